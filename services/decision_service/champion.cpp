@@ -1,6 +1,7 @@
 #include "services/decision_service/champion.hpp"
 
 #include "rampart/registry/model_registry.hpp"
+#include "services/decision_service/reasons.hpp"
 
 namespace rampart::decision_service {
 
@@ -10,8 +11,9 @@ base::Status ChampionFollower::refresh() {
                 ModelRegistry::open(registry_, ModelRegistry::Mode::kReadOnly));
     const auto champion = registry->champion();
     if (!champion) {
-        return base::not_found("no_champion", "{} has no champion yet; promote a policy there",
-                               registry_.string());
+        return base::make_error(Reason::kNoChampion,
+                                "{} has no champion yet; promote a policy there",
+                                registry_.string());
     }
     if (sequence_ == champion->sequence) return base::ok();
     RAMPART_TRY(auto loaded, registry->load_model(champion->policy));

@@ -24,7 +24,7 @@ Response json(std::string body) { return {200, std::move(body), "application/jso
 
 /// Misdirected (RFC 9110, 15.5.20): another node answers for that partition.
 Response error_of(const base::Error& error) {
-    const bool elsewhere = error.reason == "not_owner" || error.reason == "fenced";
+    const bool elsewhere = error.is(Reason::kNotOwner) || error.is(Reason::kFenced);
     return elsewhere ? error_response(error, 421) : error_response(error);
 }
 
@@ -82,7 +82,8 @@ Response DecisionRoutes::handle_overrides(const Request& request) const {
 Response DecisionRoutes::handle_policy() const {
     const auto policy = service_.policy();
     if (policy == nullptr) {
-        return error_response(base::not_found("no_policy", "no policy is in force yet"));
+        return error_response(
+            base::make_error(Reason::kNoPolicyToShow, "no policy is in force yet"));
     }
     std::string features;
     for (const auto& feature : policy->policy().schema().features()) {

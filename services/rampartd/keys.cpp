@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "rampart/base/digest.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/runtime/secrets.hpp"
 #include "rampart/storage/folder.hpp"
 
@@ -57,8 +58,8 @@ base::Status check_keys(const Keys& keys, const std::map<std::string, std::strin
                                      (store / "keys" / name).string(), id, it->second));
     }
     if (others.empty()) return base::ok();
-    return base::failed_precondition(
-        "other_key",
+    return base::make_error(
+        base::Reason::kOtherKey,
         "{}: another key than the store was made with. Restore the file from your backup of the "
         "keys (ops/runbooks/backup.md)",
         fmt::join(others, ", "));

@@ -1,5 +1,7 @@
 #include "services/rampartd/log_access.hpp"
 
+#include "rampart/streaming/reasons.hpp"
+
 namespace rampart::rampartd {
 
 using base::Result;
@@ -61,10 +63,10 @@ Status LogAccess::open_kafka(const LogSettings& settings, const base::Clock& clo
     for (const auto& spec : topics_.specs(settings.partitions)) {
         const auto partitions = reader_->partitions(spec.name);
         if (!partitions && partitions.error().code == base::ErrorCode::kNotFound) {
-            return base::not_found("no_topic",
-                                   "the cluster at {} has no topic '{}'; make the topics with "
-                                   "'rampart topics create --config …'",
-                                   settings.kafka.bootstrap_servers, spec.name);
+            return base::make_error(streaming::Reason::kNoTopic,
+                                    "the cluster at {} has no topic '{}'; make the topics with "
+                                    "'rampart topics create --config …'",
+                                    settings.kafka.bootstrap_servers, spec.name);
         }
         if (!partitions) return partitions.error();
     }

@@ -124,6 +124,8 @@ TEST(HouseRules, EveryPublicHeaderHasAUnitTestOfItsName) {
     for (const auto& [library, deps] : declared_dependencies()) {
         const fs::path include = fs::path("libs") / library / "include" / "rampart" / library;
         for (const auto& header : source_files(include, {".hpp"})) {
+            // the lists of reasons are tested together: reasons_test.cpp
+            if (header.filename() == "reasons.hpp") continue;
             // a folder becomes a part of the name: a/b.hpp -> a_b_test.cpp
             std::string name = fs::relative(header, include).replace_extension().string();
             std::replace(name.begin(), name.end(), '/', '_');

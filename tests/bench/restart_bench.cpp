@@ -64,11 +64,13 @@ class GeneratedLog final : public streaming::Reader, public streaming::Writer {
     }
     Result<std::vector<streaming::Position>> append(std::string_view,
                                                     std::span<const streaming::Record>) override {
-        return base::failed_precondition("read_only", "nothing is appended here");
+        return base::Error{base::ErrorCode::kFailedPrecondition, "read_only",
+                           "nothing is appended here"};
     }
     Result<std::vector<streaming::Position>> append_to(
         std::string_view, PartitionId, std::span<const streaming::Record>) override {
-        return base::failed_precondition("read_only", "nothing is appended here");
+        return base::Error{base::ErrorCode::kFailedPrecondition, "read_only",
+                           "nothing is appended here"};
     }
 
   private:

@@ -200,7 +200,8 @@ Seeds quarantine_seed() {
     const streaming::StoredRecord record{streaming::PartitionId(3),
                                          streaming::Offset(77),
                                          {"d-1", "\x01\x02", TimePoint(), {{"schema", "s/1"}}}};
-    const auto why = base::invalid_argument("unknown_measure", "measure 'x' is not declared");
+    const auto why = base::Error{base::ErrorCode::kInvalidArgument, "unknown_measure",
+                                 "measure 'x' is not declared"};
     const auto entry = wire::quarantine("outcomes", record, why);
     const auto key = wire::quarantine_key(entry.topic, entry.partition, entry.offset);
     return {std::string{'\0', static_cast<char>(key.size())} + key +

@@ -70,7 +70,9 @@ class ShakyLog final : public streaming::Reader, public streaming::Writer {
     mutable size_t largest_read = 0;
 
   private:
-    static base::Error gone() { return base::unavailable("broker_down", "no answer"); }
+    static base::Error gone() {
+        return base::Error{base::ErrorCode::kUnavailable, "broker_down", "no answer"};
+    }
     streaming_local::LocalLog& log_;
 };
 

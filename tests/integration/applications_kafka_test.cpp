@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <condition_variable>
@@ -51,7 +52,9 @@ class MortalWriter final : public streaming::Writer {
   private:
     bool dies_before() { return dead = before >= 0 && before-- == 0; }
     bool dies_behind() { return dead = behind >= 0 && behind-- == 0; }
-    static base::Error gone() { return base::unavailable("dead", "this process has ended"); }
+    static base::Error gone() {
+        return base::Error{base::ErrorCode::kUnavailable, "dead", "this process has ended"};
+    }
     streaming::Writer& writer_;
 };
 

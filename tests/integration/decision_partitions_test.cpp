@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <future>
@@ -47,7 +48,7 @@ class BentWriter final : public streaming::Writer {
     base::Status check(std::span<const streaming::Record> records) const {
         for (const auto& record : records) {
             if (refuse && refuse(record))
-                return base::out_of_range("record_too_large", "too large");
+                return base::Error{base::ErrorCode::kOutOfRange, "record_too_large", "too large"};
         }
         return base::ok();
     }
@@ -67,7 +68,8 @@ class BentReader final : public streaming::Reader {
     base::Result<std::vector<streaming::StoredRecord>> read(std::string_view topic, PartitionId id,
                                                             Offset from,
                                                             size_t limit) const override {
-        if (out_of_reach == id) return base::unavailable("broker_down", "no answer");
+        if (out_of_reach == id)
+            return base::Error{base::ErrorCode::kUnavailable, "broker_down", "no answer"};
         return reader_.read(topic, id, from, limit);
     }
     base::Result<Offset> begin_offset(std::string_view topic, PartitionId id) const override {
@@ -295,7 +297,7 @@ TEST_F(DecisionPartitions, AnEpochHasToBeAboveTheFencesThatTheClaimIsTold) {
     Epochs told;
     options.log.claim = [&](const Epochs& fences) -> base::Result<Epochs> {
         told = fences;
-        return base::failed_precondition("partition_owned", "by a");
+        return base::Error{base::ErrorCode::kFailedPrecondition, "partition_owned", "by a"};
     };
     runtime::Health health;
     EXPECT_EQ(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -84,9 +85,10 @@ class FailingWriter final : public streaming::Writer {
     base::Result<std::vector<streaming::Position>> append(
         std::string_view topic, std::span<const streaming::Record> records) override {
         ++appends;
-        if (fail_before) return base::resource_exhausted("disk_full", "no room");
+        if (fail_before)
+            return base::Error{base::ErrorCode::kResourceExhausted, "disk_full", "no room"};
         auto positions = writer_.append(topic, records);
-        if (fail_after) return base::unavailable("timeout", "no answer");
+        if (fail_after) return base::Error{base::ErrorCode::kUnavailable, "timeout", "no answer"};
         return positions;
     }
     base::Result<std::vector<streaming::Position>> append_to(

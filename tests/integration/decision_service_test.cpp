@@ -300,7 +300,8 @@ TEST_F(DecisionServiceTest, AGroupBlindServiceRefusesAGroupAwarePolicy) {
         [](const domain::PersonId& person) -> base::Result<std::optional<size_t>> {
         if (person.value() == "p-1") return std::optional<size_t>(0);
         if (person.value() == "p-2") return std::optional<size_t>(1);
-        if (person.value() == "p-3") return base::unavailable("store_down", "no groups");
+        if (person.value() == "p-3")
+            return base::Error{base::ErrorCode::kUnavailable, "store_down", "no groups"};
         return std::optional<size_t>();
     };
     open();

@@ -98,7 +98,8 @@ TEST(BudroSearchLaws, TablesOfGroupsOfTilesFindTheSame) {
         const MadeTransport p = any(seed, 700);
         auto tight = searching(TransportSearch::kTiles);
         // the smallest accepted budget: the largest groups
-        auto solver = base::Result<TransportSolver>(base::internal_error("none", "none"));
+        auto solver =
+            base::Result<TransportSolver>(base::Error{base::ErrorCode::kInternal, "none", "none"});
         for (tight.memory_budget = 1024; !solver; tight.memory_budget += 2048) {
             tight.epsilon = p.epsilon;
             solver = TransportSolver::create(p.problem(), tight, nullptr);

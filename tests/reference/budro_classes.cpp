@@ -5,6 +5,8 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/budro/reasons.hpp"
 #include "rampart/gbdt/bins.hpp"
 
 namespace rampart::reference {
@@ -40,21 +42,21 @@ base::Status check(const dataset::Dataset& data, std::span<const uint8_t> labels
     RAMPART_RETURN_IF_ERROR(gbdt::validate(params.learner));
     if (classes < 2 || classes > 64 || params.learner.early_stopping_rounds != 0 ||
         params.learner.trees >= static_cast<int>(base::limits::kMaxTrees))
-        return base::out_of_range("bad_budro_parameter",
-                                  "{} classes, {} trees, early_stopping_rounds {}; allowed are "
-                                  "2 to 64, fewer than {}, and 0",
-                                  classes, params.learner.trees,
-                                  params.learner.early_stopping_rounds, base::limits::kMaxTrees);
+        return base::make_error(Reason::kBadBudroParameter,
+                                "{} classes, {} trees, early_stopping_rounds {}; allowed are "
+                                "2 to 64, fewer than {}, and 0",
+                                classes, params.learner.trees, params.learner.early_stopping_rounds,
+                                base::limits::kMaxTrees);
     for (const double weight : params.class_weights)
         if (!(weight > 0 && weight <= 1e6))
-            return base::out_of_range("bad_budro_parameter",
-                                      "class weight {}; allowed is above 0 up to 1e6", weight);
+            return base::make_error(Reason::kBadBudroParameter,
+                                    "class weight {}; allowed is above 0 up to 1e6", weight);
     const bool fits =
         params.class_weights.empty() || params.class_weights.size() == static_cast<size_t>(classes);
     if (!fits || labels.size() != data.rows() || points.rows != data.rows())
-        return base::invalid_argument(
-            "bad_size", "{} rows, {} labels, {} points, {} weights of {} classes", data.rows(),
-            labels.size(), points.rows, params.class_weights.size(), classes);
+        return base::make_error(
+            base::Reason::kBadSize, "{} rows, {} labels, {} points, {} weights of {} classes",
+            data.rows(), labels.size(), points.rows, params.class_weights.size(), classes);
     return base::ok();
 }
 

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "rampart/base/check.hpp"
+#include "rampart/ope/reasons.hpp"
 #include "rampart/stats/distributions.hpp"
 
 namespace rampart::reference {
@@ -66,8 +67,8 @@ base::Result<TruncatedNormal> TruncatedNormal::make(double location, double scal
         out.mass_ = stats::normal_cdf((hi - location) / scale) - out.below_;
         if (out.mass_ >= kLeastMass) return out;
     }
-    return base::invalid_argument(
-        "bad_density",
+    return base::make_error(
+        Reason::kBadDensity,
         "normal around {} with scale {} on [{}, {}]: scale must be positive, the interval not "
         "empty, and hold at least {} of the mass",
         location, scale, lo, hi, kLeastMass);

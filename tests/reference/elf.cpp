@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "rampart/base/random.hpp"
+#include "rampart/candidate_selection/reasons.hpp"
 #include "rampart/stats/betting.hpp"
 #include "reference/elf_constraints.hpp"
 
@@ -254,48 +255,47 @@ base::Status check(const ElfSample& sample, const ParametricPolicy& policy,
                         sample.tested.size() == n && policy.rows() == n &&
                         sample.impact_range.size() == d.groups.size();
     if (!shaped || n == 0)
-        return invalid_argument("bad_elf",
-                                "the columns of the sample differ in length, or are empty");
+        return make_error(Reason::kBadElf,
+                          "the columns of the sample differ in length, or are empty");
     for (size_t i = 0; i < n; ++i) {
         if (!(d.p_approve[i] > 0 && d.p_approve[i] < 1) || d.reference[i] != d.p_approve[i] ||
             d.has_impact[i] == 0 || !std::isfinite(sample.log.impact[i])) {
-            return invalid_argument(
-                "bad_elf", "record {}: needs an impact, and beta = reference = {} in (0, 1)",
-                d.record_id[i], d.p_approve[i]);
+            return make_error(Reason::kBadElf,
+                              "record {}: needs an impact, and beta = reference = {} in (0, 1)",
+                              d.record_id[i], d.p_approve[i]);
         }
     }
     for (const auto& group : d.groups) {
         size_t held = 0;
         for (const uint32_t i : group.records) {
             if (i >= n)
-                return invalid_argument("bad_elf", "group '{}': record {} of {}", group.name, i, n);
+                return make_error(Reason::kBadElf, "group '{}': record {} of {}", group.name, i, n);
             held += sample.tested[i] != 0;
         }
         if (held < 2 || group.records.size() - held < 2) {
-            return invalid_argument(
-                "bad_elf",
-                "group '{}': {} records tested of {}; at least two have to stand on "
-                "either side",
-                group.name, held, group.records.size());
+            return make_error(Reason::kBadElf,
+                              "group '{}': {} records tested of {}; at least two have to stand on "
+                              "either side",
+                              group.name, held, group.records.size());
         }
     }
     if (!(options.kappa > 0 && options.kappa <= 1)) {
-        return invalid_argument("bad_elf", "kappa: {} has to lie in (0, 1]", options.kappa);
+        return make_error(Reason::kBadElf, "kappa: {} has to lie in (0, 1]", options.kappa);
     }
     if (options.bound == stats::BoundMethod::kMaurerPontil) {
-        return invalid_argument("bad_elf", "bound: name betting, t or Hoeffding");
+        return make_error(Reason::kBadElf, "bound: name betting, t or Hoeffding");
     }
     if (options.paper_compat && options.bound == stats::BoundMethod::kBetting) {
-        return invalid_argument("bad_elf",
-                                "bound: the paper has t and Hoeffding; name one of them");
+        return make_error(Reason::kBadElf,
+                          "bound: the paper has t and Hoeffding; name one of them");
     }
     for (const auto& start : options.starts) {
         if (start.size() != policy.dimension()) {
-            return invalid_argument("bad_elf", "starts: each needs {} numbers", policy.dimension());
+            return make_error(Reason::kBadElf, "starts: each needs {} numbers", policy.dimension());
         }
     }
     if (!options.paper_compat && options.accuracy_floor) {
-        return invalid_argument("bad_elf", "accuracy_floor: a constraint of paper_compat only");
+        return make_error(Reason::kBadElf, "accuracy_floor: a constraint of paper_compat only");
     }
     return base::ok();
 }

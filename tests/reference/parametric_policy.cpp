@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rampart/candidate_selection/reasons.hpp"
 #include "rampart/numeric/cma_es.hpp"
 
 namespace rampart::reference {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 using Eigen::ArrayXd;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -20,14 +21,14 @@ Eigen::Index index(size_t n) { return static_cast<Eigen::Index>(n); }
 
 base::Status check_columns(const std::vector<std::vector<double>>& columns, size_t rows) {
     if (columns.empty() || columns.size() >= numeric::kMaxDimension) {
-        return invalid_argument("bad_policy", "columns: {}; give 1 to {}", columns.size(),
-                                numeric::kMaxDimension - 1);
+        return make_error(Reason::kBadPolicy, "columns: {}; give 1 to {}", columns.size(),
+                          numeric::kMaxDimension - 1);
     }
-    if (rows == 0) return invalid_argument("bad_policy", "columns: no rows");
+    if (rows == 0) return make_error(Reason::kBadPolicy, "columns: no rows");
     for (size_t j = 0; j < columns.size(); ++j) {
         if (columns[j].size() != rows || !std::all_of(columns[j].begin(), columns[j].end(),
                                                       [](double x) { return std::isfinite(x); })) {
-            return invalid_argument("bad_policy", "column {}: needs {} finite numbers", j, rows);
+            return make_error(Reason::kBadPolicy, "column {}: needs {} finite numbers", j, rows);
         }
     }
     return base::ok();
@@ -44,7 +45,7 @@ base::Result<LogisticPolicy> LogisticPolicy::create(const std::vector<std::vecto
     if (!base.empty() &&
         (base.size() != out.rows_ ||
          !std::all_of(base.begin(), base.end(), [](double x) { return std::isfinite(x); }))) {
-        return invalid_argument("bad_policy", "base: needs {} finite numbers, or none", out.rows_);
+        return make_error(Reason::kBadPolicy, "base: needs {} finite numbers, or none", out.rows_);
     }
     out.values_.reserve(out.rows_ * out.features_);
     for (const auto& column : columns)
@@ -91,7 +92,7 @@ base::Result<std::vector<double>> fit_logistic(const std::vector<std::vector<dou
                                                std::span<const uint8_t> label, double ridge) {
     RAMPART_RETURN_IF_ERROR(check_columns(columns, label.size()));
     if (!(ridge >= 0 && std::isfinite(ridge))) {
-        return invalid_argument("bad_policy", "ridge: {} has to be 0 or more", ridge);
+        return make_error(Reason::kBadPolicy, "ridge: {} has to be 0 or more", ridge);
     }
     const Eigen::Index n = index(label.size()), d = index(columns.size()) + 1;
     MatrixXd x(n, d);
@@ -119,10 +120,10 @@ base::Result<std::vector<double>> fit_logistic(const std::vector<std::vector<dou
         if (move.cwiseAbs().maxCoeff() < 1e-9)
             return std::vector<double>(theta.begin(), theta.end());
     }
-    return base::failed_precondition("no_convergence",
-                                     "logistic regression on {} rows does not converge: one "
-                                     "label only, or the labels are separable; give a ridge",
-                                     label.size());
+    return base::make_error(Reason::kNoConvergence,
+                            "logistic regression on {} rows does not converge: one "
+                            "label only, or the labels are separable; give a ridge",
+                            label.size());
 }
 
 void into_trust_region(std::span<const double> reference, double kappa, std::span<double> pi) {

@@ -342,8 +342,8 @@ void measure(const Rows& rows, const MultiClassParams& params, MultiClassSolutio
 base::Status check(const MultiClassParams& p) {
     const auto within = [](std::string_view name, double value, double lo, double hi) {
         if (value >= lo && value <= hi) return base::ok();
-        return base::Status(base::out_of_range(
-            "bad_multi_class_setting", "{} is {}; allowed is {} to {}", name, value, lo, hi));
+        return base::Status(base::make_error(Reason::kBadMultiClassSetting,
+                                             "{} is {}; allowed is {} to {}", name, value, lo, hi));
     };
     RAMPART_RETURN_IF_ERROR(within("gamma", p.gamma, 1e-3, 100));
     if (p.epsilon != 0) RAMPART_RETURN_IF_ERROR(within("epsilon, if not 0,", p.epsilon, 1e-6, 1));
@@ -354,30 +354,30 @@ base::Status check(const MultiClassParams& p) {
 base::Status check_row(const MultiClassProblem& p, size_t i) {
     for (size_t c = 0; c < p.classes; ++c)
         if (const double f = p.score[i * p.classes + c]; !(f >= -1 && f <= 1))
-            return base::out_of_range("bad_score", "row {}, class {}: score {} is outside [-1, 1]",
-                                      i, c, f);
+            return base::make_error(base::Reason::kBadScore,
+                                    "row {}, class {}: score {} is outside [-1, 1]", i, c, f);
     if (!p.weight.empty() && !(p.weight[i] > 0 && std::isfinite(p.weight[i])))
-        return base::out_of_range("bad_weight", "row {}: weight {} is not a positive number", i,
-                                  p.weight[i]);
+        return base::make_error(base::Reason::kBadWeight,
+                                "row {}: weight {} is not a positive number", i, p.weight[i]);
     if (!p.group.empty() && (p.group[i] < 0 || static_cast<size_t>(p.group[i]) >= p.groups))
-        return base::out_of_range("bad_group", "row {}: group {} is not one of 0 to {}", i,
-                                  p.group[i], p.groups - 1);
+        return base::make_error(base::Reason::kBadGroup, "row {}: group {} is not one of 0 to {}",
+                                i, p.group[i], p.groups - 1);
     return base::ok();
 }
 
 base::Status check(const MultiClassProblem& p) {
     if (p.classes < 2 || p.classes > kMaxRampClasses)
-        return base::out_of_range("bad_class_count", "{} classes: give 2 to {}", p.classes,
-                                  kMaxRampClasses);
+        return base::make_error(Reason::kBadClassCount, "{} classes: give 2 to {}", p.classes,
+                                kMaxRampClasses);
     if (p.groups < 1 || p.groups > base::limits::kMaxGroups)
-        return base::out_of_range("bad_group_count", "{} groups: give 1 to {}", p.groups,
-                                  base::limits::kMaxGroups);
+        return base::make_error(base::Reason::kBadGroupCount, "{} groups: give 1 to {}", p.groups,
+                                base::limits::kMaxGroups);
     const size_t n = p.score.size() / p.classes;
     if (n == 0 || n * p.classes != p.score.size() ||
         (p.group.size() != n && !(p.group.empty() && p.groups == 1)) ||
         (!p.weight.empty() && p.weight.size() != n))
-        return base::invalid_argument(
-            "size_mismatch",
+        return base::make_error(
+            base::Reason::kSizeMismatch,
             "{} scores of {} classes, {} groups and {} weights: give a score for each class and "
             "one of the others a row (or no weights)",
             p.score.size(), p.classes, p.group.size(), p.weight.size());
@@ -388,8 +388,9 @@ base::Status check(const MultiClassProblem& p) {
     }
     for (size_t k = 0; k < p.groups; ++k)
         if (!seen[k])
-            return base::invalid_argument(
-                "empty_group", "group {} has no rows: its rates cannot be set; leave it out", k);
+            return base::make_error(base::Reason::kEmptyGroup,
+                                    "group {} has no rows: its rates cannot be set; leave it out",
+                                    k);
     return base::ok();
 }
 

@@ -10,6 +10,8 @@
 #include "rampart/base/enum_names.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/ramp/reasons.hpp"
 
 namespace rampart::reference {
 
@@ -27,8 +29,8 @@ constexpr auto kOutcomes = std::to_array<base::EnumName<SgdOutcome>>(
 base::Status check_params(const RampSgdParams& p, size_t groups) {
     const auto check = [](std::string_view name, double value, double lo, double hi) {
         if (value >= lo && value <= hi) return base::ok();
-        return base::Status(base::out_of_range("bad_sgd_setting", "{} is {}; allowed is {} to {}",
-                                               name, value, lo, hi));
+        return base::Status(base::make_error(Reason::kBadSgdSetting,
+                                             "{} is {}; allowed is {} to {}", name, value, lo, hi));
     };
     RAMPART_RETURN_IF_ERROR(check("gamma", p.gamma, 1e-4, 100));
     RAMPART_RETURN_IF_ERROR(check("epsilon", p.epsilon, 0, 1));
@@ -37,11 +39,11 @@ base::Status check_params(const RampSgdParams& p, size_t groups) {
     for (const auto& [name, value] :
          {std::pair{"max_rows", p.max_rows}, std::pair{"check_rows", p.check_rows}})
         if (value < 1 || value > kMostRows)
-            return base::out_of_range("bad_sgd_setting", "{} is {}; allowed is 1 to {}", name,
-                                      value, kMostRows);
+            return base::make_error(Reason::kBadSgdSetting, "{} is {}; allowed is 1 to {}", name,
+                                    value, kMostRows);
     if (groups < 1 || groups > base::limits::kMaxGroups)
-        return base::out_of_range("bad_group_count", "{} groups: give 1 to {}", groups,
-                                  base::limits::kMaxGroups);
+        return base::make_error(base::Reason::kBadGroupCount, "{} groups: give 1 to {}", groups,
+                                base::limits::kMaxGroups);
     return base::ok();
 }
 
@@ -49,25 +51,26 @@ base::Status check_batch(const RampBatch& b, size_t groups, const RampSgdParams&
     const size_t n = b.score.size();
     if ((b.group.size() != n && !(b.group.empty() && groups == 1)) ||
         (!b.weight.empty() && b.weight.size() != n))
-        return base::invalid_argument("size_mismatch",
-                                      "a batch of {} scores, {} groups and {} weights", n,
-                                      b.group.size(), b.weight.size());
+        return base::make_error(base::Reason::kSizeMismatch,
+                                "a batch of {} scores, {} groups and {} weights", n, b.group.size(),
+                                b.weight.size());
     if (params.paper_compat && !b.weight.empty())
-        return base::invalid_argument(
-            "paper_compat_weights",
+        return base::make_error(
+            Reason::kPaperCompatWeights,
             "the procedure as printed knows no weights: leave them or paper_compat out");
     for (size_t i = 0; i < n; ++i) {
         if (!(b.score[i] >= -1 && b.score[i] <= 1))
-            return base::out_of_range("bad_score", "row {} of a batch: score {} is outside [-1, 1]",
-                                      i, b.score[i]);
+            return base::make_error(base::Reason::kBadScore,
+                                    "row {} of a batch: score {} is outside [-1, 1]", i,
+                                    b.score[i]);
         if (!b.weight.empty() && !(b.weight[i] > 0 && std::isfinite(b.weight[i])))
-            return base::out_of_range("bad_weight",
-                                      "row {} of a batch: weight {} is not a positive number", i,
-                                      b.weight[i]);
+            return base::make_error(base::Reason::kBadWeight,
+                                    "row {} of a batch: weight {} is not a positive number", i,
+                                    b.weight[i]);
         if (!b.group.empty() && (b.group[i] < 0 || static_cast<size_t>(b.group[i]) >= groups))
-            return base::out_of_range("bad_group",
-                                      "row {} of a batch: group {} is not one of 0 to {}", i,
-                                      b.group[i], groups - 1);
+            return base::make_error(base::Reason::kBadGroup,
+                                    "row {} of a batch: group {} is not one of 0 to {}", i,
+                                    b.group[i], groups - 1);
     }
     return base::ok();
 }
@@ -85,7 +88,8 @@ class Stream {
         RAMPART_RETURN_IF_ERROR(source_.restart());
         RAMPART_TRY(batch, within_pass());
         if (batch.score.empty())
-            return base::invalid_argument("no_rows", "the source gives no rows: give at least one");
+            return base::make_error(base::Reason::kNoRows,
+                                    "the source gives no rows: give at least one");
         return batch;
     }
 
@@ -266,8 +270,8 @@ base::Result<RampSgdCheck> checked(Stream& stream, const std::vector<double>& la
     RampSgdCheck check;
     for (size_t k = 0; k < groups; ++k) {
         if (sums.weight[k] == 0)
-            return base::invalid_argument(
-                "empty_group",
+            return base::make_error(
+                base::Reason::kEmptyGroup,
                 "group {} is in none of the rows looked at: leave it out or raise check_rows", k);
         const double rate = sums.hits[k] / sums.weight[k];
         check.rates.push_back(rate);
@@ -320,12 +324,12 @@ base::Result<RampSgdCheck> check_ramp(RampBatches& rows, std::span<const double>
                                       std::span<const double> mu, const RampSgdParams& params) {
     RAMPART_RETURN_IF_ERROR(check_params(params, lambda.size()));
     if (mu.size() != lambda.size())
-        return base::invalid_argument("size_mismatch", "{} lambdas and {} mus", lambda.size(),
-                                      mu.size());
+        return base::make_error(base::Reason::kSizeMismatch, "{} lambdas and {} mus", lambda.size(),
+                                mu.size());
     for (size_t k = 0; k < mu.size(); ++k)
         if (!(lambda[k] >= 0 && mu[k] >= 0))
-            return base::out_of_range("bad_multiplier", "group {}: lambda {} or mu {} is below 0",
-                                      k, lambda[k], mu[k]);
+            return base::make_error(base::Reason::kBadMultiplier,
+                                    "group {}: lambda {} or mu {} is below 0", k, lambda[k], mu[k]);
     Stream stream(rows, lambda.size(), params);
     return checked(stream, {lambda.begin(), lambda.end()}, {mu.begin(), mu.end()}, params);
 }

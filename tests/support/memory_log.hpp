@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <map>
 #include <span>
 #include <string>
@@ -41,9 +43,13 @@ class MemoryLog final : public streaming::Reader, public streaming::Writer {
         if (!found->failure.reason.empty()) return found->failure;
         const auto& records = found->partitions.at(static_cast<size_t>(partition.value()));
         const int64_t first = begin_of(*found, partition);
-        if (from.value() < first) return base::data_loss("retention_gap", "{}", from.value());
+        if (from.value() < first)
+            return base::Error{base::ErrorCode::kDataLoss, "retention_gap",
+                               fmt::format("{}", from.value())};
         const auto begin = static_cast<size_t>(from.value() - first);
-        if (begin > records.size()) return base::out_of_range("offset_ahead", "{}", from.value());
+        if (begin > records.size())
+            return base::Error{base::ErrorCode::kOutOfRange, "offset_ahead",
+                               fmt::format("{}", from.value())};
         const size_t count = std::min(limit, records.size() - begin);
         return std::vector(records.begin() + static_cast<ptrdiff_t>(begin),
                            records.begin() + static_cast<ptrdiff_t>(begin + count));
@@ -105,7 +111,9 @@ class MemoryLog final : public streaming::Reader, public streaming::Writer {
     }
     base::Result<const Topic*> find(std::string_view name) const {
         const auto it = topics.find(name);
-        if (it == topics.end()) return base::not_found("no_topic", "no topic '{}'", name);
+        if (it == topics.end())
+            return base::Error{base::ErrorCode::kNotFound, "no_topic",
+                               fmt::format("no topic '{}'", name)};
         return &it->second;
     }
 };

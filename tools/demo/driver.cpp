@@ -10,6 +10,7 @@
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/decision_json.hpp"
 #include "rampart/wire/outcome_json.hpp"
+#include "tools/demo/reasons.hpp"
 
 namespace rampart::demo {
 namespace {
@@ -25,7 +26,8 @@ constexpr auto kRetryPause = std::chrono::milliseconds(20);
 base::Error service_error(const http::Response& response) {
     boost::system::error_code failure;
     const auto document = boost::json::parse(response.body, failure);
-    std::string reason = "http_error", message = response.body.substr(0, 300);
+    std::string reason(reason_info(Reason::kHttpError).word),
+        message = response.body.substr(0, 300);
     if (!failure && document.is_object()) {
         if (const auto* error = document.as_object().if_contains("error");
             error != nullptr && error->is_object()) {
@@ -37,8 +39,8 @@ base::Error service_error(const http::Response& response) {
             text("message", message);
         }
     }
-    return base::failed_precondition(reason, "the service answered {}: {}", response.status,
-                                     message);
+    return base::Error{base::ErrorCode::kFailedPrecondition, reason,
+                       fmt::format("the service answered {}: {}", response.status, message)};
 }
 
 /// Returns the 1st, 8th, 15th and 22nd of each month in (start, end], and the end.
@@ -108,8 +110,8 @@ Status Driver::send_batch(size_t begin, size_t end) {
                               wire::to_json(std::span<const domain::Application>(applications))));
     RAMPART_TRY(auto decisions, wire::decisions_from_json(answer));
     if (decisions.size() != applications.size()) {
-        return base::internal_error("bad_answer", "{} decisions for {} applications",
-                                    decisions.size(), applications.size());
+        return base::make_error(Reason::kBadAnswer, "{} decisions for {} applications",
+                                decisions.size(), applications.size());
     }
     for (size_t i = 0; i < decisions.size(); ++i) {
         if (decisions[i].action == domain::Action::kApprove) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "rampart/base/file.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/runtime/exit_code.hpp"
 #include "rampart/runtime/version.hpp"
 #include "tools/demo/driver.hpp"
@@ -98,9 +99,9 @@ Status serve_on(const Options& options, const demo::Workspace& workspace) {
 Status run(Options options) {
     if (options.data == "simulated") {
         if (options.stream != "default-credit-card" && options.stream != "simulated") {
-            return base::invalid_argument("bad_usage",
-                                          "--data simulated has its own stream; omit --stream {}",
-                                          options.stream);
+            return base::make_error(base::Reason::kBadUsage,
+                                    "--data simulated has its own stream; omit --stream {}",
+                                    options.stream);
         }
         options.stream = "simulated";
     }

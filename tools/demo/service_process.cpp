@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rampart/base/file.hpp"
+#include "tools/demo/reasons.hpp"
 
 namespace rampart::demo {
 namespace {
@@ -44,25 +45,25 @@ Result<ServiceProcess> ServiceProcess::start(const std::filesystem::path& progra
     std::error_code ignored;
     std::filesystem::remove(endpoint_file, ignored);
     const int log_fd = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (log_fd < 0) return base::unavailable("no_log", "cannot write '{}'", log.string());
+    if (log_fd < 0) return base::make_error(Reason::kNoLog, "cannot write '{}'", log.string());
     const pid_t pid = ::fork();
     if (pid == 0) run_child(program, config, log_fd);
     ::close(log_fd);
-    if (pid < 0) return base::unavailable("no_process", "cannot start '{}'", program.string());
+    if (pid < 0) return base::make_error(Reason::kNoProcess, "cannot start '{}'", program.string());
     ServiceProcess process(pid, log);
     const auto start = std::chrono::steady_clock::now();
     while (!std::filesystem::exists(endpoint_file)) {
         int status = 0;
         if (::waitpid(pid, &status, WNOHANG) == pid) {
             process.pid_ = -1;
-            return base::failed_precondition("service_ended",
-                                             "'{} serve' ended at once; its log '{}' says:\n{}",
-                                             program.string(), log.string(), tail_of(log));
+            return base::make_error(Reason::kServiceEnded,
+                                    "'{} serve' ended at once; its log '{}' says:\n{}",
+                                    program.string(), log.string(), tail_of(log));
         }
         if (std::chrono::steady_clock::now() - start > kStartLimit) {
-            return base::unavailable("service_slow",
-                                     "'{} serve' did not start in a minute; its log is '{}'",
-                                     program.string(), log.string());
+            return base::make_error(Reason::kServiceSlow,
+                                    "'{} serve' did not start in a minute; its log is '{}'",
+                                    program.string(), log.string());
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
@@ -90,9 +91,9 @@ Status ServiceProcess::stop() {
     }
     pid_ = -1;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return base::ok();
-    return base::failed_precondition("service_failed",
-                                     "the service ended with status {}; its log '{}' says:\n{}",
-                                     status, log_.string(), tail_of(log_));
+    return base::make_error(Reason::kServiceFailed,
+                            "the service ended with status {}; its log '{}' says:\n{}", status,
+                            log_.string(), tail_of(log_));
 }
 
 void ServiceProcess::kill() {

@@ -2,7 +2,9 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/config/reasons.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
+#include "tools/demo/reasons.hpp"
 
 namespace rampart::demo {
 namespace {
@@ -17,16 +19,16 @@ constexpr size_t kConfigLimit = 1 << 20;
 Status clear_folder(const fs::path& folder) {
     std::error_code failure;
     if (fs::exists(folder) && !fs::is_empty(folder, failure) && !fs::exists(folder / kMarker)) {
-        return base::failed_precondition(
-            "folder_in_use",
+        return base::make_error(
+            Reason::kFolderInUse,
             "'{}' is not empty and is not the folder of an earlier run; choose another one",
             folder.string());
     }
     fs::remove_all(folder, failure);
     fs::create_directories(folder / "store" / "keys", failure);
     if (failure)
-        return base::unavailable("no_folder", "cannot make '{}': {}", folder.string(),
-                                 failure.message());
+        return base::make_error(Reason::kNoFolder, "cannot make '{}': {}", folder.string(),
+                                failure.message());
     return base::write_file_atomically(folder / kMarker, "a run of ops/demo; may be removed\n");
 }
 
@@ -59,9 +61,9 @@ Status write_config(const Workspace& workspace, const fs::path& config_dir,
     const std::string line = "\nseed = 1\n";
     const size_t at = config.find(line);
     if (at == std::string::npos) {
-        return base::invalid_argument("bad_configuration",
-                                      "demo/{}.toml has no line 'seed = 1' to replace by the seed",
-                                      stream.name);
+        return base::make_error(config::Reason::kBadConfiguration,
+                                "demo/{}.toml has no line 'seed = 1' to replace by the seed",
+                                stream.name);
     }
     config.replace(at, line.size(), fmt::format("\nseed = {}\n", seed));
     if (kafka) config += kafka_tables(*kafka);

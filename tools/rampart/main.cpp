@@ -77,6 +77,12 @@ void add_store(Frame& frame) {
     add_store_check(frame);
 }
 
+void add_frame(Frame& frame) {
+    using namespace rampart::cli;
+    frame.section("Look up an error");
+    add_errors(frame);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -86,5 +92,6 @@ int main(int argc, char** argv) {
     add_gate(frame);
     add_node(frame);
     add_store(frame);
+    add_frame(frame);
     return frame.main(argc, argv);
 }

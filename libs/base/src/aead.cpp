@@ -7,6 +7,7 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/digest.hpp"
+#include "rampart/base/reasons.hpp"
 
 namespace rampart::base {
 namespace {
@@ -41,8 +42,8 @@ const EVP_CIPHER* cipher() {
 }
 
 Error not_authentic() {
-    return data_loss("not_authentic",
-                     "the sealed bytes are damaged or were sealed with another key");
+    return make_error(Reason::kNotAuthentic,
+                      "the sealed bytes are damaged or were sealed with another key");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "rampart/base/reasons.hpp"
+
 namespace rampart::base {
 namespace {
 
@@ -37,7 +39,7 @@ void append_field(std::string& out, std::string_view bytes) {
 
 Result<std::string_view> ByteReader::take(size_t n) {
     if (rest_.size() < n) {
-        return data_loss("truncated", "wanted {} more bytes, {} are left", n, rest_.size());
+        return make_error(Reason::kTruncated, "wanted {} more bytes, {} are left", n, rest_.size());
     }
     const auto taken = rest_.substr(0, n);
     rest_.remove_prefix(n);

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "rampart/base/reasons.hpp"
+
 namespace rampart::base {
 namespace {
 
@@ -76,8 +78,8 @@ int64_t day_of(TimePoint time) {
 
 Status check_time(std::string_view what, TimePoint time) {
     if (time >= kFirstTime && time <= kLastTime) return ok();
-    return out_of_range("bad_time", "{}: {} microseconds is not in the years 1900 to 9999", what,
-                        time.micros());
+    return make_error(Reason::kBadTimeRange, "{}: {} microseconds is not in the years 1900 to 9999",
+                      what, time.micros());
 }
 
 std::string to_iso8601(TimePoint time) {
@@ -99,8 +101,8 @@ Result<TimePoint> parse_iso8601(std::string_view text) {
     const year_month_day date{year{y}, month{static_cast<unsigned>(m)},
                               std::chrono::day{static_cast<unsigned>(d)}};
     if (!shape || !date.ok() || y < 1900) {
-        return invalid_argument("bad_time", "'{}' is not a time like 2005-04-01T10:00:00Z (UTC)",
-                                text.substr(0, 40));
+        return make_error(Reason::kBadTime, "'{}' is not a time like 2005-04-01T10:00:00Z (UTC)",
+                          text.substr(0, 40));
     }
     return TimePoint::from_micros(sys_days{date}.time_since_epoch().count() * kMicrosPerDay +
                                   micros);

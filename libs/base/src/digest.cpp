@@ -9,6 +9,7 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/merkle_tree.hpp"
+#include "rampart/base/reasons.hpp"
 
 namespace rampart::base {
 namespace {
@@ -87,8 +88,8 @@ std::string Digest::hex() const { return to_hex(view(*this)); }
 Result<Digest> Digest::from_hex(std::string_view text) {
     RAMPART_TRY(auto bytes, base::from_hex(text));
     if (bytes.size() != 32) {
-        return invalid_argument("bad_digest", "a SHA-256 digest has 64 hex digits, not {}",
-                                text.size());
+        return make_error(Reason::kBadDigest, "a SHA-256 digest has 64 hex digits, not {}",
+                          text.size());
     }
     Digest digest;
     std::memcpy(digest.bytes.data(), bytes.data(), 32);
@@ -149,12 +150,12 @@ std::string to_hex(std::string_view bytes) {
 }
 
 Result<std::string> from_hex(std::string_view text) {
-    if (text.size() % 2 != 0) return invalid_argument("bad_hex", "an odd number of hex digits");
+    if (text.size() % 2 != 0) return make_error(Reason::kBadHex, "an odd number of hex digits");
     std::string out;
     for (size_t i = 0; i < text.size(); i += 2) {
         const int high = hex_value(text[i]), low = hex_value(text[i + 1]);
         if (high < 0 || low < 0) {
-            return invalid_argument("bad_hex", "not lower-case hex at position {}", i);
+            return make_error(Reason::kBadHex, "not lower-case hex at position {}", i);
         }
         out += static_cast<char>(high << 4 | low);
     }
@@ -170,16 +171,16 @@ std::string to_base64(std::string_view bytes) {
 
 Result<std::string> from_base64(std::string_view text) {
     if (text.size() % 4 != 0)
-        return invalid_argument("bad_base64", "length is not a multiple of 4");
+        return make_error(Reason::kBadBase64, "length is not a multiple of 4");
     std::string out(text.size() / 4 * 3, '\0');
     const int n = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()), as_uchar(text),
                                   static_cast<int>(text.size()));
-    if (n < 0) return invalid_argument("bad_base64", "not base64");
+    if (n < 0) return make_error(Reason::kBadBase64, "not base64");
     size_t padding = 0;
     while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=')
         ++padding;
     out.resize(static_cast<size_t>(n) - padding);
-    if (to_base64(out) != text) return invalid_argument("bad_base64", "not canonical base64");
+    if (to_base64(out) != text) return make_error(Reason::kBadBase64, "not canonical base64");
     return out;
 }
 

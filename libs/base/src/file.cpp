@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "rampart/base/reasons.hpp"
+
 namespace rampart::base {
 namespace {
 

@@ -7,6 +7,7 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/digest.hpp"
+#include "rampart/base/reasons.hpp"
 
 namespace rampart::base {
 namespace {
@@ -49,7 +50,7 @@ std::string bio_text(BIO* bio) {
     return {data, static_cast<size_t>(size)};
 }
 
-Error bad_key() { return invalid_argument("bad_key", "not an Ed25519 key in PEM form"); }
+Error bad_key() { return make_error(Reason::kBadKey, "not an Ed25519 key in PEM form"); }
 
 }  // namespace
 
@@ -84,7 +85,7 @@ SigningKey SigningKey::generate() { return *from_raw(random_bytes(32)); }
 
 Result<SigningKey> SigningKey::from_raw(std::string_view bytes) {
     if (bytes.size() != 32)
-        return invalid_argument("bad_key", "an Ed25519 key has 32 bytes, not {}", bytes.size());
+        return make_error(Reason::kBadKey, "an Ed25519 key has 32 bytes, not {}", bytes.size());
     std::string raw(bytes);
     PkeyPtr key = private_key(raw);
     VerifyingKey verifying(raw_bytes(EVP_PKEY_get_raw_public_key, key.get()));

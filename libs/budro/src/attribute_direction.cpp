@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "rampart/budro/reasons.hpp"
+
 namespace rampart::budro {
 namespace {
 
@@ -164,10 +166,10 @@ base::Result<VectorXd> logistic_direction(const RegressionColumns& table,
         }
         beta -= size * move;
     }
-    return base::internal_error("not_converged",
-                                "a protected attribute's regression did not settle in {} steps: "
-                                "raise l2, which is {}",
-                                kMaxNewtonSteps, l2);
+    return base::make_error(Reason::kNotConverged,
+                            "a protected attribute's regression did not settle in {} steps: "
+                            "raise l2, which is {}",
+                            kMaxNewtonSteps, l2);
 }
 
 base::Result<VectorXd> ridge_direction(const RegressionColumns& table,
@@ -177,7 +179,8 @@ base::Result<VectorXd> ridge_direction(const RegressionColumns& table,
     const auto m = moments_of(table, target, mask);
     const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(m.gram);
     if (solver.info() != Eigen::Success)
-        return base::internal_error("not_converged", "the columns' covariance has no eigenvectors");
+        return base::make_error(Reason::kNotConverged,
+                                "the columns' covariance has no eigenvectors");
     const VectorXd cross = solver.eigenvectors().transpose() * m.cross;
     VectorXd best;
     double least = std::numeric_limits<double>::infinity();

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <tuple>
 
+#include "rampart/base/reasons.hpp"
+#include "rampart/budro/reasons.hpp"
+
 namespace rampart::budro {
 namespace {
 
@@ -12,20 +15,20 @@ constexpr size_t kMostPairs = 10'000;
 
 base::Status check(const AuditedRows& rows, const IndividualAuditParams& params) {
     if (params.transport.method != TransportMethod::kExact)
-        return base::invalid_argument(
-            "bad_audit_parameter", "the method is {}; a certificate needs {}",
+        return base::make_error(
+            Reason::kBadAuditParameter, "the method is {}; a certificate needs {}",
             to_string(params.transport.method), to_string(TransportMethod::kExact));
     if (params.most_pairs > kMostPairs)
-        return base::out_of_range("bad_audit_parameter", "most_pairs is {}; allowed are 0 to {}",
-                                  params.most_pairs, kMostPairs);
+        return base::make_error(Reason::kBadAuditParameter, "most_pairs is {}; allowed are 0 to {}",
+                                params.most_pairs, kMostPairs);
     if (rows.answers.size() != rows.labels.size())
-        return base::invalid_argument("bad_size", "{} answers for {} labels", rows.answers.size(),
-                                      rows.labels.size());
+        return base::make_error(base::Reason::kBadSize, "{} answers for {} labels",
+                                rows.answers.size(), rows.labels.size());
     for (size_t i = 0; i < rows.answers.size(); ++i)
         if (!(rows.answers[i] >= 0 && rows.answers[i] <= 1))
-            return base::out_of_range("bad_answer",
-                                      "row {}: the model's answer is {}, not in [0, 1]", i,
-                                      rows.answers[i]);
+            return base::make_error(Reason::kBadAnswer,
+                                    "row {}: the model's answer is {}, not in [0, 1]", i,
+                                    rows.answers[i]);
     return base::ok();
 }
 

@@ -2,14 +2,16 @@
 
 #include <array>
 
+#include "rampart/base/reasons.hpp"
+
 namespace rampart::budro {
 
 base::Result<std::vector<float>> reweigh(const dataset::Dataset& data) {
     if (data.group.size() != data.rows() || data.rows() == 0)
-        return base::invalid_argument("no_groups",
-                                      "to reweigh {} rows, each needs a protected group: name "
-                                      "protected columns in the schema",
-                                      data.rows());
+        return base::make_error(base::Reason::kNoGroups,
+                                "to reweigh {} rows, each needs a protected group: name "
+                                "protected columns in the schema",
+                                data.rows());
     std::vector<std::array<double, 2>> cells(data.group_names.size());
     std::array<double, 2> labels{};
     double total = 0;

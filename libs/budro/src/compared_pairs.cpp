@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rampart/budro/reasons.hpp"
+
 namespace rampart::budro {
 namespace {
 
@@ -81,10 +83,10 @@ base::Result<MatrixXd> explore(const MatrixXd& difference, const std::vector<boo
                 from + gradient.cwiseProduct(move).sum() + move.squaredNorm() / (2 * step) + 1e-15)
                 break;
             if (step < 1e-18)
-                return base::internal_error("not_converged",
-                                            "the metric of the pairs did not settle: raise "
-                                            "l2_of_pairs, which is {}",
-                                            l2);
+                return base::make_error(Reason::kNotConverged,
+                                        "the metric of the pairs did not settle: raise "
+                                        "l2_of_pairs, which is {}",
+                                        l2);
         }
         if (reached > value) {  // start the momentum anew
             momentum = 1;

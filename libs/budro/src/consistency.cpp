@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rampart/base/reasons.hpp"
+#include "rampart/budro/reasons.hpp"
+
 namespace rampart::budro {
 namespace {
 
@@ -19,8 +22,8 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator) {
 }
 
 base::Error bad(std::string_view text, std::string_view why) {
-    return base::invalid_argument(
-        "bad_counterfactual", "'{}': {}; write FEATURE=VALUE,VALUE or FEATURE*FEATURE", text, why);
+    return base::make_error(Reason::kBadCounterfactual,
+                            "'{}': {}; write FEATURE=VALUE,VALUE or FEATURE*FEATURE", text, why);
 }
 
 /// "relationship=Husband,Wife" or "relationship".
@@ -29,10 +32,10 @@ base::Result<Copies> copies_of(std::string_view text, const dataset::FeatureSche
     const auto name = text.substr(0, equals);
     const auto feature = schema.find(name);
     if (!feature)
-        return base::not_found("unknown_feature",
-                               "'{}' is no feature: protected columns that are no features cannot "
-                               "change what a model says",
-                               name);
+        return base::make_error(Reason::kUnknownFeature,
+                                "'{}' is no feature: protected columns that are no features cannot "
+                                "change what a model says",
+                                name);
     const auto& spec = schema.features()[*feature];
     Copies copies;
     if (equals == std::string_view::npos) {
@@ -45,7 +48,8 @@ base::Result<Copies> copies_of(std::string_view text, const dataset::FeatureSche
     for (const auto value : parts_of(text.substr(equals + 1), ',')) {
         RAMPART_TRY(const float encoded, schema.encode_text(*feature, value));
         if (std::isnan(encoded) && !value.empty())
-            return base::not_found("unknown_category", "'{}' is no category of '{}'", value, name);
+            return base::make_error(Reason::kUnknownCategory, "'{}' is no category of '{}'", value,
+                                    name);
         copies.push_back({{*feature, encoded}});
     }
     return copies;
@@ -81,14 +85,16 @@ base::Result<Consistency> consistency(const dataset::Dataset& data,
                                       const Approval& approval) {
     const auto& copies = counterfactual.copies;
     if (copies.size() < 2 || copies.size() > Counterfactual::kMaxCopies)
-        return base::out_of_range("bad_counterfactual", "'{}' has {} copies; allowed are 2 to {}",
-                                  counterfactual.name, copies.size(), Counterfactual::kMaxCopies);
+        return base::make_error(Reason::kBadCounterfactual,
+                                "'{}' has {} copies; allowed are 2 to {}", counterfactual.name,
+                                copies.size(), Counterfactual::kMaxCopies);
     for (const auto& copy : copies)
         for (const auto& setting : copy)
             if (setting.feature >= data.schema.size())
-                return base::out_of_range("bad_counterfactual", "'{}' sets feature {} of {}",
-                                          counterfactual.name, setting.feature, data.schema.size());
-    if (data.rows() == 0) return base::invalid_argument("no_rows", "there are no rows to copy");
+                return base::make_error(Reason::kBadCounterfactual, "'{}' sets feature {} of {}",
+                                        counterfactual.name, setting.feature, data.schema.size());
+    if (data.rows() == 0)
+        return base::make_error(base::Reason::kNoRows, "there are no rows to copy");
     RAMPART_RETURN_IF_ERROR(dataset::check_columns(data));
     Consistency out{counterfactual.name, copies.size(), 1, {}};
     double alike = 0, total = 0;
@@ -101,9 +107,9 @@ base::Result<Consistency> consistency(const dataset::Dataset& data,
             for (const auto& setting : copies[c]) changed[setting.feature] = setting.value;
             const double approve = approval(changed, i);
             if (!(approve >= 0 && approve <= 1))
-                return base::out_of_range("bad_approval",
-                                          "copy {} of row {} is approved with probability {}", c, i,
-                                          approve);
+                return base::make_error(Reason::kBadApproval,
+                                        "copy {} of row {} is approved with probability {}", c, i,
+                                        approve);
             if (c == 0 || approve > seen.approve_most) seen.most = c, seen.approve_most = approve;
             if (c == 0 || approve < seen.approve_least)
                 seen.least = c, seen.approve_least = approve;

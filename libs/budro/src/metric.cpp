@@ -11,6 +11,9 @@
 #include "compared_pairs.hpp"
 #include "metric_columns.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/budro/reasons.hpp"
+#include "rampart/dataset/reasons.hpp"
 
 namespace rampart::budro {
 namespace {
@@ -39,7 +42,7 @@ MatrixXd span_of(const MatrixXd& vectors) {
 
 base::Status check_l2(std::string_view name, double l2) {
     if (l2 >= 1e-9 && l2 <= 1e6) return base::ok();
-    return base::out_of_range("bad_l2", "{} is {}; allowed are 1e-9 to 1e6", name, l2);
+    return base::make_error(Reason::kBadL2, "{} is {}; allowed are 1e-9 to 1e6", name, l2);
 }
 
 }  // namespace
@@ -52,7 +55,7 @@ class MetricLearner {
     base::Result<FairMetric> learn() {
         RAMPART_RETURN_IF_ERROR(dataset::check_columns(data_));
         if (data_.rows() == 0)
-            return base::invalid_argument("no_rows", "the metric's training set has no rows");
+            return base::make_error(base::Reason::kNoRows, "the metric's training set has no rows");
         RAMPART_RETURN_IF_ERROR(check_l2("l2", spec_.l2));
         RAMPART_RETURN_IF_ERROR(check_l2("l2_of_pairs", spec_.l2_of_pairs));
         for (const double l2 : spec_.l2_of_numbers)
@@ -80,10 +83,10 @@ class MetricLearner {
     base::Result<size_t> feature_of(std::string_view name) const {
         const auto found = data_.schema.find(name);
         if (!found)
-            return base::not_found("unknown_feature",
-                                   "the fair metric names the feature '{}', which is not in the "
-                                   "schema",
-                                   name);
+            return base::make_error(Reason::kUnknownFeature,
+                                    "the fair metric names the feature '{}', which is not in the "
+                                    "schema",
+                                    name);
         return *found;
     }
 
@@ -92,21 +95,21 @@ class MetricLearner {
         for (const auto& [name, weight] : spec_.weights) {
             RAMPART_TRY(const size_t feature, feature_of(name));
             if (!(weight >= 0 && weight <= 1e6))
-                return base::out_of_range("bad_weight",
-                                          "the fair metric's weight of '{}' is {}; allowed are 0 "
-                                          "to 1e6",
-                                          name, weight);
+                return base::make_error(base::Reason::kBadWeight,
+                                        "the fair metric's weight of '{}' is {}; allowed are 0 "
+                                        "to 1e6",
+                                        name, weight);
             weights[feature] = weight;
         }
         metric_.schema_ = data_.schema;
         metric_.columns_ = describe_columns(data_, weights);
         if (width() == 0)
-            return base::invalid_argument("no_columns", "the fair metric leaves all features out");
+            return base::make_error(Reason::kNoColumns, "the fair metric leaves all features out");
         if (width() > FairMetric::kMaxColumns)
-            return base::out_of_range("too_many_columns",
-                                      "the features make {} columns, one a category; a fair metric "
-                                      "takes {}: give those with most categories the weight 0",
-                                      width(), FairMetric::kMaxColumns);
+            return base::make_error(dataset::Reason::kTooManyColumns,
+                                    "the features make {} columns, one a category; a fair metric "
+                                    "takes {}: give those with most categories the weight 0",
+                                    width(), FairMetric::kMaxColumns);
         ranges_ = ranges_of(metric_.columns_, data_.schema.size());
         return base::ok();
     }
@@ -163,11 +166,11 @@ class MetricLearner {
         const bool grouped = !attribute.group.empty();
         const size_t given = grouped ? attribute.group.size() : attribute.number.size();
         if (given != data_.rows() || (grouped && !attribute.number.empty()))
-            return base::invalid_argument("wrong_size",
-                                          "the protected attribute '{}' has {} groups and {} "
-                                          "numbers for {} rows; wanted is one of each row",
-                                          attribute.name, attribute.group.size(),
-                                          attribute.number.size(), data_.rows());
+            return base::make_error(Reason::kWrongSize,
+                                    "the protected attribute '{}' has {} groups and {} "
+                                    "numbers for {} rows; wanted is one of each row",
+                                    attribute.name, attribute.group.size(), attribute.number.size(),
+                                    data_.rows());
         RAMPART_TRY(const auto table, table_without(attribute.without));
         return grouped ? add_groups(attribute, table) : add_number(attribute, table);
     }
@@ -176,16 +179,16 @@ class MetricLearner {
         size_t known = 0;
         for (const double value : attribute.number) {
             if (std::isinf(value))
-                return base::invalid_argument("not_finite",
-                                              "the protected attribute '{}' holds a number that "
-                                              "is not finite",
-                                              attribute.name);
+                return base::make_error(base::Reason::kNotFinite,
+                                        "the protected attribute '{}' holds a number that "
+                                        "is not finite",
+                                        attribute.name);
             known += !std::isnan(value);
         }
         if (known < 2)
-            return base::invalid_argument("nothing_known",
-                                          "the protected attribute '{}' is known of {} rows",
-                                          attribute.name, known);
+            return base::make_error(Reason::kNothingKnown,
+                                    "the protected attribute '{}' is known of {} rows",
+                                    attribute.name, known);
         const std::vector<double> one{spec_.l2};
         RAMPART_TRY(auto vector,
                     ridge_direction(table, attribute.number,
@@ -195,22 +198,21 @@ class MetricLearner {
 
     base::Status add_groups(const ProtectedAttribute& attribute, const RegressionColumns& table) {
         if (!attribute.group_names.empty() && attribute.group_names.size() != attribute.groups)
-            return base::invalid_argument(
-                "wrong_size", "the protected attribute '{}' has {} names of {} groups",
-                attribute.name, attribute.group_names.size(), attribute.groups);
+            return base::make_error(Reason::kWrongSize,
+                                    "the protected attribute '{}' has {} names of {} groups",
+                                    attribute.name, attribute.group_names.size(), attribute.groups);
         if (attribute.groups > std::max(limits::kMaxGroups, limits::kMaxCategories))
-            return base::out_of_range("too_many_groups",
-                                      "the protected attribute '{}' has {} groups", attribute.name,
-                                      attribute.groups);
+            return base::make_error(base::Reason::kTooManyGroups,
+                                    "the protected attribute '{}' has {} groups", attribute.name,
+                                    attribute.groups);
         std::vector<size_t> rows(attribute.groups);
         for (size_t i = 0; i < attribute.group.size(); ++i) {
             const int32_t k = attribute.group[i];
             if (k < -1 || k >= static_cast<int32_t>(attribute.groups))
-                return base::out_of_range(
-                    "bad_group",
-                    "row {} has the group {} of the protected attribute '{}', "
-                    "which has {} groups",
-                    i, k, attribute.name, attribute.groups);
+                return base::make_error(base::Reason::kBadGroup,
+                                        "row {} has the group {} of the protected attribute '{}', "
+                                        "which has {} groups",
+                                        i, k, attribute.name, attribute.groups);
             if (k >= 0) ++rows[static_cast<size_t>(k)];
         }
         const auto present =
@@ -246,10 +248,10 @@ class MetricLearner {
             size_t c = 0;
             while (c < width() && metric_.column_name(c) != name) ++c;
             if (c == width())
-                return base::not_found("unknown_column",
-                                       "the direction '{}' names the column '{}': write a numeric "
-                                       "feature's name, or FEATURE=CATEGORY",
-                                       direction.name, name);
+                return base::make_error(Reason::kUnknownColumn,
+                                        "the direction '{}' names the column '{}': write a numeric "
+                                        "feature's name, or FEATURE=CATEGORY",
+                                        direction.name, name);
             vector[eigen_size(c)] = coefficient;
         }
         return add(direction.name, std::move(vector));
@@ -303,8 +305,8 @@ class MetricLearner {
 
     base::Status weigh_by_pairs() {
         if (spec_.pairs.size() > FairMetric::kMaxPairs)
-            return base::out_of_range("too_many_pairs", "{} pairs; allowed are {}",
-                                      spec_.pairs.size(), FairMetric::kMaxPairs);
+            return base::make_error(Reason::kTooManyPairs, "{} pairs; allowed are {}",
+                                    spec_.pairs.size(), FairMetric::kMaxPairs);
         RAMPART_TRY(const auto points, metric_.embed(data_));
         const auto r = points.dimensions;
         const Eigen::Map<const RowMatrix> u(points.values.data(), eigen_size(points.rows),
@@ -314,24 +316,23 @@ class MetricLearner {
         for (size_t k = 0; k < spec_.pairs.size(); ++k) {
             const auto& pair = spec_.pairs[k];
             if (pair.first >= points.rows || pair.second >= points.rows)
-                return base::out_of_range("bad_pair", "pair {} names the rows {} and {} of {}", k,
-                                          pair.first, pair.second, points.rows);
+                return base::make_error(Reason::kBadPair, "pair {} names the rows {} and {} of {}",
+                                        k, pair.first, pair.second, points.rows);
             difference.row(eigen_size(k)) =
                 u.row(eigen_size(pair.first)) - u.row(eigen_size(pair.second));
             if (!pair.comparable && difference.row(eigen_size(k)).squaredNorm() < 1e-18)
-                return base::invalid_argument(
-                    "bad_pair",
-                    "pair {}, rows {} and {}, is incomparable but differs "
-                    "in nothing that counts: leave it out",
-                    k, pair.first, pair.second);
+                return base::make_error(Reason::kBadPair,
+                                        "pair {}, rows {} and {}, is incomparable but differs "
+                                        "in nothing that counts: leave it out",
+                                        k, pair.first, pair.second);
             comparable.push_back(pair.comparable);
         }
         const auto alike = std::count(comparable.begin(), comparable.end(), true);
         if (alike == 0 || static_cast<size_t>(alike) == comparable.size())
-            return base::invalid_argument("one_kind_of_pairs",
-                                          "{} of {} pairs are comparable: the metric needs both "
-                                          "kinds",
-                                          alike, comparable.size());
+            return base::make_error(Reason::kOneKindOfPairs,
+                                    "{} of {} pairs are comparable: the metric needs both "
+                                    "kinds",
+                                    alike, comparable.size());
         RAMPART_TRY(const auto s, explore(difference, comparable, spec_.l2_of_pairs));
         const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(s);
         Eigen::Index rank = 0;
@@ -375,11 +376,11 @@ namespace {
 
 base::Status check_schema(const FairMetric& metric, const dataset::Dataset& data) {
     if (data.schema == metric.schema()) return dataset::check_columns(data);
-    return base::invalid_argument("other_schema",
-                                  "the fair metric is of {} features ({} …), the rows have {} "
-                                  "others: take the metric learnt for this schema",
-                                  metric.schema().size(), metric.schema().features()[0].name,
-                                  data.schema.size());
+    return base::make_error(dataset::Reason::kOtherSchema,
+                            "the fair metric is of {} features ({} …), the rows have {} "
+                            "others: take the metric learnt for this schema",
+                            metric.schema().size(), metric.schema().features()[0].name,
+                            data.schema.size());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/budro/metric.hpp"
+#include "rampart/budro/reasons.hpp"
 
 namespace rampart::budro {
 namespace {
@@ -19,7 +20,9 @@ constexpr size_t kHeaderBytes = 8 + 4 + 8, kDigestBytes = 32;
 constexpr size_t kMaxDirections = 8192;
 constexpr size_t kMaxFileBytes = size_t{128} << 20;
 
-base::Error bad(std::string_view what) { return base::data_loss("bad_metric_file", "{}", what); }
+base::Error bad(std::string_view what) {
+    return base::make_error(Reason::kBadMetricFile, "{}", what);
+}
 
 std::string_view bytes_of(const base::Digest& digest) {
     return {reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size()};
@@ -88,9 +91,9 @@ base::Result<std::string_view> payload_of(std::string_view bytes) {
     RAMPART_TRY(const uint32_t version, reader.u32());
     RAMPART_TRY(const uint64_t length, reader.u64());
     if (version != kVersion)
-        return base::invalid_argument("unknown_metric_version",
-                                      "format version {}; this program reads version {}", version,
-                                      kVersion);
+        return base::make_error(Reason::kUnknownMetricVersion,
+                                "format version {}; this program reads version {}", version,
+                                kVersion);
     if (length != bytes.size() - kHeaderBytes - kDigestBytes)
         return bad("the file is truncated or has grown; get it anew");
     const auto content = bytes.substr(0, bytes.size() - kDigestBytes);
@@ -181,8 +184,8 @@ std::string FairMetric::encode() const {
 
 base::Result<FairMetric> FairMetric::decode(std::string_view bytes) {
     if (bytes.size() > kMaxFileBytes)
-        return base::out_of_range("metric_file_too_large", "{} bytes; allowed are {}", bytes.size(),
-                                  kMaxFileBytes);
+        return base::make_error(Reason::kMetricFileTooLarge, "{} bytes; allowed are {}",
+                                bytes.size(), kMaxFileBytes);
     RAMPART_TRY(const auto payload, payload_of(bytes));
     base::ByteReader reader(payload);
     FairMetric metric;

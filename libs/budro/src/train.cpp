@@ -8,6 +8,10 @@
 #include "objective.hpp"
 #include "rampart/base/enum_names.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/budro/reasons.hpp"
+#include "rampart/dataset/reasons.hpp"
+#include "rampart/gbdt/reasons.hpp"
 #include "rampart/model/batch_engine.hpp"
 
 namespace rampart::budro {
@@ -26,24 +30,25 @@ constexpr std::array kSelections = {
 base::Status check(const dataset::Dataset& data, const Points& points, const BudroParams& params,
                    const BudroOptions& options) {
     RAMPART_RETURN_IF_ERROR(validate(params));
-    if (data.rows() == 0) return base::invalid_argument("no_rows", "there are no rows");
+    if (data.rows() == 0) return base::make_error(base::Reason::kNoRows, "there are no rows");
     RAMPART_RETURN_IF_ERROR(dataset::check_columns(data));
     if (points.rows != data.rows())
-        return base::invalid_argument("bad_size", "{} points for {} rows: one for each is wanted",
-                                      points.rows, data.rows());
+        return base::make_error(base::Reason::kBadSize,
+                                "{} points for {} rows: one for each is wanted", points.rows,
+                                data.rows());
     const auto* validation = options.validation;
     if (validation == nullptr) {
         if (params.selection == ModelSelection::kMostBalancedAccuracy ||
             options.validation_points != nullptr)
-            return base::invalid_argument("no_validation_set",
-                                          "to keep the model of the most balanced accuracy, or for "
-                                          "validation points, give validation rows");
+            return base::make_error(gbdt::Reason::kNoValidationSet,
+                                    "to keep the model of the most balanced accuracy, or for "
+                                    "validation points, give validation rows");
         return base::ok();
     }
     if (!(validation->schema == data.schema) || validation->rows() == 0)
-        return base::invalid_argument("other_schema",
-                                      "the validation rows have other features than the training "
-                                      "rows, or are none: split one table");
+        return base::make_error(dataset::Reason::kOtherSchema,
+                                "the validation rows have other features than the training "
+                                "rows, or are none: split one table");
     if (const auto status = dataset::check_columns(*validation); !status)
         return status.error().with_context("validation rows");
     return base::ok();
@@ -267,7 +272,7 @@ class Training {
 
 std::string_view to_string(FirstTree first) { return base::name_of(kFirstTrees, first); }
 base::Result<FirstTree> parse_first_tree(std::string_view text) {
-    return base::value_of(kFirstTrees, text, "first_tree");
+    return base::value_of(kFirstTrees, text, Reason::kUnknownFirstTree);
 }
 std::string_view to_string(ModelSelection selection) {
     return base::name_of(kSelections, selection);
@@ -281,21 +286,21 @@ base::Status validate(const BudroParams& params) {
     RAMPART_RETURN_IF_ERROR(validate(params.transport));
     constexpr double kMostWeight = 1e6;
     if (!(params.positive_class_weight > 0 && params.positive_class_weight <= kMostWeight))
-        return base::out_of_range("bad_budro_parameter",
-                                  "positive_class_weight is {}; allowed is above 0 up to {}",
-                                  params.positive_class_weight, kMostWeight);
+        return base::make_error(Reason::kBadBudroParameter,
+                                "positive_class_weight is {}; allowed is above 0 up to {}",
+                                params.positive_class_weight, kMostWeight);
     if (params.initial_score && !(std::abs(*params.initial_score) <= model::kMaxRawValue))
-        return base::out_of_range("bad_budro_parameter", "initial_score is {}; allowed is ±{}",
-                                  *params.initial_score, model::kMaxRawValue);
+        return base::make_error(Reason::kBadBudroParameter, "initial_score is {}; allowed is ±{}",
+                                *params.initial_score, model::kMaxRawValue);
     const auto most = static_cast<int>(base::limits::kMaxTrees) - 1;
     if (params.learner.trees > most)
-        return base::out_of_range("bad_budro_parameter",
-                                  "trees is {}; allowed are {} beside the first",
-                                  params.learner.trees, most);
+        return base::make_error(Reason::kBadBudroParameter,
+                                "trees is {}; allowed are {} beside the first",
+                                params.learner.trees, most);
     if (!params.constraints) return base::ok();
     if (params.loss && params.loss->name() != "log_loss")
-        return base::invalid_argument("bad_budro_parameter",
-                                      "group constraints are kept on log-odds: leave the log loss");
+        return base::make_error(Reason::kBadBudroParameter,
+                                "group constraints are kept on log-odds: leave the log loss");
     RAMPART_RETURN_IF_ERROR(validate(*params.constraints));
     return validate(params.lagrangian);
 }

@@ -8,6 +8,8 @@
 #include "duals.hpp"
 #include "entropic.hpp"
 #include "rampart/base/enum_names.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/budro/reasons.hpp"
 #include "search.hpp"
 #include "tile_search.hpp"
 
@@ -26,30 +28,31 @@ constexpr std::array kNames = {
 
 base::Status check_range(std::string_view field, double value, double lo, double hi) {
     if (value >= lo && value <= hi) return base::ok();
-    return base::out_of_range("bad_transport_parameter", "{} is {}; allowed are {} to {}", field,
-                              value, lo, hi);
+    return base::make_error(Reason::kBadTransportParameter, "{} is {}; allowed are {} to {}", field,
+                            value, lo, hi);
 }
 
 base::Status check(const TransportProblem& problem) {
-    if (problem.points == nullptr) return base::invalid_argument("no_rows", "there are no points");
+    if (problem.points == nullptr)
+        return base::make_error(base::Reason::kNoRows, "there are no points");
     RAMPART_RETURN_IF_ERROR(validate(*problem.points));
     const size_t n = problem.points->rows;
     if (problem.classes < 1 || problem.classes > kMostClasses)
-        return base::out_of_range("bad_size", "{} classes; allowed are 1 to {}", problem.classes,
-                                  kMostClasses);
+        return base::make_error(base::Reason::kBadSize, "{} classes; allowed are 1 to {}",
+                                problem.classes, kMostClasses);
     if (problem.labels.size() != n || (!problem.weights.empty() && problem.weights.size() != n)) {
-        return base::invalid_argument("bad_size", "{} labels and {} weights for {} points",
-                                      problem.labels.size(), problem.weights.size(), n);
+        return base::make_error(base::Reason::kBadSize, "{} labels and {} weights for {} points",
+                                problem.labels.size(), problem.weights.size(), n);
     }
     for (size_t i = 0; i < n; ++i) {
         if (problem.labels[i] >= problem.classes)
-            return base::out_of_range("bad_label", "row {}: label {} of {} classes", i,
-                                      problem.labels[i], problem.classes);
+            return base::make_error(base::Reason::kBadLabel, "row {}: label {} of {} classes", i,
+                                    problem.labels[i], problem.classes);
         if (problem.weights.empty() || (problem.weights[i] > 0 && problem.weights[i] <= 1e12))
             continue;
-        return base::invalid_argument("bad_weight",
-                                      "row {}: weight {} is not above 0 and at most 1e12", i,
-                                      problem.weights[i]);
+        return base::make_error(base::Reason::kBadWeight,
+                                "row {}: weight {} is not above 0 and at most 1e12", i,
+                                problem.weights[i]);
     }
     return base::ok();
 }
@@ -87,7 +90,7 @@ base::Result<std::unique_ptr<Search>> search_for(const SupportPoints& points, in
 std::string_view to_string(TransportMethod method) { return base::name_of(kNames, method); }
 
 base::Result<TransportMethod> parse_transport_method(std::string_view text) {
-    return base::value_of(kNames, text, "transport_method");
+    return base::value_of(kNames, text, Reason::kUnknownTransportMethod);
 }
 
 base::Status validate(const TransportParams& params) {
@@ -103,10 +106,10 @@ base::Status validate(const TransportParams& params) {
     RAMPART_RETURN_IF_ERROR(check_range("sgd.momentum", params.sgd.momentum, 0, 0.999999));
     RAMPART_RETURN_IF_ERROR(check_range("entropic.gamma", params.entropic.gamma, 1e-9, 1e6));
     if (!model::supports(params.instructions))
-        return base::out_of_range("bad_transport_parameter",
-                                  "instructions are {}, which this processor has not; leave the "
-                                  "default",
-                                  model::to_string(params.instructions));
+        return base::make_error(Reason::kBadTransportParameter,
+                                "instructions are {}, which this processor has not; leave the "
+                                "default",
+                                model::to_string(params.instructions));
     return base::ok();
 }
 
@@ -159,14 +162,14 @@ size_t TransportSolver::Parts::bytes_of_people() const {
 base::Status TransportSolver::Parts::check(std::span<const double> losses) const {
     const size_t n = labels.size();
     if (losses.size() != n * static_cast<size_t>(classes))
-        return base::invalid_argument("bad_size", "{} losses for {} classes of {} people",
-                                      losses.size(), classes, n);
+        return base::make_error(base::Reason::kBadSize, "{} losses for {} classes of {} people",
+                                losses.size(), classes, n);
     for (size_t k = 0; k < losses.size(); ++k) {
         if (std::abs(losses[k]) <= kMostLoss) continue;
-        return base::out_of_range("bad_loss",
-                                  "row {}, class {}: loss {} is not a number within ±{}; keep "
-                                  "probabilities away from 0 and 1",
-                                  k % n, k / n, losses[k], kMostLoss);
+        return base::make_error(Reason::kBadLoss,
+                                "row {}, class {}: loss {} is not a number within ±{}; keep "
+                                "probabilities away from 0 and 1",
+                                k % n, k / n, losses[k], kMostLoss);
     }
     return base::ok();
 }

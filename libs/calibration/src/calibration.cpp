@@ -7,6 +7,8 @@
 #include "curves.hpp"
 #include "rampart/base/enum_names.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/calibration/reasons.hpp"
 #include "rampart/numeric/folds.hpp"
 #include "rampart/stats/metrics.hpp"
 
@@ -27,34 +29,34 @@ size_t group_of(const CalibrationRows& rows, size_t i) {
 
 base::Status check_row(const CalibrationRows& rows, size_t i) {
     if (!(rows.score[i] >= 0 && rows.score[i] <= 1))
-        return base::out_of_range("bad_score", "row {}: score {} is outside [0, 1]", i,
-                                  rows.score[i]);
+        return base::make_error(base::Reason::kBadScore, "row {}: score {} is outside [0, 1]", i,
+                                rows.score[i]);
     if (rows.label[i] > 1)
-        return base::out_of_range("bad_label", "row {}: label {} is neither 0 nor 1", i,
-                                  rows.label[i]);
+        return base::make_error(base::Reason::kBadLabel, "row {}: label {} is neither 0 nor 1", i,
+                                rows.label[i]);
     if (!rows.weight.empty() && !(rows.weight[i] > 0 && std::isfinite(rows.weight[i])))
-        return base::out_of_range("bad_weight", "row {}: weight {} is not a positive number", i,
-                                  rows.weight[i]);
+        return base::make_error(base::Reason::kBadWeight,
+                                "row {}: weight {} is not a positive number", i, rows.weight[i]);
     if (!rows.group.empty() &&
         (rows.group[i] < 0 || static_cast<size_t>(rows.group[i]) >= rows.groups))
-        return base::out_of_range("bad_group", "row {}: group {} is not one of 0 to {}", i,
-                                  rows.group[i], rows.groups - 1);
+        return base::make_error(base::Reason::kBadGroup, "row {}: group {} is not one of 0 to {}",
+                                i, rows.group[i], rows.groups - 1);
     return base::ok();
 }
 
 base::Status check_rows(const CalibrationRows& rows) {
     const size_t n = rows.score.size();
     if (rows.groups < 1 || rows.groups > base::limits::kMaxGroups)
-        return base::out_of_range("bad_group_count", "{} groups: give 1 to {}", rows.groups,
-                                  base::limits::kMaxGroups);
+        return base::make_error(base::Reason::kBadGroupCount, "{} groups: give 1 to {}",
+                                rows.groups, base::limits::kMaxGroups);
     if (n == 0 || n > base::limits::kMaxRows)
-        return base::out_of_range("bad_row_count", "{} rows: give 1 to {}", n,
-                                  base::limits::kMaxRows);
+        return base::make_error(Reason::kBadRowCount, "{} rows: give 1 to {}", n,
+                                base::limits::kMaxRows);
     if (rows.label.size() != n ||
         (rows.group.size() != n && !(rows.group.empty() && rows.groups == 1)) ||
         (!rows.weight.empty() && rows.weight.size() != n))
-        return base::invalid_argument(
-            "size_mismatch",
+        return base::make_error(
+            base::Reason::kSizeMismatch,
             "{} scores, {} labels, {} groups and {} weights: give one of each a row (or no "
             "weights)",
             n, rows.label.size(), rows.group.size(), rows.weight.size());
@@ -65,8 +67,8 @@ base::Status check_rows(const CalibrationRows& rows) {
 base::Status check_params(const CalibrationParams& p) {
     const auto check = [](std::string_view name, size_t value, size_t lo, size_t hi) {
         if (value >= lo && value <= hi) return base::ok();
-        return base::Status(base::out_of_range(
-            "bad_calibration_setting", "{} is {}; allowed is {} to {}", name, value, lo, hi));
+        return base::Status(base::make_error(Reason::kBadCalibrationSetting,
+                                             "{} is {}; allowed is {} to {}", name, value, lo, hi));
     };
     RAMPART_RETURN_IF_ERROR(check("min_rows", p.min_rows, 2, base::limits::kMaxRows));
     RAMPART_RETURN_IF_ERROR(check("min_label_rows", p.min_label_rows, 1, base::limits::kMaxRows));
@@ -114,8 +116,9 @@ base::Result<std::vector<bool>> own_maps(const CalibrationRows& rows,
         ones += rows.label[i];
     }
     if (ones == 0 || ones == rows.score.size())
-        return base::failed_precondition(
-            "one_label", "all {} rows have label {}: nothing to calibrate by; give rows of both",
+        return base::make_error(
+            Reason::kOneLabel,
+            "all {} rows have label {}: nothing to calibrate by; give rows of both",
             rows.score.size(), ones == 0 ? 0 : 1);
     std::vector<bool> own(rows.groups, false);
     if (!params.by_group) return own;
@@ -124,8 +127,8 @@ base::Result<std::vector<bool>> own_maps(const CalibrationRows& rows,
         own[k] = zeros_k + ones_k >= params.min_rows && zeros_k >= params.min_label_rows &&
                  ones_k >= params.min_label_rows;
         if (!own[k] && params.small == SmallGroup::kRefuse)
-            return base::failed_precondition(
-                "small_group",
+            return base::make_error(
+                base::Reason::kSmallGroup,
                 "group {} has {} rows of label 0 and {} of label 1; a map of its own needs {} rows "
                 "and {} of either label: give more rows, lower these, or let it have the map of "
                 "all",
@@ -228,7 +231,7 @@ struct Bin {
 }  // namespace
 
 base::Result<CalibrationMethod> parse_calibration(std::string_view text) {
-    return base::value_of(kMethods, text, "calibration");
+    return base::value_of(kMethods, text, Reason::kUnknownCalibration);
 }
 
 std::string_view to_string(CalibrationMethod method) { return base::name_of(kMethods, method); }

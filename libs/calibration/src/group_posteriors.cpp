@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rampart/base/check.hpp"
+#include "rampart/calibration/reasons.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/batch_engine.hpp"
 
@@ -23,10 +24,10 @@ dataset::Dataset rows_given(const dataset::Dataset& data, Given given) {
 base::Status check(const dataset::Dataset& data, const GroupPosteriorParams& params) {
     RAMPART_RETURN_IF_ERROR(gbdt::validate(params.learner));
     if (params.learner.early_stopping_rounds > 0)
-        return base::invalid_argument("early_stopping_of_posteriors",
-                                      "early_stopping_rounds is {}; nothing judges the iterates: "
-                                      "set it to 0 and choose trees",
-                                      params.learner.early_stopping_rounds);
+        return base::make_error(Reason::kEarlyStoppingOfPosteriors,
+                                "early_stopping_rounds is {}; nothing judges the iterates: "
+                                "set it to 0 and choose trees",
+                                params.learner.early_stopping_rounds);
     RAMPART_RETURN_IF_ERROR(dataset::validate(data));
     if (data.group_names.size() < 2)
         return base::failed_precondition("no_groups",
@@ -48,11 +49,11 @@ base::Result<std::vector<model::Ensemble>> fit_group_posteriors(const dataset::D
         const auto count =
             std::count(rows.group.begin(), rows.group.end(), static_cast<int32_t>(k));
         if (count == 0)
-            return base::failed_precondition(
-                "absent_group",
-                "group '{}' has no row with label {}: leave it out, or "
-                "take another criterion",
-                data.group_names[k], params.given == Given::kFavourable ? 1 : 0);
+            return base::make_error(Reason::kAbsentGroup,
+                                    "group '{}' has no row with label {}: leave it out, or "
+                                    "take another criterion",
+                                    data.group_names[k],
+                                    params.given == Given::kFavourable ? 1 : 0);
     }
     RAMPART_TRY(const auto bins, gbdt::Bins::create(rows, params.learner.max_bins, pool));
     std::vector<model::Ensemble> posteriors;

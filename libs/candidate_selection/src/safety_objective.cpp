@@ -4,13 +4,14 @@
 #include <cmath>
 #include <limits>
 
+#include "rampart/candidate_selection/reasons.hpp"
 #include "rampart/ope/value_bound.hpp"
 #include "rampart/stats/distributions.hpp"
 
 namespace rampart::candidate_selection {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kStep = 0x1p-12;  // the estimate is linear on either side: any step measures it
@@ -109,7 +110,7 @@ double betting_width(double variance, double highest, double n, double delta, do
 
 base::Status check_constraint(const Constraint& c, size_t rows, stats::BoundMethod bound) {
     const auto bad = [&](std::string_view what) {
-        return invalid_argument("bad_objective", "constraint '{}': {}", c.name, what);
+        return make_error(Reason::kBadObjective, "constraint '{}': {}", c.name, what);
     };
     const size_t n = c.rows.size();
     const auto column = [&](const std::vector<double>& v) {
@@ -146,16 +147,16 @@ base::Status check_constraint(const Constraint& c, size_t rows, stats::BoundMeth
 
 base::Status check_config(const ObjectiveConfig& c) {
     if (!(c.inflation >= 1 && std::isfinite(c.inflation))) {
-        return invalid_argument("bad_objective", "inflation: {} has to be 1 or more", c.inflation);
+        return make_error(Reason::kBadObjective, "inflation: {} has to be 1 or more", c.inflation);
     }
     if (!(c.power > 0.5 && c.power < 1)) {
-        return invalid_argument("bad_objective", "power: {} has to lie in (1/2, 1)", c.power);
+        return make_error(Reason::kBadObjective, "power: {} has to lie in (1/2, 1)", c.power);
     }
     if (!(c.xi >= 0 && std::isfinite(c.xi))) {
-        return invalid_argument("bad_objective", "xi: {} has to be 0 or more", c.xi);
+        return make_error(Reason::kBadObjective, "xi: {} has to be 0 or more", c.xi);
     }
     if (!(c.bet_cap > 0 && c.bet_cap < 1)) {
-        return invalid_argument("bad_objective", "bet_cap: {} has to lie in (0, 1)", c.bet_cap);
+        return make_error(Reason::kBadObjective, "bet_cap: {} has to lie in (0, 1)", c.bet_cap);
     }
     return base::ok();
 }
@@ -166,8 +167,8 @@ base::Result<Constraint> paired_constraint(const ope::LoggedFeedback& feedback,
                                            const ope::Group& group, const ope::ImpactModel& model,
                                            double margin, double test_units, double delta) {
     if (model.absolute || model.max_weight) {
-        return invalid_argument(
-            "bad_objective",
+        return make_error(
+            Reason::kBadObjective,
             "absolute or max_weight: a paired constraint takes neither; leave them out");
     }
     Constraint c;
@@ -177,9 +178,9 @@ base::Result<Constraint> paired_constraint(const ope::LoggedFeedback& feedback,
     for (const uint32_t i : c.rows) {
         ope::Record record = record_of(feedback, i);
         if (!ope::has_support(record, model)) {
-            return invalid_argument("bad_objective",
-                                    "record {}: its logger's propensity {} leaves no choice",
-                                    feedback.decisions.record_id[i], record.p);
+            return make_error(Reason::kBadObjective,
+                              "record {}: its logger's propensity {} leaves no choice",
+                              feedback.decisions.record_id[i], record.p);
         }
         record.candidate = record.reference + kStep;
         const double up = record.candidate - record.reference;
@@ -210,23 +211,23 @@ base::Result<SafetyObjective> SafetyObjective::create(std::vector<double> refere
                                                       const ObjectiveConfig& config) {
     const size_t rows = reference.size();
     if (rows == 0 || loss.offset.size() != rows || loss.slope.size() != rows) {
-        return invalid_argument("bad_objective",
-                                "{} rows of the reference, {} and {} of the loss: they have to "
-                                "be as many, and not none",
-                                rows, loss.offset.size(), loss.slope.size());
+        return make_error(Reason::kBadObjective,
+                          "{} rows of the reference, {} and {} of the loss: they have to "
+                          "be as many, and not none",
+                          rows, loss.offset.size(), loss.slope.size());
     }
     if (constraints.empty()) {
-        return invalid_argument("bad_objective", "no constraint: name at least one group");
+        return make_error(Reason::kBadObjective, "no constraint: name at least one group");
     }
     RAMPART_RETURN_IF_ERROR(check_config(config));
     SafetyObjective out;
     for (size_t i = 0; i < rows; ++i) {
         if (!(reference[i] >= 0 && reference[i] <= 1) ||
             !std::isfinite(loss.offset[i] + loss.slope[i])) {
-            return invalid_argument("bad_objective",
-                                    "row {}: reference {} has to lie in [0, 1] and the loss to be "
-                                    "finite",
-                                    i, reference[i]);
+            return make_error(Reason::kBadObjective,
+                              "row {}: reference {} has to lie in [0, 1] and the loss to be "
+                              "finite",
+                              i, reference[i]);
         }
         out.worst_loss_ +=
             (loss.offset[i] + std::max(0.0, loss.slope[i])) / static_cast<double>(rows);

@@ -3,6 +3,8 @@
 #include "envelope.hpp"
 #include "evidence.hpp"
 #include "members.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/certification/reasons.hpp"
 #include "run_access.hpp"
 #include "verify.hpp"
 #include "wording.hpp"
@@ -10,8 +12,7 @@
 namespace rampart::certification {
 namespace {
 
-using base::data_loss;
-using base::invalid_argument;
+using base::make_error;
 using base::Result;
 
 LedgerReference reference_to(const RunTicket& ticket, const LedgerEntry& entry) {
@@ -32,9 +33,9 @@ Result<SealedCertificate> sign_and_check(Certificate certificate, std::string ev
     SealedCertificate sealed{sign_envelope(JsonWriter::write(payload), key), std::move(evidence)};
     auto read = verify(sealed.certificate, sealed.evidence, key.public_key());
     if (read) return sealed;
-    return invalid_argument(read.error().reason,
-                            "what was to be certified does not hold together: {}",
-                            read.error().message);
+    return base::Error{
+        base::ErrorCode::kInvalidArgument, read.error().reason,
+        fmt::format("what was to be certified does not hold together: {}", read.error().message)};
 }
 
 }  // namespace
@@ -70,8 +71,8 @@ Result<SealedCertificate> seal_refusal(const GateConfig& config, const RunIdenti
                                        const PublicResult& result, base::TimePoint issued_at,
                                        const base::SigningKey& key) {
     if (result.verdict != Verdict::kRefused && result.verdict != Verdict::kIdentical) {
-        return invalid_argument("not_a_refusal", "verdict {}: seal() is for runs",
-                                to_string(result.verdict));
+        return make_error(Reason::kNotARefusal, "verdict {}: seal() is for runs",
+                          to_string(result.verdict));
     }
     Certificate certificate;
     certificate.verdict = result.verdict;
@@ -91,17 +92,17 @@ Result<Certificate> read_certificate(std::string_view certificate, const base::V
     auto read = JsonReader::read<CertificatePayload>(payload);
     if (!read) return read.error().with_context("certificate");
     if (read->format != kCertificateFormat) {
-        return data_loss("other_format", "format '{}'; this reader knows '{}'", read->format,
-                         kCertificateFormat);
+        return make_error(Reason::kOtherFormat, "format '{}'; this reader knows '{}'", read->format,
+                          kCertificateFormat);
     }
     Certificate& c = read->certificate;
     RAMPART_RETURN_IF_ERROR(check_story(c));
     const RunIdentity& id = c.plan.identity;
     const auto other = [](std::string_view what, const std::string& is, const std::string& wanted) {
-        return base::failed_precondition("other_policy",
-                                         "the certificate's {} is {}, expected {}: it is "
-                                         "the certificate of another policy",
-                                         what, is, wanted);
+        return base::make_error(base::Reason::kOtherPolicy,
+                                "the certificate's {} is {}, expected {}: it is "
+                                "the certificate of another policy",
+                                what, is, wanted);
     };
     if (!expected.candidate_id.empty() && expected.candidate_id != id.candidate_id) {
         return other("candidate", id.candidate_id, expected.candidate_id);

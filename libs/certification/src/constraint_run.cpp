@@ -4,10 +4,12 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "rampart/certification/reasons.hpp"
+
 namespace rampart::certification {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 using base::Result;
 using base::Status;
 
@@ -171,8 +173,8 @@ Result<std::vector<ConstraintPlan>> plan_again(const ConstraintSet& set, const R
                                                const VaultSource& vault) {
     std::vector<ConstraintPlan> out;
     if (plans.size() != set.programs().size()) {
-        return invalid_argument("bad_plan", "{} plans for {} constraints", plans.size(),
-                                set.programs().size());
+        return make_error(Reason::kBadPlan, "{} plans for {} constraints", plans.size(),
+                          set.programs().size());
     }
     if (set.empty()) return out;
     ConstraintLog log(set);
@@ -194,8 +196,8 @@ Result<std::vector<ConstraintResult>> evaluate_constraints(const ConstraintSet& 
     std::vector<ConstraintResult> out;
     if (set.empty()) return out;
     if (run.constraint_plans.size() != set.programs().size()) {
-        return invalid_argument("bad_plan", "{} plans for {} constraints",
-                                run.constraint_plans.size(), set.programs().size());
+        return make_error(Reason::kBadPlan, "{} plans for {} constraints",
+                          run.constraint_plans.size(), set.programs().size());
     }
     ConstraintLog log(set);
     RAMPART_RETURN_IF_ERROR(log.read(feedback, !run.identity.anchor_id.empty()));

@@ -5,11 +5,12 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/utf8.hpp"
+#include "rampart/certification/reasons.hpp"
 
 namespace rampart::certification {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 using base::Result;
 
 base::Status check_name(const std::string& name, const std::vector<std::string>& earlier) {
@@ -18,13 +19,13 @@ base::Status check_name(const std::string& name, const std::vector<std::string>&
     });
     if (name.empty() || name.size() > base::limits::kMaxNameBytes || !printable ||
         !base::is_utf8(name)) {
-        return invalid_argument("bad_constraint_name",
-                                "constraint number {}: its name must have 1 to {} bytes, all "
-                                "printable",
-                                earlier.size() + 1, base::limits::kMaxNameBytes);
+        return make_error(Reason::kBadConstraintName,
+                          "constraint number {}: its name must have 1 to {} bytes, all "
+                          "printable",
+                          earlier.size() + 1, base::limits::kMaxNameBytes);
     }
     if (std::find(earlier.begin(), earlier.end(), name) == earlier.end()) return base::ok();
-    return invalid_argument("bad_constraint_name", "two constraints are named '{}'", name);
+    return make_error(Reason::kBadConstraintName, "two constraints are named '{}'", name);
 }
 
 std::string in_constraint(const std::string& name) { return fmt::format("constraint '{}'", name); }
@@ -33,8 +34,8 @@ std::string in_constraint(const std::string& name) { return fmt::format("constra
 
 Result<ConstraintSet> ConstraintSet::compile(const GateConfig& config) {
     if (config.named_constraints.size() > kMaxConstraints) {
-        return invalid_argument("too_many_constraints", "{} constraints; at most {} are allowed",
-                                config.named_constraints.size(), kMaxConstraints);
+        return make_error(Reason::kTooManyConstraints, "{} constraints; at most {} are allowed",
+                          config.named_constraints.size(), kMaxConstraints);
     }
     ConstraintSet out;
     for (const NamedConstraint& named : config.named_constraints) {
@@ -51,10 +52,10 @@ Result<ConstraintSet> ConstraintSet::compile(const GateConfig& config) {
         out.programs_.push_back(std::move(*program));
     }
     if (out.conditions_.size() > kMaxConditions) {
-        return invalid_argument("too_many_constraints",
-                                "the constraints have {} different conditions; at most {} are "
-                                "allowed",
-                                out.conditions_.size(), kMaxConditions);
+        return make_error(Reason::kTooManyConstraints,
+                          "the constraints have {} different conditions; at most {} are "
+                          "allowed",
+                          out.conditions_.size(), kMaxConditions);
     }
     return out;
 }

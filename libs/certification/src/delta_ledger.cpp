@@ -6,13 +6,12 @@
 #include "members.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/certification/reasons.hpp"
 
 namespace rampart::certification {
 namespace {
 
-using base::data_loss;
-using base::failed_precondition;
-using base::invalid_argument;
+using base::make_error;
 using base::Result;
 using base::Status;
 
@@ -64,8 +63,8 @@ std::string encode(const LedgerEntry& entry) {
 
 Result<LedgerEntry> decode_ledger_entry(std::string_view bytes) {
     if (bytes.size() > base::limits::kMaxRecordBytes) {
-        return data_loss("bad_ledger_entry", "{} bytes; an entry has at most {}", bytes.size(),
-                         base::limits::kMaxRecordBytes);
+        return make_error(Reason::kBadLedgerEntry, "{} bytes; an entry has at most {}",
+                          bytes.size(), base::limits::kMaxRecordBytes);
     }
     RAMPART_TRY(const EntryLine line, JsonReader::read<EntryLine>(bytes));
     LedgerEntry entry{.sequence = line.sequence, .previous = line.previous, .body = {}};
@@ -73,8 +72,8 @@ Result<LedgerEntry> decode_ledger_entry(std::string_view bytes) {
     if (line.registration) entry.body = *line.registration;
     if (line.closing) entry.body = *line.closing;
     if (line.epoch.has_value() + line.registration.has_value() + line.closing.has_value() != 1) {
-        return data_loss("bad_ledger_entry",
-                         "an entry is one of epoch_opened, registration, closing");
+        return make_error(Reason::kBadLedgerEntry,
+                          "an entry is one of epoch_opened, registration, closing");
     }
     return entry;
 }
@@ -95,51 +94,51 @@ base::Digest DeltaLedger::head() const {
 
 Status DeltaLedger::check_body(const EpochOpened& body) const {
     if (open_run_) {
-        return failed_precondition("run_open", "run {} of epoch {} is open: close it first",
-                                   open_run_->run, open_run_->epoch);
+        return make_error(Reason::kRunOpen, "run {} of epoch {} is open: close it first",
+                          open_run_->run, open_run_->epoch);
     }
     if (body.epoch != epoch() + 1) {
-        return invalid_argument("bad_epoch", "epoch {} after epoch {}", body.epoch, epoch());
+        return make_error(Reason::kBadEpoch, "epoch {} after epoch {}", body.epoch, epoch());
     }
     if (!(body.delta_epoch > 0 && body.delta_epoch <= 0.5) || body.runs < 1 || body.runs > 1000) {
-        return invalid_argument("bad_budget",
-                                "delta_epoch {} over {} runs: must lie in (0, 0.5] and "
-                                "[1, 1000]",
-                                body.delta_epoch, body.runs);
+        return make_error(Reason::kBadBudget,
+                          "delta_epoch {} over {} runs: must lie in (0, 0.5] and "
+                          "[1, 1000]",
+                          body.delta_epoch, body.runs);
     }
     if (body.counts_looks && body.spending != Spending::kByHistory) {
-        return invalid_argument("bad_budget", "looks are counted, but spending is {}",
-                                to_string(body.spending));
+        return make_error(Reason::kBadBudget, "looks are counted, but spending is {}",
+                          to_string(body.spending));
     }
     if (body.at < latest_) {
-        return invalid_argument("time_goes_back",
-                                "epoch {} of {} would be older than the ledger's last entry, of "
-                                "{}: records that were read would be read again with a new budget",
-                                body.epoch, base::to_iso8601(body.at), base::to_iso8601(latest_));
+        return make_error(Reason::kTimeGoesBack,
+                          "epoch {} of {} would be older than the ledger's last entry, of "
+                          "{}: records that were read would be read again with a new budget",
+                          body.epoch, base::to_iso8601(body.at), base::to_iso8601(latest_));
     }
     return base::ok();
 }
 
 Status DeltaLedger::check_body(const Registration& body) const {
     if (open_run_) {
-        return failed_precondition("run_open",
-                                   "run {} of epoch {}, candidate {}, is open: take it up "
-                                   "again or close it first",
-                                   open_run_->run, open_run_->epoch, open_run_->candidate_id);
+        return make_error(Reason::kRunOpen,
+                          "run {} of epoch {}, candidate {}, is open: take it up "
+                          "again or close it first",
+                          open_run_->run, open_run_->epoch, open_run_->candidate_id);
     }
     if (body.look > 0) return check_look(body);
     RAMPART_TRY(const double delta, next_delta());
     if (body.epoch != epoch() || body.run != runs_used() + 1 || body.delta != delta ||
         body.spent_before != spent_) {
-        return invalid_argument("bad_charge",
-                                "run {} of epoch {} at delta {}: the next is run {} of "
-                                "epoch {} at delta {}",
-                                body.run, body.epoch, body.delta, runs_used() + 1, epoch(), delta);
+        return make_error(Reason::kBadCharge,
+                          "run {} of epoch {} at delta {}: the next is run {} of "
+                          "epoch {} at delta {}",
+                          body.run, body.epoch, body.delta, runs_used() + 1, epoch(), delta);
     }
     if (body.candidate_id.empty() || body.reference_id.empty()) {
-        return invalid_argument("bad_registration",
-                                "candidate '{}', reference '{}': both must be named",
-                                body.candidate_id, body.reference_id);
+        return make_error(Reason::kBadRegistration,
+                          "candidate '{}', reference '{}': both must be named", body.candidate_id,
+                          body.reference_id);
     }
     return base::ok();
 }
@@ -150,10 +149,10 @@ Status DeltaLedger::check_look(const Registration& body) const {
                            body.look == last->look + 1 && body.delta == last->delta &&
                            body.spent_before == spent_ && body.frozen == last->frozen;
     if (continues) return base::ok();
-    return failed_precondition("no_earlier_look",
-                               "candidate {} against {}: no run of epoch {} that did not pass has "
-                               "its frozen plan, so that a further look would be a run of its own",
-                               body.candidate_id, body.reference_id, epoch());
+    return make_error(Reason::kNoEarlierLook,
+                      "candidate {} against {}: no run of epoch {} that did not pass has "
+                      "its frozen plan, so that a further look would be a run of its own",
+                      body.candidate_id, body.reference_id, epoch());
 }
 
 const Registration* DeltaLedger::closed_run(std::string_view candidate_id,
@@ -170,28 +169,28 @@ const Registration* DeltaLedger::closed_run(std::string_view candidate_id,
 }
 
 Status DeltaLedger::check_body(const Closing& body) const {
-    if (!open_run_) return failed_precondition("no_run_open", "there is no open run to close");
+    if (!open_run_) return make_error(Reason::kNoRunOpen, "there is no open run to close");
     if (body.epoch != open_run_->epoch || body.run != open_run_->run) {
-        return invalid_argument("bad_closing", "run {} of epoch {} is open, not run {} of epoch {}",
-                                open_run_->run, open_run_->epoch, body.run, body.epoch);
+        return make_error(Reason::kBadClosing, "run {} of epoch {} is open, not run {} of epoch {}",
+                          open_run_->run, open_run_->epoch, body.run, body.epoch);
     }
     if (body.verdict != Verdict::kCertified && body.verdict != Verdict::kNoSolutionFound) {
-        return invalid_argument("bad_closing",
-                                "verdict {}: a run ends CERTIFIED or NO_SOLUTION_FOUND",
-                                to_string(body.verdict));
+        return make_error(Reason::kBadClosing,
+                          "verdict {}: a run ends CERTIFIED or NO_SOLUTION_FOUND",
+                          to_string(body.verdict));
     }
     if (!body.certificate.empty() && !base::Digest::from_hex(body.certificate)) {
-        return invalid_argument("bad_closing", "certificate '{}': must be a SHA-256 in hex",
-                                body.certificate);
+        return make_error(Reason::kBadClosing, "certificate '{}': must be a SHA-256 in hex",
+                          body.certificate);
     }
     return base::ok();
 }
 
 Status DeltaLedger::check(const LedgerEntry& entry) const {
     if (entry.sequence != entries_.size() || entry.previous != head()) {
-        return data_loss("broken_chain",
-                         "sequence {} after {} entries, previous {}: the chain ends in {}",
-                         entry.sequence, entries_.size(), entry.previous.hex(), head().hex());
+        return make_error(Reason::kBrokenChain,
+                          "sequence {} after {} entries, previous {}: the chain ends in {}",
+                          entry.sequence, entries_.size(), entry.previous.hex(), head().hex());
     }
     return std::visit([this](const auto& body) { return check_body(body); }, entry.body);
 }
@@ -229,8 +228,8 @@ void DeltaLedger::apply(const Closing& body) {
 Status DeltaLedger::append(std::string_view bytes) {
     RAMPART_TRY(const LedgerEntry entry, decode_ledger_entry(bytes));
     if (auto status = check(entry); !status) {
-        return data_loss(status.error().reason, "not the ledger's next entry: {}",
-                         status.error().message);
+        return base::Error{base::ErrorCode::kDataLoss, status.error().reason,
+                           fmt::format("not the ledger's next entry: {}", status.error().message)};
     }
     entries_.emplace_back(bytes);
     std::visit([this](const auto& body) { apply(body); }, entry.body);
@@ -244,7 +243,7 @@ Result<std::string> DeltaLedger::next(std::variant<EpochOpened, Registration, Cl
     std::string bytes = encode(entry);
     // what cannot be read back (a name that is not UTF-8) must not be stored
     if (auto read = decode_ledger_entry(bytes); !read) {
-        return invalid_argument("bad_text", "cannot be stored: {}", read.error().message);
+        return make_error(Reason::kBadText, "cannot be stored: {}", read.error().message);
     }
     return bytes;
 }
@@ -258,12 +257,11 @@ Result<std::string> DeltaLedger::next_epoch(double delta_epoch, uint32_t runs, S
 }
 
 Result<double> DeltaLedger::next_delta() const {
-    if (!epoch_)
-        return failed_precondition("no_epoch", "no epoch is open: open one with its budget");
+    if (!epoch_) return make_error(Reason::kNoEpoch, "no epoch is open: open one with its budget");
     if (open_run_) return open_run_->delta;
     if (runs_left() == 0) {
-        return base::resource_exhausted(
-            "delta_spent",
+        return base::make_error(
+            Reason::kDeltaSpent,
             "all {} runs of epoch {} are spent{}: open a new epoch, on vault records that were not "
             "tested before",
             epoch_->runs, epoch_->epoch,
@@ -302,26 +300,26 @@ Result<std::string> DeltaLedger::next_registration(const RunRequest& request,
 
 Result<std::string> DeltaLedger::next_closing(Verdict verdict, std::string certificate,
                                               std::string note, base::TimePoint at) const {
-    if (!open_run_) return failed_precondition("no_run_open", "there is no open run to close");
+    if (!open_run_) return make_error(Reason::kNoRunOpen, "there is no open run to close");
     return next(Closing{open_run_->epoch, open_run_->run, verdict, std::move(certificate),
                         std::move(note), at});
 }
 
 Result<RunTicket> DeltaLedger::ticket(const RunRequest& request) const {
     if (!open_run_) {
-        return failed_precondition("no_run_open", "candidate {}: register the run first",
-                                   request.candidate_id);
+        return make_error(Reason::kNoRunOpen, "candidate {}: register the run first",
+                          request.candidate_id);
     }
     const bool same = request.candidate_id == open_run_->candidate_id &&
                       request.reference_id == open_run_->reference_id &&
                       request.plan == open_run_->plan && request.look == open_run_->look &&
                       request.vault_rule == open_run_->vault_rule;
     if (!same) {
-        return failed_precondition(
-            "other_run_open",
-            "run {} of epoch {} is open for candidate {} with "
-            "plan {}: take that one up again, or close it (its charge stays)",
-            open_run_->run, open_run_->epoch, open_run_->candidate_id, open_run_->plan.hex());
+        return make_error(Reason::kOtherRunOpen,
+                          "run {} of epoch {} is open for candidate {} with "
+                          "plan {}: take that one up again, or close it (its charge stays)",
+                          open_run_->run, open_run_->epoch, open_run_->candidate_id,
+                          open_run_->plan.hex());
     }
     RunTicket ticket;
     ticket.registration_ = *open_run_;

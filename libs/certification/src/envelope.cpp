@@ -2,12 +2,12 @@
 
 #include "json_archive.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/certification/reasons.hpp"
 
 namespace rampart::certification {
 namespace {
 
-using base::data_loss;
-using base::permission_denied;
+using base::make_error;
 
 constexpr std::string_view kPayloadType = "application/vnd.rampart.certificate+json";
 
@@ -49,32 +49,32 @@ std::string sign_envelope(std::string_view payload, const base::SigningKey& key)
 
 base::Result<std::string> open_envelope(std::string_view bytes, const base::VerifyingKey& key) {
     if (bytes.size() > base::limits::kMaxCertificateBytes) {
-        return data_loss("certificate_too_long", "{} bytes; a certificate has at most {}",
-                         bytes.size(), base::limits::kMaxCertificateBytes);
+        return make_error(Reason::kCertificateTooLong, "{} bytes; a certificate has at most {}",
+                          bytes.size(), base::limits::kMaxCertificateBytes);
     }
     auto envelope = JsonReader::read<Envelope>(bytes);
     if (!envelope) return envelope.error().with_context("not a certificate, or cut off");
     if (envelope->payload_type != kPayloadType) {
-        return data_loss("other_payload", "payload type '{}' is not '{}'", envelope->payload_type,
-                         kPayloadType);
+        return make_error(Reason::kOtherPayload, "payload type '{}' is not '{}'",
+                          envelope->payload_type, kPayloadType);
     }
     if (envelope->signatures.size() != 1) {
-        return data_loss("bad_signatures", "{} signatures; a certificate has one",
-                         envelope->signatures.size());
+        return make_error(Reason::kBadSignatures, "{} signatures; a certificate has one",
+                          envelope->signatures.size());
     }
     const Signature& signature = envelope->signatures[0];
     if (signature.keyid != key.id()) {
-        return permission_denied("other_key",
-                                 "signed with key {}, to be checked with key {}: give the "
-                                 "signer's public key",
-                                 signature.keyid, key.id());
+        return make_error(Reason::kOtherKey,
+                          "signed with key {}, to be checked with key {}: give the "
+                          "signer's public key",
+                          signature.keyid, key.id());
     }
     RAMPART_TRY(std::string payload, base::from_base64(envelope->payload));
     RAMPART_TRY(const std::string raw, base::from_base64(signature.sig));
     if (!key.verify(pre_authentication_encoding(payload), raw)) {
-        return permission_denied("bad_signature",
-                                 "the signature does not hold: the certificate was "
-                                 "changed after signing");
+        return make_error(Reason::kBadSignature,
+                          "the signature does not hold: the certificate was "
+                          "changed after signing");
     }
     return payload;
 }

@@ -9,11 +9,14 @@
 #include "members.hpp"
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/certification/reasons.hpp"
+#include "rampart/ope/reasons.hpp"
 
 namespace rampart::certification {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 using base::Result;
 using base::Status;
 
@@ -81,26 +84,27 @@ Status check_impact(const GateConfig& config, const VaultRecord& r) {
         return base::to_hex({reinterpret_cast<const char*>(r.id.data()), r.id.size()});
     };
     if (r.has_impact ? !std::isfinite(r.impact) : !std::isnan(r.impact)) {
-        return invalid_argument("bad_impact",
-                                "record {}: has_impact is {}, so its impact must be {}", id(),
-                                r.has_impact, r.has_impact ? "a finite number" : "NaN (missing)");
+        return make_error(ope::Reason::kBadImpact,
+                          "record {}: has_impact is {}, so its impact must be {}", id(),
+                          r.has_impact, r.has_impact ? "a finite number" : "NaN (missing)");
     }
     if (!r.has_impact || !outcome_expected(config, r.granted()) ||
         (r.impact >= config.impact_lo && r.impact <= config.impact_hi)) {
         return base::ok();
     }
-    return invalid_argument("impact_out_of_range",
-                            "record {}: its impact lies outside the declared range [{}, {}]; "
-                            "clip it as the metric's definition says",
-                            id(), config.impact_lo, config.impact_hi);
+    return make_error(ope::Reason::kImpactOutOfRange,
+                      "record {}: its impact lies outside the declared range [{}, {}]; "
+                      "clip it as the metric's definition says",
+                      id(), config.impact_lo, config.impact_hi);
 }
 
 /// Checks that a label fits has_label.
 Status check_label(const VaultRecord& r) {
     if (r.has_label ? r.label == 0 || r.label == 1 : std::isnan(r.label)) return base::ok();
-    return invalid_argument("bad_label", "record {}: has_label is {}, so its label must be {}",
-                            base::to_hex({reinterpret_cast<const char*>(r.id.data()), r.id.size()}),
-                            r.has_label, r.has_label ? "0 or 1" : "NaN (missing)");
+    return make_error(base::Reason::kBadLabel,
+                      "record {}: has_label is {}, so its label must be {}",
+                      base::to_hex({reinterpret_cast<const char*>(r.id.data()), r.id.size()}),
+                      r.has_label, r.has_label ? "0 or 1" : "NaN (missing)");
 }
 
 /// Reads the vault once. `gamma`: in place of the plan's, for the tipping point.
@@ -160,8 +164,8 @@ Result<SealedResult> evaluate(const RunPlan& plan, const VaultSource& feedback) 
     RunPlan again;
     measure.finish(again);
     if (again.vault_digest != plan.vault_digest) {
-        return base::failed_precondition(
-            "vault_changed",
+        return base::make_error(
+            Reason::kVaultChanged,
             "the vault's records are no longer those that the run was registered for: abandon the "
             "run and register another");
     }
@@ -186,10 +190,10 @@ Status check_impacts(const GateConfig& config, const ope::LoggedFeedback& select
         if (selection.impact[i] >= config.impact_lo && selection.impact[i] <= config.impact_hi) {
             continue;
         }
-        return invalid_argument("impact_out_of_range",
-                                "record {}: its impact lies outside the declared range [{}, {}]; "
-                                "clip it as the metric's definition says",
-                                d.record_id[i], config.impact_lo, config.impact_hi);
+        return make_error(ope::Reason::kImpactOutOfRange,
+                          "record {}: its impact lies outside the declared range [{}, {}]; "
+                          "clip it as the metric's definition says",
+                          d.record_id[i], config.impact_lo, config.impact_hi);
     }
     return base::ok();
 }

@@ -7,11 +7,13 @@
 #include "json_archive.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/certification/constraint_set.hpp"
+#include "rampart/certification/reasons.hpp"
+#include "rampart/ope/reasons.hpp"
 
 namespace rampart::certification {
 namespace {
 
-using base::data_loss;
+using base::make_error;
 using base::Result;
 using base::Status;
 
@@ -94,15 +96,16 @@ Line line_of(const VaultRecord& r, const EvidenceForm& form) {
 
 Status conditions_of(const Line& line, const EvidenceForm& form, size_t number, VaultRecord& r) {
     if (line.conditions.size() != form.conditions || (line.label && !form.constrained)) {
-        return data_loss("evidence_conditions",
-                         "evidence line {}: {} conditions{}; the constraints have {}", number,
-                         line.conditions.size(), line.label ? " and a label" : "", form.conditions);
+        return make_error(Reason::kEvidenceConditions,
+                          "evidence line {}: {} conditions{}; the constraints have {}", number,
+                          line.conditions.size(), line.label ? " and a label" : "",
+                          form.conditions);
     }
     for (size_t k = 0; k < line.conditions.size(); ++k) {
         if (line.conditions[k] > 3) {
-            return data_loss("evidence_conditions",
-                             "evidence line {}: condition {} is {}, not 0 to 3", number, k,
-                             line.conditions[k]);
+            return make_error(Reason::kEvidenceConditions,
+                              "evidence line {}: condition {} is {}, not 0 to 3", number, k,
+                              line.conditions[k]);
         }
         r.conditions |= uint64_t{line.conditions[k]} << 2 * k;
     }
@@ -115,23 +118,23 @@ Result<VaultRecord> record_of(const Line& line, const VaultNames& names, const E
                               size_t number) {
     VaultRecord r;
     if (!parse(line.unit, r.unit) || !parse(line.id, r.id)) {
-        return data_loss("evidence_ids", "evidence line {}: ids have 32 hex digits", number);
+        return make_error(Reason::kEvidenceIds, "evidence line {}: ids have 32 hex digits", number);
     }
     if (line.logger >= names.loggers.size()) {
-        return data_loss("evidence_logger", "evidence line {}: logger {} of {}", number,
-                         line.logger, names.loggers.size());
+        return make_error(Reason::kEvidenceLogger, "evidence line {}: logger {} of {}", number,
+                          line.logger, names.loggers.size());
     }
     for (size_t k = 0; k < line.groups.size(); ++k) {
         const uint32_t g = line.groups[k];
         if (g >= names.groups.size() || (k > 0 && g <= line.groups[k - 1])) {
-            return data_loss("evidence_groups", "evidence line {}: group {} of {}", number, g,
-                             names.groups.size());
+            return make_error(Reason::kEvidenceGroups, "evidence line {}: group {} of {}", number,
+                              g, names.groups.size());
         }
         r.groups |= uint64_t{1} << g;
     }
     if (line.q_approve.has_value() != line.q_decline.has_value()) {
-        return data_loss("evidence_centre", "evidence line {}: a centre has both q1 and q0",
-                         number);
+        return make_error(Reason::kEvidenceCentre, "evidence line {}: a centre has both q1 and q0",
+                          number);
     }
     if (line.q_approve) r.control_variates = ope::ControlVariates{*line.q_approve, *line.q_decline};
     r.p = line.p;
@@ -152,12 +155,12 @@ Status each_line(std::string_view bytes,
     for (size_t number = 1; !bytes.empty(); ++number) {
         const size_t end = bytes.find('\n');
         if (end == std::string_view::npos) {
-            return data_loss("truncated_evidence",
-                             "evidence line {} has no end: the file is cut off", number);
+            return make_error(Reason::kTruncatedEvidence,
+                              "evidence line {} has no end: the file is cut off", number);
         }
         if (number > base::limits::kMaxRows) {
-            return base::out_of_range("too_many_records", "more than {} lines of evidence",
-                                      base::limits::kMaxRows);
+            return base::make_error(ope::Reason::kTooManyRecords, "more than {} lines of evidence",
+                                    base::limits::kMaxRows);
         }
         RAMPART_RETURN_IF_ERROR(see(bytes.substr(0, end), number));
         bytes.remove_prefix(end + 1);

@@ -6,6 +6,8 @@
 #include <exception>
 #include <string>
 
+#include "rampart/certification/reasons.hpp"
+
 namespace rampart::certification {
 namespace {
 
@@ -102,11 +104,12 @@ base::Result<json::value> parse_exactly(std::string_view text) {
         json::basic_parser<Handler> parser(options);
         error_code ec;
         const size_t n = parser.write_some(false, text.data(), text.size(), ec);
-        if (ec) return base::data_loss("bad_json", "byte {}: {}", n, ec.message());
-        if (n != text.size()) return base::data_loss("bad_json", "byte {}: text after the end", n);
+        if (ec) return base::make_error(Reason::kBadJson, "byte {}: {}", n, ec.message());
+        if (n != text.size())
+            return base::make_error(Reason::kBadJson, "byte {}: text after the end", n);
         return parser.handler().stack.release();
     } catch (const std::exception& e) {
-        return base::data_loss("bad_json", "cannot be read: {}", e.what());
+        return base::make_error(Reason::kBadJson, "cannot be read: {}", e.what());
     }
 }
 

@@ -5,17 +5,18 @@
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/certification/constraint_set.hpp"
+#include "rampart/certification/reasons.hpp"
 
 namespace rampart::certification {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 
 template <class T>
 base::Status require(bool fits, std::string_view setting, const T& value,
                      std::string_view allowed) {
     if (fits) return base::ok();
-    return invalid_argument("bad_gate_config", "{} = {}: must {}", setting, value, allowed);
+    return make_error(Reason::kBadGateConfig, "{} = {}: must {}", setting, value, allowed);
 }
 
 base::Status check_impact(const GateConfig& c) {

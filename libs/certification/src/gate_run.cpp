@@ -7,6 +7,7 @@
 #include "evaluation.hpp"
 #include "measure.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/certification/reasons.hpp"
 #include "run_access.hpp"
 #include "selection_plan.hpp"
 
@@ -93,8 +94,8 @@ base::Status keep_bets(const RunPlan& earlier, RunPlan& plan) {
     for (size_t i = 0; i < plan.groups.size(); ++i) {
         GroupPlan& group = plan.groups[i];
         if (group.units < earlier.groups[i].units || group.records < earlier.groups[i].records) {
-            return base::failed_precondition(
-                "fewer_records",
+            return base::make_error(
+                Reason::kFewerRecords,
                 "group {}: {} records of {} persons, fewer than at the look before ({} of {}): a "
                 "further look needs all of them",
                 group.name, group.records, group.units, earlier.groups[i].records,
@@ -104,8 +105,8 @@ base::Status keep_bets(const RunPlan& earlier, RunPlan& plan) {
         const double cost =
             *std::max_element(group.bets.bets.begin(), group.bets.bets.end()) * -group.lo;
         if (!(cost <= kMost)) {
-            return base::failed_precondition(
-                "range_grew",
+            return base::make_error(
+                Reason::kRangeGrew,
                 "group {}: a value of the records that came could cost {:.2f} of the "
                 "wealth that the bets of the first look have: another candidate, or a new epoch",
                 group.name, cost);
@@ -205,23 +206,23 @@ base::Status check_operator_input(const PrecheckInputs& in) {
     const RunIdentity& identity = in.identity;
     RAMPART_RETURN_IF_ERROR(validate(config));
     if (identity.candidate_id.empty() || identity.reference_id.empty()) {
-        return base::invalid_argument("bad_identity",
-                                      "candidate '{}', reference '{}': both must be named",
-                                      identity.candidate_id, identity.reference_id);
+        return base::make_error(Reason::kBadIdentity,
+                                "candidate '{}', reference '{}': both must be named",
+                                identity.candidate_id, identity.reference_id);
     }
     if (in.pseudonym_key.size() < 16) {
-        return base::invalid_argument("short_key",
-                                      "the pseudonym key has {} bytes; give at least 16",
-                                      in.pseudonym_key.size());
+        return base::make_error(Reason::kShortKey,
+                                "the pseudonym key has {} bytes; give at least 16",
+                                in.pseudonym_key.size());
     }
     if (!in.ledger.current()) {
-        return base::failed_precondition("no_epoch", "no epoch is open: open one with its budget");
+        return base::make_error(Reason::kNoEpoch, "no epoch is open: open one with its budget");
     }
     const EpochOpened& epoch = *in.ledger.current();
     if (epoch.delta_epoch != config.delta_epoch || epoch.runs != config.runs_per_epoch ||
         epoch.spending != config.spending) {
-        return base::failed_precondition(
-            "budget_changed",
+        return base::make_error(
+            Reason::kBudgetChanged,
             "epoch {} was opened with delta {} over {} runs ({}), the configuration says {} over "
             "{} ({}): "
             "a budget holds for its epoch; restore it or open a new epoch",

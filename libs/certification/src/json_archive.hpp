@@ -16,6 +16,7 @@
 #include "rampart/base/clock.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/certification/reasons.hpp"
 
 namespace rampart::certification {
 
@@ -147,11 +148,12 @@ class JsonReader {
         T value{};
         reader.get(parsed, value);
         if (!reader.error_.empty()) {
-            return base::data_loss("bad_member", "member '{}': {}", reader.path_, reader.error_);
+            return base::make_error(Reason::kBadMember, "member '{}': {}", reader.path_,
+                                    reader.error_);
         }
         if (JsonWriter::write(value) != text) {
-            return base::data_loss(
-                "not_canonical",
+            return base::make_error(
+                Reason::kNotCanonical,
                 "the text is not in canonical form (unknown, repeated or reordered "
                 "members, spaces, or another form of a number)");
         }

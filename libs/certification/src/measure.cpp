@@ -6,19 +6,23 @@
 #include <tuple>
 
 #include "rampart/base/bytes.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/certification/reasons.hpp"
+#include "rampart/constraints/reasons.hpp"
+#include "rampart/ope/reasons.hpp"
 
 namespace rampart::certification {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 using base::Status;
 
 /// Rounding in the policy that clips to the trust region.
 constexpr double kTrustTolerance = 1e-9;
 
 template <class... Args>
-PublicResult refused(std::string_view reason, fmt::format_string<Args...> format, Args&&... args) {
-    return {Verdict::kRefused, std::string(reason),
+PublicResult refused(base::AnyReason reason, fmt::format_string<Args...> format, Args&&... args) {
+    return {Verdict::kRefused, std::string(reason->word),
             fmt::format(format, std::forward<Args>(args)...)};
 }
 
@@ -154,8 +158,8 @@ Status check_record_control_variates(const GateConfig& config,
                                      const std::function<std::string()>& record) {
     if (control_variates.has_value() !=
         (config.control_variates == ControlVariateKind::kRegression)) {
-        return invalid_argument(
-            "bad_centre",
+        return make_error(
+            ope::Reason::kBadCentre,
             "record {}: it has {} centre of its own, and centres are \"{}\": with \"regression\" "
             "every record of the development set and the vault has one, else none",
             record(), control_variates ? "a" : "no", to_string(config.control_variates));
@@ -163,9 +167,9 @@ Status check_record_control_variates(const GateConfig& config,
     if (!control_variates) return base::ok();
     for (const double q : {control_variates->approve, control_variates->decline}) {
         if (q >= config.impact_lo && q <= config.impact_hi) continue;  // false for NaN
-        return invalid_argument("bad_centre",
-                                "record {}: its centre {} lies outside the declared range [{}, {}]",
-                                record(), q, config.impact_lo, config.impact_hi);
+        return make_error(ope::Reason::kBadCentre,
+                          "record {}: its centre {} lies outside the declared range [{}, {}]",
+                          record(), q, config.impact_lo, config.impact_hi);
     }
     return base::ok();
 }
@@ -190,29 +194,30 @@ VaultMeasure::VaultMeasure(const GateConfig& config, const VaultNames& names,
 Status VaultMeasure::check(const VaultRecord& r) const {
     const auto id = [&] { return base::to_hex(bytes_of(r.id)); };
     if (last_ && !(*last_ < std::pair(r.unit, r.id))) {
-        return invalid_argument("bad_vault_order",
-                                "record {}: records must ascend by person and id, each once", id());
+        return make_error(Reason::kBadVaultOrder,
+                          "record {}: records must ascend by person and id, each once", id());
     }
     for (const double p : {r.p, r.candidate, r.reference, r.anchor}) {
         if (p >= 0 && p <= 1) continue;  // false for NaN
-        return invalid_argument("bad_probability",
-                                "record {}: {} is not a probability: must lie in [0, 1]", id(), p);
+        return make_error(base::Reason::kBadProbability,
+                          "record {}: {} is not a probability: must lie in [0, 1]", id(), p);
     }
     if (!((r.approved ? r.p : 1 - r.p) > 0)) {
-        return invalid_argument(
-            "bad_propensity",
+        return make_error(
+            base::Reason::kBadPropensity,
             "record {}: the action drawn has probability 0 in the log, so the log is wrong", id());
     }
     if (r.logger >= names_.loggers.size()) {
-        return invalid_argument("bad_logger", "record {}: logger {} of {}", id(), r.logger,
-                                names_.loggers.size());
+        return make_error(ope::Reason::kBadLogger, "record {}: logger {} of {}", id(), r.logger,
+                          names_.loggers.size());
     }
     if (r.control_variates || config_->control_variates == ControlVariateKind::kRegression) {
         RAMPART_RETURN_IF_ERROR(check_record_control_variates(*config_, r.control_variates, id));
     }
     if (names_.groups.size() < 64 && r.groups >> names_.groups.size() != 0) {
-        return invalid_argument("bad_group", "record {}: it is in a group beyond the {} named",
-                                id(), names_.groups.size());
+        return make_error(base::Reason::kBadGroup,
+                          "record {}: it is in a group beyond the {} named", id(),
+                          names_.groups.size());
     }
     return base::ok();
 }
@@ -262,14 +267,14 @@ std::optional<PublicResult> VaultMeasure::record_fault() const {
     if (auto fault = override_fault(*config_, granted_declines_)) return fault;
     if (unsupported_ > 0) {
         return refused(
-            "no_support",
+            constraints::Reason::kNoSupport,
             "on {} records the candidate differs from the policy it is held against where the "
             "logging policy never took the action that matters: keep an exploration floor, "
             "or a candidate that changes nothing there",
             unsupported_);
     }
     if (outside_ > 0) {
-        return refused("outside_trust_region",
+        return refused(Reason::kOutsideTrustRegion,
                        "on {} records the candidate is further from the "
                        "reference s than {}: clip it to the trust region",
                        outside_, trust_region_text(*config_));
@@ -280,7 +285,7 @@ std::optional<PublicResult> VaultMeasure::record_fault() const {
 std::optional<PublicResult> VaultMeasure::unchanged_group() const {
     for (size_t i = 0; i < groups_.size(); ++i) {
         if (groups_[i].changed() || config_->at_least || groups_[i].records() == 0) continue;
-        return refused("group_unchanged",
+        return refused(Reason::kGroupUnchanged,
                        "group {}: the candidate changes nothing on its vault records, so nothing "
                        "can be certified there",
                        plans_[i].name);
@@ -308,7 +313,7 @@ std::optional<PublicResult> override_fault(const GateConfig& config, size_t gran
     if (!config.declined_impact || config.declines_overridden || granted_declines == 0) {
         return std::nullopt;
     }
-    return refused("declines_overridden",
+    return refused(Reason::kDeclinesOverridden,
                    "people granted {} applications that were drawn as declines, so a decline's "
                    "impact is not {} for sure: set gate.declines_overridden = true, which counts "
                    "what became of these people for the draw",
@@ -321,7 +326,7 @@ std::optional<PublicResult> drift_fault(const RunPlan& plan) {
     const auto& auc = plan.identity.drift_auc;
     if (!allowed) return std::nullopt;
     if (!auc) {
-        return refused("drift_unknown",
+        return refused(Reason::kDriftUnknown,
                        "whether applicants have changed since the vault's records was to be "
                        "measured (max_drift_auc is {}), and was not",
                        *allowed);
@@ -338,7 +343,7 @@ std::optional<PublicResult> drift_fault(const RunPlan& plan) {
 std::optional<PublicResult> too_few_units(const RunPlan& plan) {
     for (const GroupPlan& group : plan.groups) {
         if (group.units >= plan.config.min_units) continue;
-        return refused("too_few_units",
+        return refused(constraints::Reason::kTooFewUnits,
                        "group {}: {} persons in the vault, {} are needed: wait for "
                        "more to mature",
                        group.name, group.units, plan.config.min_units);
@@ -353,7 +358,7 @@ std::optional<PublicResult> find_figure_fault(const RunPlan& plan) {
     for (const GroupPlan& group : plan.groups) {
         const double allowed = config.max_missing_rate * static_cast<double>(group.expected);
         if (static_cast<double>(group.missing) > allowed) {
-            return refused("too_many_missing",
+            return refused(constraints::Reason::kTooManyMissing,
                            "group {}: more than a share of {} of the outcomes that "
                            "should have matured are missing: find out why before testing",
                            group.name, config.max_missing_rate);
@@ -366,7 +371,7 @@ std::optional<PublicResult> find_figure_fault(const RunPlan& plan) {
         config.max_calibration_z
             ? fmt::format("|z| above {}", *config.max_calibration_z)
             : fmt::format("at a level of {} for the epoch", config.calibration_level);
-    return refused("propensities_do_not_fit",
+    return refused(Reason::kPropensitiesDoNotFit,
                    "the approvals drawn do not agree with the logged "
                    "probabilities ({} {}): the log is wrong, or what people did instead was "
                    "written over the draws and not reported as overrides",

@@ -60,8 +60,8 @@ class VaultMeasure {
     /// variates.
     VaultMeasure(const GateConfig& config, const VaultNames& names,
                  const std::vector<GroupPlan>& groups);
-    /// Reads the vault. Errors: invalid_argument ("bad_vault_order", "bad_probability",
-    /// "bad_propensity", "bad_logger", "bad_group") where the source breaks its contract.
+    /// Reads the vault. Errors: "bad_vault_order", "bad_probability", "bad_propensity",
+    /// "bad_logger", "bad_group" where the source breaks its contract.
     base::Status read(const VaultSource& source);
 
     GroupMeasure& group(size_t i) { return groups_[i]; }

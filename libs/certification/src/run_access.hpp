@@ -1,6 +1,7 @@
 #pragma once
 
 #include "rampart/certification/gate_run.hpp"
+#include "rampart/certification/reasons.hpp"
 
 namespace rampart::certification {
 
@@ -25,11 +26,11 @@ struct RunAccess {
             r.reference_id == request.reference_id && r.delta == run.plan().delta) {
             return base::ok();
         }
-        return base::failed_precondition(
-            "wrong_ticket",
-            "the ticket is for candidate {} with plan {}, the run is of {} "
-            "with plan {}: take a ticket for this run",
-            r.candidate_id, r.plan.hex(), request.candidate_id, request.plan.hex());
+        return base::make_error(Reason::kWrongTicket,
+                                "the ticket is for candidate {} with plan {}, the run is of {} "
+                                "with plan {}: take a ticket for this run",
+                                r.candidate_id, r.plan.hex(), request.candidate_id,
+                                request.plan.hex());
     }
 
     /// Returns the vault that precheck was given in memory, with its outcomes.
@@ -37,8 +38,9 @@ struct RunAccess {
                                               std::span<const double> impact,
                                               std::span<const double> label) {
         if (run.vault_) return run.vault_->with_impacts(impact, label);
-        return base::failed_precondition(
-            "not_in_memory", "the vault was not checked in memory: give its feedback as a source");
+        return base::make_error(
+            Reason::kNotInMemory,
+            "the vault was not checked in memory: give its feedback as a source");
     }
 };
 

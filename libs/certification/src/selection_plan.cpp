@@ -5,6 +5,9 @@
 #include <unordered_set>
 
 #include "measure.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/certification/reasons.hpp"
+#include "rampart/constraints/reasons.hpp"
 #include "rampart/stats/distributions.hpp"
 
 namespace rampart::certification {
@@ -115,7 +118,8 @@ base::Status check_split(const LoggedFeedback& selection, const VaultSource& vau
                          std::string_view pseudonym_key) {
     const VaultNames& names = vault.names();
     if (names.groups.empty()) {
-        return base::invalid_argument("no_groups", "there is no protected group to certify for");
+        return base::make_error(base::Reason::kNoGroups,
+                                "there is no protected group to certify for");
     }
     const auto& groups = selection.decisions.groups;
     const auto same_name = [](const ope::Group& a, const std::string& b) { return a.name == b; };

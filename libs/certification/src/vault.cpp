@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "rampart/base/digest.hpp"
+#include "rampart/ope/reasons.hpp"
 
 namespace rampart::certification {
 namespace {
@@ -74,8 +75,9 @@ Result<MemoryVault> MemoryVault::from(const ope::LoggedDecisions& d, std::string
 Result<MemoryVault> MemoryVault::with_impacts(std::span<const double> impact,
                                               std::span<const double> label) const {
     if (impact.size() != source_.size() || (!label.empty() && label.size() != source_.size())) {
-        return base::invalid_argument("bad_shape", "{} impacts and {} labels for {} vault records",
-                                      impact.size(), label.size(), source_.size());
+        return base::make_error(ope::Reason::kBadShape,
+                                "{} impacts and {} labels for {} vault records", impact.size(),
+                                label.size(), source_.size());
     }
     MemoryVault out = *this;
     for (size_t i = 0; i < source_.size(); ++i) {

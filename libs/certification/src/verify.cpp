@@ -9,17 +9,18 @@
 #include "measure.hpp"
 #include "members.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/certification/reasons.hpp"
 #include "wording.hpp"
 
 namespace rampart::certification {
 namespace {
 
-using base::data_loss;
+using base::make_error;
 using base::Status;
 
 Status differs(std::string_view figure) {
-    return data_loss("does_not_recompute", "{} does not follow from what the certificate records",
-                     figure);
+    return make_error(Reason::kDoesNotRecompute,
+                      "{} does not follow from what the certificate records", figure);
 }
 
 /// Compares figures; remembers the first that differs.
@@ -306,15 +307,15 @@ Status check_evidence(const Certificate& c, std::string_view bytes) {
     // what the lines are is looked at before what they say
     RAMPART_TRY(const base::MerkleTree leaves, read_leaves(bytes));
     if (leaves.leaves() != c.evidence_records) {
-        return data_loss("other_evidence",
-                         "the evidence has {} records, the certificate speaks of {}: the "
-                         "file is cut off or belongs to another certificate",
-                         leaves.leaves(), c.evidence_records);
+        return make_error(Reason::kOtherEvidence,
+                          "the evidence has {} records, the certificate speaks of {}: the "
+                          "file is cut off or belongs to another certificate",
+                          leaves.leaves(), c.evidence_records);
     }
     if (leaves.root() != c.evidence_root) {
-        return data_loss("other_evidence",
-                         "the evidence's Merkle root is not the certificate's: the file "
-                         "was changed or belongs to another certificate");
+        return make_error(Reason::kOtherEvidence,
+                          "the evidence's Merkle root is not the certificate's: the file "
+                          "was changed or belongs to another certificate");
     }
     if (!c.ledger) return base::ok();
     RAMPART_RETURN_IF_ERROR(check_plan_of_groups(c.plan));
@@ -322,7 +323,8 @@ Status check_evidence(const Certificate& c, std::string_view bytes) {
     const MemoryVault vault(names, std::move(evidence));
     VaultMeasure measure(c.plan.config, names, c.plan.groups);
     if (auto status = measure.read(vault); !status) {
-        return data_loss(status.error().reason, "evidence: {}", status.error().message);
+        return base::Error{base::ErrorCode::kDataLoss, status.error().reason,
+                           fmt::format("evidence: {}", status.error().message)};
     }
     auto fault = measure.record_fault();
     for (size_t i = 0; i < c.plan.groups.size(); ++i) {

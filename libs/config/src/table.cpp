@@ -21,6 +21,7 @@
 #include <toml++/toml.h>
 
 #include "rampart/base/file.hpp"
+#include "rampart/config/reasons.hpp"
 
 namespace rampart::config {
 
@@ -59,8 +60,8 @@ void Table::fail_at(const void* node, std::string_view key, std::string_view mes
     const uint32_t line = node != nullptr          ? as_node(node)->source().begin.line
                           : node_->toml != nullptr ? node_->toml->source().begin.line
                                                    : 1;
-    state_->error = base::invalid_argument("bad_configuration", "{}, line {}: {}: {}", state_->name,
-                                           line, join(node_->path, key), message);
+    state_->error = base::make_error(Reason::kBadConfiguration, "{}, line {}: {}: {}", state_->name,
+                                     line, join(node_->path, key), message);
 }
 
 void Table::fail(std::string_view key, std::string_view message) {
@@ -275,9 +276,8 @@ base::Status Table::finish() {
 base::Result<Table> parse(std::string_view text, std::string_view name) {
     auto parsed = toml::parse(text, std::string(name));
     if (!parsed) {
-        return base::invalid_argument("bad_toml", "{}, line {}: {}", name,
-                                      parsed.error().source().begin.line,
-                                      parsed.error().description());
+        return base::make_error(Reason::kBadToml, "{}, line {}: {}", name,
+                                parsed.error().source().begin.line, parsed.error().description());
     }
     Table table;
     table.state_ = std::make_shared<Table::State>();

@@ -7,14 +7,17 @@
 
 #include "leaf_values.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/constraints/reasons.hpp"
+#include "rampart/ope/reasons.hpp"
 #include "rampart/stats/confidence_bound.hpp"
 #include "rampart/stats/distributions.hpp"
+#include "rampart/stats/reasons.hpp"
 
 namespace rampart::constraints {
 namespace {
 
-using base::failed_precondition;
-using base::invalid_argument;
+using base::make_error;
 using base::Result;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -25,18 +28,18 @@ LeafView view_of(const Program& program, const Settings& settings, const Log& lo
 
 base::Status check_settings(const Settings& s) {
     if (!(s.delta > 0 && s.delta < 1)) {
-        return invalid_argument("bad_delta", "delta is {}: must lie in (0, 1)", s.delta);
+        return make_error(stats::Reason::kBadDelta, "delta is {}: must lie in (0, 1)", s.delta);
     }
     if (!(s.bet_cap > 0 && s.bet_cap < 1)) {
-        return invalid_argument("bad_bet_cap", "bet_cap is {}: must lie in (0, 1)", s.bet_cap);
+        return make_error(base::Reason::kBadBetCap, "bet_cap is {}: must lie in (0, 1)", s.bet_cap);
     }
     if (s.min_units < 2 || s.min_outcomes < 2) {
-        return invalid_argument("bad_minimum", "min_units is {}, min_outcomes {}: at least 2 each",
-                                s.min_units, s.min_outcomes);
+        return make_error(Reason::kBadMinimum, "min_units is {}, min_outcomes {}: at least 2 each",
+                          s.min_units, s.min_outcomes);
     }
     if (!(s.max_missing_rate >= 0 && s.max_missing_rate <= 1)) {
-        return invalid_argument("bad_missing_rate", "max_missing_rate is {}: must lie in [0, 1]",
-                                s.max_missing_rate);
+        return make_error(Reason::kBadMissingRate, "max_missing_rate is {}: must lie in [0, 1]",
+                          s.max_missing_rate);
     }
     return base::ok();
 }
@@ -52,11 +55,11 @@ base::Status check_shapes(const Program& program, const Log& log) {
                      std::all_of(log.person.begin(), log.person.end(),
                                  [&](uint32_t person) { return person < log.persons; });
     if (all) return base::ok();
-    return invalid_argument("bad_shape",
-                            "the log's arrays do not have one entry for each of its {} records, "
-                            "its members not one array for each of {} means, or a person's number "
-                            "is too large",
-                            n, program.leaves.size());
+    return make_error(ope::Reason::kBadShape,
+                      "the log's arrays do not have one entry for each of its {} records, "
+                      "its members not one array for each of {} means, or a person's number "
+                      "is too large",
+                      n, program.leaves.size());
 }
 
 /// Refuses what more records would not change.
@@ -64,12 +67,12 @@ base::Status check_possible(const LeafView& view) {
     const Leaf& leaf = view.leaf;
     const bool anchor = leaf.policy == Policy::kAnchor || leaf.minus == Policy::kAnchor;
     if (anchor && view.log.anchor.empty() && view.log.size() > 0) {
-        return failed_precondition("no_anchor", "{}: there is no anchor policy yet", text(leaf));
+        return make_error(Reason::kNoAnchor, "{}: there is no anchor policy yet", text(leaf));
     }
     const Settings& s = view.settings;
     if (view.impact_by_label() && (!s.declined_impact || s.declines_overridden)) {
-        return failed_precondition(
-            "impact_by_label",
+        return make_error(
+            Reason::kImpactByLabel,
             "{}: labels are known of granted loans alone, so the impact of declining people with a "
             "given label cannot be estimated unless it is known beforehand: declare the impact of "
             "a decline, or drop the label from the condition",
@@ -79,18 +82,18 @@ base::Status check_possible(const LeafView& view) {
     for (size_t i = 0; i < view.log.size(); ++i) unsupported += !has_support(view, i);
     if (unsupported == 0) return base::ok();
     if (view.weighted()) {
-        return failed_precondition(
-            "no_support",
+        return make_error(
+            Reason::kNoSupport,
             "{}: {} applications could not have been approved (propensity 0), and labels are known "
             "of granted loans alone, so it is not known how many of these people would have "
             "repaid: "
             "explore among them, or restrict the condition to those who may be approved",
             text(leaf), unsupported);
     }
-    return failed_precondition("no_support",
-                               "{}: on {} records the logging policy never took an action that the "
-                               "estimate needs: keep an exploration floor",
-                               text(leaf), unsupported);
+    return make_error(Reason::kNoSupport,
+                      "{}: on {} records the logging policy never took an action that the "
+                      "estimate needs: keep an exploration floor",
+                      text(leaf), unsupported);
 }
 
 /// Fills in what follows from the log without outcomes.
@@ -136,10 +139,10 @@ base::Status check_counts(const LeafView& view, const LeafPlan& plan) {
     }
     if (static_cast<double>(plan.missing) >
         s.max_missing_rate * static_cast<double>(plan.expected)) {
-        return failed_precondition("too_many_missing",
-                                   "{}: more than a share of {} of the outcomes that should have "
-                                   "matured are missing: find out why before testing",
-                                   text(view.leaf), s.max_missing_rate);
+        return make_error(Reason::kTooManyMissing,
+                          "{}: more than a share of {} of the outcomes that should have "
+                          "matured are missing: find out why before testing",
+                          text(view.leaf), s.max_missing_rate);
     }
     return base::ok();
 }
@@ -427,8 +430,8 @@ base::Status complete(const Program& program, const Settings& settings, const Lo
     RAMPART_RETURN_IF_ERROR(check_settings(settings));
     RAMPART_RETURN_IF_ERROR(check_shapes(program, vault));
     if (plan.leaves.size() != program.leaves.size()) {
-        return invalid_argument("bad_shape", "the plan is of {} means, the constraint has {}",
-                                plan.leaves.size(), program.leaves.size());
+        return make_error(ope::Reason::kBadShape, "the plan is of {} means, the constraint has {}",
+                          plan.leaves.size(), program.leaves.size());
     }
     for (size_t i = 0; i < program.leaves.size(); ++i) {
         const LeafView view = view_of(program, settings, vault, i);

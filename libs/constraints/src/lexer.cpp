@@ -7,15 +7,15 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/base/utf8.hpp"
 #include "rampart/constraints/parse.hpp"
+#include "rampart/constraints/reasons.hpp"
 #include "words.hpp"
 
 namespace rampart::constraints {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 using base::Result;
 
-constexpr std::string_view kSyntax = "constraint_syntax";
 constexpr size_t kShown = 40;  // bytes of the input that an error repeats
 
 std::string shown(std::string_view content) {
@@ -73,8 +73,8 @@ class Lexer {
 
     template <class... Args>
     base::Error error(fmt::format_string<Args...> format, Args&&... args) const {
-        return invalid_argument(kSyntax, "column {}: {}", start_,
-                                fmt::format(format, std::forward<Args>(args)...));
+        return make_error(Reason::kConstraintSyntax, "column {}: {}", start_,
+                          fmt::format(format, std::forward<Args>(args)...));
     }
 
     Result<Token> next() {
@@ -168,13 +168,13 @@ class Lexer {
 
 Result<std::vector<Token>> tokens_of(std::string_view text) {
     if (text.size() > kMaxTextBytes) {
-        return invalid_argument("constraint_limit",
-                                "the constraint has {} bytes, at most {} are allowed: split it "
-                                "into several",
-                                text.size(), kMaxTextBytes);
+        return make_error(Reason::kConstraintLimit,
+                          "the constraint has {} bytes, at most {} are allowed: split it "
+                          "into several",
+                          text.size(), kMaxTextBytes);
     }
     if (!base::is_utf8(text)) {
-        return invalid_argument(kSyntax, "the constraint is no UTF-8 text");
+        return make_error(Reason::kConstraintSyntax, "the constraint is no UTF-8 text");
     }
     return Lexer(text).run();
 }

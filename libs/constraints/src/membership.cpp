@@ -4,10 +4,14 @@
 #include <cmath>
 #include <set>
 
+#include "rampart/base/reasons.hpp"
+#include "rampart/constraints/reasons.hpp"
+#include "rampart/ope/reasons.hpp"
+
 namespace rampart::constraints {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 using base::Result;
 using Mask = std::vector<uint8_t>;
 
@@ -93,8 +97,9 @@ class Evaluator {
                 std::find_if(people_.groups.begin(), people_.groups.end(),
                              [&](const GroupMembers& group) { return group.name == name; });
             if (found == people_.groups.end()) {
-                return invalid_argument(
-                    "unknown_group", "there is no protected group \"{}\"; the groups are: {}", name,
+                return make_error(
+                    base::Reason::kUnknownGroup,
+                    "there is no protected group \"{}\"; the groups are: {}", name,
                     listed(people_.groups, [](const GroupMembers& group) { return group.name; }));
             }
             add(*found, mask);
@@ -119,8 +124,8 @@ class Evaluator {
     Result<const Column*> feature(const Condition& c) const {
         const Column* found = column(c.name);
         if (found == nullptr) {
-            return invalid_argument(
-                "unknown_feature",
+            return make_error(
+                base::Reason::kUnknownFeature,
                 "there is no feature and no protected attribute '{}'; features: {}; groups: {}",
                 c.name, listed(people_.columns, [](const Column& x) { return x.name; }),
                 listed(people_.groups, [](const GroupMembers& x) { return x.name; }));
@@ -130,17 +135,17 @@ class Evaluator {
 
     Result<Mask> number(const Condition& c) const {
         if (column(c.name) == nullptr && is_attribute(c.name)) {
-            return invalid_argument("feature_kind",
-                                    "'{}' is a protected attribute: compare it with a value in "
-                                    "quotes, {} = \"{}\"",
-                                    c.name, c.name, c.number);
+            return make_error(Reason::kFeatureKind,
+                              "'{}' is a protected attribute: compare it with a value in "
+                              "quotes, {} = \"{}\"",
+                              c.name, c.name, c.number);
         }
         RAMPART_TRY(const Column* feature, this->feature(c));
         if (!feature->categories.empty()) {
-            return invalid_argument("feature_kind",
-                                    "'{}' has categories: compare it with a value in quotes, "
-                                    "{} = \"{}\"",
-                                    c.name, c.name, c.number);
+            return make_error(Reason::kFeatureKind,
+                              "'{}' has categories: compare it with a value in quotes, "
+                              "{} = \"{}\"",
+                              c.name, c.name, c.number);
         }
         const auto bound = static_cast<float>(c.number);
         Mask mask(people_.records, 0);
@@ -177,16 +182,16 @@ class Evaluator {
         const Column* found = column(c.name);
         const bool attribute = is_attribute(c.name);
         if (found != nullptr && attribute) {
-            return invalid_argument("ambiguous_name",
-                                    "'{}' is a feature and a protected attribute; of the attribute "
-                                    "write group = \"{}={}\"",
-                                    c.name, c.name, c.values.front());
+            return make_error(Reason::kAmbiguousName,
+                              "'{}' is a feature and a protected attribute; of the attribute "
+                              "write group = \"{}={}\"",
+                              c.name, c.name, c.values.front());
         }
         if (attribute) return attribute_value(c);
         RAMPART_TRY(const Column* feature, this->feature(c));
         if (feature->categories.empty()) {
-            return invalid_argument(
-                "feature_kind", "'{}' is a number: compare it with one, without quotes", c.name);
+            return make_error(Reason::kFeatureKind,
+                              "'{}' is a number: compare it with one, without quotes", c.name);
         }
         std::vector<uint8_t> wanted(feature->categories.size(), 0);
         for (const std::string& value : c.values) {
@@ -208,9 +213,9 @@ class Evaluator {
 
     static base::Error unknown_value(const Condition& c, const std::string& value,
                                      const std::vector<std::string>& values) {
-        return invalid_argument("unknown_category", "'{}' has no value \"{}\"; its values are: {}",
-                                c.name, value,
-                                listed(values, [](const std::string& x) { return x; }));
+        return make_error(base::Reason::kUnknownCategory,
+                          "'{}' has no value \"{}\"; its values are: {}", c.name, value,
+                          listed(values, [](const std::string& x) { return x; }));
     }
 
     Result<Mask> attribute_value(const Condition& c) const {
@@ -237,13 +242,13 @@ class Evaluator {
 base::Status check_shapes(const People& people) {
     for (const Column& column : people.columns) {
         if (column.values.size() == people.records) continue;
-        return invalid_argument("bad_shape", "feature {} has {} values for {} records", column.name,
-                                column.values.size(), people.records);
+        return make_error(ope::Reason::kBadShape, "feature {} has {} values for {} records",
+                          column.name, column.values.size(), people.records);
     }
     for (const GroupMembers& group : people.groups) {
         if (group.records.empty() || group.records.back() < people.records) continue;
-        return invalid_argument("bad_shape", "group {} has record {} of {}", group.name,
-                                group.records.back(), people.records);
+        return make_error(ope::Reason::kBadShape, "group {} has record {} of {}", group.name,
+                          group.records.back(), people.records);
     }
     return base::ok();
 }

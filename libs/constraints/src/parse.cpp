@@ -11,7 +11,7 @@ namespace rampart::constraints {
 namespace {
 
 using base::Error;
-using base::invalid_argument;
+using base::make_error;
 using base::Result;
 
 /// Recursive descent over the tokens, one function per rule of the grammar.
@@ -33,8 +33,8 @@ class Parser {
         }
         if (peek().kind != Token::Kind::kEnd) return error("the constraint should end here");
         if (means_ == 0) {
-            return invalid_argument("constraint_syntax",
-                                    "the constraint has no mean(…): it says nothing of the data");
+            return make_error(Reason::kConstraintSyntax,
+                              "the constraint has no mean(…): it says nothing of the data");
         }
         return out;
     }
@@ -70,8 +70,8 @@ class Parser {
 
     template <class... Args>
     Error error(fmt::format_string<Args...> format, Args&&... args) const {
-        return invalid_argument("constraint_syntax", "{}: {}", where(peek()),
-                                fmt::format(format, std::forward<Args>(args)...));
+        return make_error(Reason::kConstraintSyntax, "{}: {}", where(peek()),
+                          fmt::format(format, std::forward<Args>(args)...));
     }
     base::Status expect(std::string_view sign, std::string_view why) {
         if (accept(sign)) return base::ok();
@@ -86,9 +86,9 @@ class Parser {
         return too_much("brackets, signs and 'not' within each other", kMaxNesting);
     }
     Error too_much(std::string_view what, size_t most) const {
-        return invalid_argument("constraint_limit",
-                                "{}: more than {} {}; split the constraint into several",
-                                where(peek()), most, what);
+        return make_error(Reason::kConstraintLimit,
+                          "{}: more than {} {}; split the constraint into several", where(peek()),
+                          most, what);
     }
 
     static bool is_relation(const Token& token) {
@@ -437,16 +437,16 @@ Result<Constraint> parse(std::string_view text) {
 
 base::Status validate(const Constraint& constraint) {
     if (!well_formed(constraint.left) || !well_formed(constraint.right)) {
-        return invalid_argument("bad_constraint",
-                                "the tree has an operator with too few or too many parts, or a "
-                                "number that is not finite");
+        return make_error(Reason::kBadConstraint,
+                          "the tree has an operator with too few or too many parts, or a "
+                          "number that is not finite");
     }
     const std::string written = text(constraint);
     RAMPART_TRY(const Constraint again, parse(written));
     if (again == constraint) return base::ok();
-    return invalid_argument("bad_constraint",
-                            "no text says this tree: what is unused by a part must be empty, and "
-                            "a name must not hold a backtick");
+    return make_error(Reason::kBadConstraint,
+                      "no text says this tree: what is unused by a part must be empty, and "
+                      "a name must not hold a backtick");
 }
 
 }  // namespace rampart::constraints

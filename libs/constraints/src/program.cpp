@@ -5,11 +5,12 @@
 #include <cmath>
 
 #include "rampart/constraints/parse.hpp"
+#include "rampart/constraints/reasons.hpp"
 
 namespace rampart::constraints {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 using base::Result;
 using Kind = Formula::Kind;
 using Parts = std::vector<Formula>;
@@ -290,16 +291,16 @@ class NeedFinder {
 
 base::Status check_counts(const Program& program) {
     if (program.leaves.size() > kMaxLeaves) {
-        return invalid_argument("constraint_limit",
-                                "the constraint has {} different means, at most {} are allowed: "
-                                "every one of them costs a share of delta; split the constraint",
-                                program.leaves.size(), kMaxLeaves);
+        return make_error(Reason::kConstraintLimit,
+                          "the constraint has {} different means, at most {} are allowed: "
+                          "every one of them costs a share of delta; split the constraint",
+                          program.leaves.size(), kMaxLeaves);
     }
     for (const Statement& statement : program.statements) {
         if (!statement.needs.empty()) continue;
-        return invalid_argument("constraint_empty",
-                                "the constraint, or a part of it, says nothing of the data: its "
-                                "means cancel each other or are multiplied by 0");
+        return make_error(Reason::kConstraintEmpty,
+                          "the constraint, or a part of it, says nothing of the data: its "
+                          "means cancel each other or are multiplied by 0");
     }
     return base::ok();
 }
@@ -358,10 +359,10 @@ Known propagate(const Formula& f, std::span<const Known> leaves) {
 Result<Program> compile(const Constraint& constraint, Interval impact_range) {
     RAMPART_RETURN_IF_ERROR(validate(constraint));
     if (!(impact_range.lo < impact_range.hi && std::isfinite(impact_range.hi - impact_range.lo))) {
-        return invalid_argument("bad_impact_range",
-                                "the range of impacts is [{}, {}]: it must be "
-                                "finite and not empty",
-                                impact_range.lo, impact_range.hi);
+        return make_error(Reason::kBadImpactRange,
+                          "the range of impacts is [{}, {}]: it must be "
+                          "finite and not empty",
+                          impact_range.lo, impact_range.hi);
     }
     Program out{
         .constraint = constraint, .leaves = {}, .statements = {}, .impact_range = impact_range};
@@ -372,10 +373,10 @@ Result<Program> compile(const Constraint& constraint, Interval impact_range) {
     if (!at_least) std::swap(left, right);
     const Parts parts = split(combine(Kind::kSubtract, {std::move(left), std::move(right)}), true);
     if (parts.size() > kMaxStatements) {
-        return invalid_argument("constraint_limit",
-                                "the constraint says more than {} things at once (each abs doubles "
-                                "their number): split it into several",
-                                kMaxStatements);
+        return make_error(Reason::kConstraintLimit,
+                          "the constraint says more than {} things at once (each abs doubles "
+                          "their number): split it into several",
+                          kMaxStatements);
     }
     Pairing pairing(written, out.leaves);
     for (const Formula& part : parts) out.statements.push_back({pairing.of(part), {}});

@@ -4,10 +4,12 @@
 #include <set>
 
 #include "rampart/base/digest.hpp"
+#include "rampart/registry/reasons.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "rampart/wire/topics.hpp"
+#include "services/rampartd/reasons.hpp"
 
 namespace rampart::data_retention {
 
@@ -84,17 +86,17 @@ Status check_allowed(const ErasureDeps& deps, const ErasureRequest& request,
                 deps.list.in_force(deps.keys.tag_of(request.person), request.now));
     if (!holds.empty()) {
         const auto& hold = holds.front();
-        return base::failed_precondition(
-            "on_hold", "the matter '{}' forbids it until {}: {} ({} of {})", hold.matter,
-            hold.until ? iso_day(*hold.until) : "the hold is removed", hold.reason, hold.actor,
-            iso_day(hold.since));
+        return base::make_error(Reason::kOnHold,
+                                "the matter '{}' forbids it until {}: {} ({} of {})", hold.matter,
+                                hold.until ? iso_day(*hold.until) : "the hold is removed",
+                                hold.reason, hold.actor, iso_day(hold.since));
     }
     if (deps.retention_months == 0) return base::ok();
     for (const auto& one : decisions) {
         const TimePoint until = base::add_months(one.decided_at, deps.retention_months);
         if (until <= request.now) continue;
-        return base::failed_precondition(
-            "retention",
+        return base::make_error(
+            Reason::kRetention,
             "decision '{}' of {} has to be kept until {} (privacy.retention_months = {})",
             one.decision, iso_day(one.decided_at), iso_day(until), deps.retention_months);
     }
@@ -231,8 +233,8 @@ Status check_known(const ErasureDeps& deps, const ErasureRequest& request, const
         !found.applications.empty()) {
         return base::ok();
     }
-    return base::not_found(
-        "unknown_person",
+    return base::make_error(
+        Reason::kUnknownPerson,
         "nothing is held here of the person '{}', no decision, key, protected attribute or record "
         "in quarantine, or not any more: check the id{}",
         request.person,
@@ -244,7 +246,7 @@ Status check_known(const ErasureDeps& deps, const ErasureRequest& request, const
 Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest& request) {
     RAMPART_RETURN_IF_ERROR(domain::check_id("person_id", request.person.value()));
     if (request.reason.empty()) {
-        return base::invalid_argument("reason_missing", "say why, for the audit log");
+        return base::make_error(registry::Reason::kReasonMissing, "say why, for the audit log");
     }
     RAMPART_RETURN_IF_ERROR(deps.catch_up());
     RAMPART_RETURN_IF_ERROR(deps.decisions.all_whole());

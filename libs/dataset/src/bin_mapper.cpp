@@ -9,6 +9,7 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/dataset/reasons.hpp"
 
 namespace rampart::dataset {
 namespace {
@@ -200,8 +201,8 @@ uint8_t FeatureBins::bin_of(float value) const {
 base::Result<BinMapper> BinMapper::fit(const Dataset& data, size_t max_bins,
                                        base::ThreadPool* pool) {
     if (max_bins < 2 || max_bins > kLargestMaxBins) {
-        return base::out_of_range("bad_max_bins", "max_bins is {}; allowed are 2 to {}", max_bins,
-                                  kLargestMaxBins);
+        return base::make_error(Reason::kBadMaxBins, "max_bins is {}; allowed are 2 to {}",
+                                max_bins, kLargestMaxBins);
     }
     RAMPART_RETURN_IF_ERROR(check_columns(data));
     BinMapper mapper;

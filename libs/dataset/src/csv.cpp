@@ -13,7 +13,9 @@
 #endif
 
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/base/utf8.hpp"
+#include "rampart/dataset/reasons.hpp"
 
 namespace rampart::dataset {
 namespace {
@@ -114,9 +116,9 @@ struct CsvReader::Impl {
     Whole whole;  // result of delimit()
 
     template <class... Args>
-    Error bad(std::string_view reason, fmt::format_string<Args...> format, Args&&... args) const {
-        return base::invalid_argument(reason, "'{}', line {}: {}", path, line,
-                                      fmt::format(format, std::forward<Args>(args)...));
+    Error bad(Reason reason, fmt::format_string<Args...> format, Args&&... args) const {
+        return base::make_error(reason, "'{}', line {}: {}", path, line,
+                                fmt::format(format, std::forward<Args>(args)...));
     }
 
     base::Status fill();
@@ -142,13 +144,14 @@ base::Status CsvReader::Impl::fill() {
     int code = Z_OK;
     const char* message = gzerror(file.get(), &code);
     if (code == Z_ERRNO) {
-        return base::unavailable("io_error", "cannot read '{}': {}", path, std::strerror(errno));
+        return base::make_error(base::Reason::kIoError, "cannot read '{}': {}", path,
+                                std::strerror(errno));
     }
     // Z_BUF_ERROR: the compressed data end in the middle
     if (n < 0 || code != Z_OK) {
-        return base::data_loss("corrupt_gzip",
-                               "'{}' is a truncated or corrupt gzip file ({}); get a new copy",
-                               path, message);
+        return base::make_error(Reason::kCorruptGzip,
+                                "'{}' is a truncated or corrupt gzip file ({}); get a new copy",
+                                path, message);
     }
     at_end = n == 0;
     return base::ok();
@@ -252,10 +255,10 @@ Result<size_t> CsvReader::Impl::find_record_end() {
             RAMPART_RETURN_IF_ERROR(split(buffer.data() + begin, buffer.data() + begin + scanned));
         }
         if (too_long) {
-            return base::out_of_range("record_too_long",
-                                      "'{}', line {}: the record is longer than {} bytes; "
-                                      "is a quote left open?",
-                                      path, line, limits::kMaxRecordBytes);
+            return base::make_error(Reason::kRecordTooLong,
+                                    "'{}', line {}: the record is longer than {} bytes; "
+                                    "is a quote left open?",
+                                    path, line, limits::kMaxRecordBytes);
         }
         if (at_end) return filled;
         RAMPART_RETURN_IF_ERROR(fill());
@@ -277,7 +280,7 @@ Result<char*> CsvReader::Impl::unquote(char* from, char* to, std::string_view& c
         }
         *out++ = *from++;
     }
-    return bad("open_quote", "column {}: a quote is opened and not closed", cells.size() + 1);
+    return bad(Reason::kOpenQuote, "column {}: a quote is opened and not closed", cells.size() + 1);
 }
 
 /// Splits [from, to), a record without its line end.
@@ -285,15 +288,15 @@ base::Status CsvReader::Impl::split(char* from, char* to) {
     cells.clear();
     while (true) {
         if (cells.size() == kMaxCsvColumns) {
-            return base::out_of_range("too_many_columns", "'{}', line {}: more than {} columns",
-                                      path, line, kMaxCsvColumns);
+            return base::make_error(Reason::kTooManyColumns, "'{}', line {}: more than {} columns",
+                                    path, line, kMaxCsvColumns);
         }
         std::string_view cell;
         char* after = nullptr;
         if (from != to && *from == '"') {
             RAMPART_TRY(after, unquote(from, to, cell));
             if (after != to && *after != separator) {
-                return bad("text_after_quote",
+                return bad(Reason::kTextAfterQuote,
                            "column {}: text after the closing quote; a quote inside a "
                            "cell in quotes has to be doubled",
                            cells.size() + 1);
@@ -302,7 +305,7 @@ base::Status CsvReader::Impl::split(char* from, char* to) {
             after = std::find(from, to, separator);
             cell = {from, static_cast<size_t>(after - from)};
             if (cell.find('"') != std::string_view::npos) {
-                return bad("stray_quote",
+                return bad(Reason::kStrayQuote,
                            "column {}: a quote inside a cell without quotes around it; put "
                            "the cell in quotes and double the quote",
                            cells.size() + 1);
@@ -335,7 +338,7 @@ Result<bool> CsvReader::Impl::next_record() {
         if (to != from && to[-1] == '\r') --to;
         if (to == from) continue;
         if (!base::is_utf8({from, static_cast<size_t>(to - from)})) {
-            return bad("not_utf8",
+            return bad(Reason::kNotUtf8,
                        "the text is not UTF-8; convert the file, e.g. with iconv -t UTF-8");
         }
         RAMPART_RETURN_IF_ERROR(split(from, to));
@@ -347,11 +350,11 @@ base::Status CsvReader::Impl::check_header() {
     std::set<std::string, std::less<>> seen;
     for (const auto cell : cells) {
         if (cell.size() > limits::kMaxNameBytes) {
-            return bad("long_column_name", "column {} has a name of {} bytes; allowed are {}",
+            return bad(Reason::kLongColumnName, "column {} has a name of {} bytes; allowed are {}",
                        columns.size() + 1, cell.size(), limits::kMaxNameBytes);
         }
         if (!seen.emplace(cell).second) {
-            return bad("duplicate_column", "two columns are named '{}'; rename one", cell);
+            return bad(Reason::kDuplicateColumn, "two columns are named '{}'; rename one", cell);
         }
         columns.emplace_back(cell);
     }
@@ -369,14 +372,12 @@ Result<CsvReader> CsvReader::open(const std::filesystem::path& path, bool skip_f
     impl->path = path.string();
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {
-        return base::invalid_argument("is_folder", "'{}' is a folder, not a CSV file", impl->path);
+        return base::make_error(Reason::kIsFolder, "'{}' is a folder, not a CSV file", impl->path);
     }
     impl->file.reset(gzopen(path.c_str(), "rb"));
     if (impl->file == nullptr) {
-        const auto code =
-            errno == ENOENT ? base::ErrorCode::kNotFound : base::ErrorCode::kUnavailable;
-        return base::make_error(code, errno == ENOENT ? "no_such_file" : "io_error",
-                                "cannot read '{}': {}", impl->path, std::strerror(errno));
+        const auto reason = errno == ENOENT ? base::Reason::kNoSuchFile : base::Reason::kIoError;
+        return base::make_error(reason, "cannot read '{}': {}", impl->path, std::strerror(errno));
     }
     constexpr unsigned kGzipBuffer = 1 << 17;
     gzbuffer(impl->file.get(), kGzipBuffer);
@@ -393,10 +394,10 @@ Result<CsvReader> CsvReader::open(const std::filesystem::path& path, bool skip_f
         separator_of(std::string_view(impl->buffer.data(), impl->filled).substr(impl->begin));
     RAMPART_TRY(const bool any, impl->next_record());
     if (!any)
-        return base::invalid_argument("empty_file",
-                                      "'{}' is empty; its first line must name the "
-                                      "columns",
-                                      impl->path);
+        return base::make_error(Reason::kEmptyFile,
+                                "'{}' is empty; its first line must name the "
+                                "columns",
+                                impl->path);
     RAMPART_RETURN_IF_ERROR(impl->check_header());
     return CsvReader(std::move(impl));
 }
@@ -413,7 +414,7 @@ uint64_t CsvReader::line() const { return impl_->line; }
 Result<bool> CsvReader::next() {
     RAMPART_TRY(const bool any, impl_->next_record());
     if (any && impl_->cells.size() != impl_->columns.size()) {
-        return impl_->bad("wrong_cell_count", "{} cells where the header names {} columns",
+        return impl_->bad(Reason::kWrongCellCount, "{} cells where the header names {} columns",
                           impl_->cells.size(), impl_->columns.size());
     }
     return any;

@@ -5,7 +5,9 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/base/utf8.hpp"
+#include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/text.hpp"
 
 namespace rampart::dataset {
@@ -17,13 +19,13 @@ namespace limits = base::limits;
 
 base::Status check_name(std::string_view name, size_t position) {
     if (name.empty() || name.size() > limits::kMaxNameBytes) {
-        return base::invalid_argument("bad_feature_name",
-                                      "feature {} has a name of {} bytes; allowed are 1 to {}",
-                                      position + 1, name.size(), limits::kMaxNameBytes);
+        return base::make_error(base::Reason::kBadFeatureName,
+                                "feature {} has a name of {} bytes; allowed are 1 to {}",
+                                position + 1, name.size(), limits::kMaxNameBytes);
     }
     if (!base::is_utf8(name)) {
-        return base::invalid_argument("not_utf8", "the name of feature {} is not UTF-8",
-                                      position + 1);
+        return base::make_error(Reason::kNotUtf8, "the name of feature {} is not UTF-8",
+                                position + 1);
     }
     return base::ok();
 }
@@ -31,31 +33,30 @@ base::Status check_name(std::string_view name, size_t position) {
 base::Status check_kind(const FeatureSpec& spec) {
     const bool numeric = spec.kind == FeatureKind::kNumeric;
     if (numeric && !spec.categories.empty()) {
-        return base::invalid_argument(
-            "numeric_with_categories",
-            "feature '{}' is numeric but lists categories; make it categorical "
-            "or drop the list",
-            spec.name);
+        return base::make_error(Reason::kNumericWithCategories,
+                                "feature '{}' is numeric but lists categories; make it categorical "
+                                "or drop the list",
+                                spec.name);
     }
     if (!numeric && (spec.categories.empty() || spec.categories.size() > limits::kMaxCategories)) {
-        return base::out_of_range("bad_category_count",
-                                  "feature '{}' has {} categories; allowed are 1 to {}", spec.name,
-                                  spec.categories.size(), limits::kMaxCategories);
+        return base::make_error(Reason::kBadCategoryCount,
+                                "feature '{}' has {} categories; allowed are 1 to {}", spec.name,
+                                spec.categories.size(), limits::kMaxCategories);
     }
     return base::ok();
 }
 
 base::Status check_category(const FeatureSpec& spec, std::string_view category) {
     if (category.empty() || category.size() > limits::kMaxTextBytes) {
-        return base::invalid_argument(
-            "bad_category",
+        return base::make_error(
+            Reason::kBadCategory,
             "feature '{}' has a category of {} bytes; allowed are 1 to {} (empty "
             "is missing, not a category)",
             spec.name, category.size(), limits::kMaxTextBytes);
     }
     if (!base::is_utf8(category)) {
-        return base::invalid_argument("not_utf8", "feature '{}' has a category that is not UTF-8",
-                                      spec.name);
+        return base::make_error(Reason::kNotUtf8, "feature '{}' has a category that is not UTF-8",
+                                spec.name);
     }
     return base::ok();
 }
@@ -63,8 +64,8 @@ base::Status check_category(const FeatureSpec& spec, std::string_view category) 
 Result<float> to_float(const FeatureSpec& spec, double value) {
     const auto narrowed = static_cast<float>(value);
     if (!std::isfinite(narrowed)) {
-        return base::out_of_range(
-            "number_too_large",
+        return base::make_error(
+            Reason::kNumberTooLarge,
             "feature '{}' is {}; allowed are finite numbers of magnitude up to {:.4g}", spec.name,
             value, std::numeric_limits<float>::max());
     }
@@ -75,9 +76,9 @@ Result<float> to_float(const FeatureSpec& spec, double value) {
 
 Result<FeatureSchema> FeatureSchema::create(std::vector<FeatureSpec> features) {
     if (features.empty() || features.size() > limits::kMaxFeatures) {
-        return base::out_of_range("bad_feature_count",
-                                  "a schema has {} features; allowed are 1 to {}", features.size(),
-                                  limits::kMaxFeatures);
+        return base::make_error(Reason::kBadFeatureCount,
+                                "a schema has {} features; allowed are 1 to {}", features.size(),
+                                limits::kMaxFeatures);
     }
     FeatureSchema schema;
     schema.codes_.resize(features.size());
@@ -87,8 +88,8 @@ Result<FeatureSchema> FeatureSchema::create(std::vector<FeatureSpec> features) {
         RAMPART_RETURN_IF_ERROR(check_name(spec.name, i));
         RAMPART_RETURN_IF_ERROR(check_kind(spec));
         if (!schema.by_name_.emplace(spec.name, i).second) {
-            return base::invalid_argument("duplicate_feature", "feature '{}' is listed twice",
-                                          spec.name);
+            return base::make_error(base::Reason::kDuplicateFeature, "feature '{}' is listed twice",
+                                    spec.name);
         }
         for (size_t code = 0; code < spec.categories.size(); ++code) {
             const std::string& category = spec.categories[code];
@@ -98,11 +99,10 @@ Result<FeatureSchema> FeatureSchema::create(std::vector<FeatureSpec> features) {
                 fresh = schema.number_codes_[i].emplace(*number, code).second && fresh;
             }
             if (!fresh) {
-                return base::invalid_argument(
-                    "duplicate_category",
-                    "feature '{}' lists category '{}' twice (numbers that are "
-                    "equal are one category)",
-                    spec.name, category);
+                return base::make_error(Reason::kDuplicateCategory,
+                                        "feature '{}' lists category '{}' twice (numbers that are "
+                                        "equal are one category)",
+                                        spec.name, category);
             }
         }
     }
@@ -130,8 +130,8 @@ Result<float> FeatureSchema::encode_text(size_t feature, std::string_view cell) 
     const auto number = parse_number(cell);
     if (!number) {
         constexpr size_t kShown = 40;
-        return base::invalid_argument("not_a_number", "feature '{}' is numeric but holds '{}'",
-                                      spec.name, cell.substr(0, kShown));
+        return base::make_error(Reason::kNotANumber, "feature '{}' is numeric but holds '{}'",
+                                spec.name, cell.substr(0, kShown));
     }
     return to_float(spec, *number);
 }
@@ -140,10 +140,10 @@ Result<float> FeatureSchema::encode_number(size_t feature, double value) const {
     RAMPART_CHECK(feature < size(), "feature {} of {}", feature, size());
     const FeatureSpec& spec = features_[feature];
     if (!std::isfinite(value)) {
-        return base::invalid_argument("not_finite",
-                                      "feature '{}' is {}; a number has to be finite (leave "
-                                      "it out for missing)",
-                                      spec.name, value);
+        return base::make_error(base::Reason::kNotFinite,
+                                "feature '{}' is {}; a number has to be finite (leave "
+                                "it out for missing)",
+                                spec.name, value);
     }
     if (spec.kind == FeatureKind::kNumeric) return to_float(spec, value);
     const auto found = number_codes_[feature].find(value);

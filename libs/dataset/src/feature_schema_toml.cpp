@@ -6,7 +6,9 @@
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/utf8.hpp"
+#include "rampart/config/reasons.hpp"
 #include "rampart/config/table.hpp"
+#include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/text.hpp"
 
 namespace rampart::dataset {
@@ -81,15 +83,15 @@ class Roles {
         // the empty name is a file's unnamed column: it can only be ignored
         if ((column.empty() && role != "ignored") || column.size() > limits::kMaxNameBytes ||
             !base::is_utf8(column)) {
-            return base::invalid_argument(
-                "bad_column_name", "{} column '{}': a name has 1 to {} bytes of UTF-8", role,
-                base::is_utf8(column) ? column : "?", limits::kMaxNameBytes);
+            return base::make_error(Reason::kBadColumnName,
+                                    "{} column '{}': a name has 1 to {} bytes of UTF-8", role,
+                                    base::is_utf8(column) ? column : "?", limits::kMaxNameBytes);
         }
         const auto [known, fresh] = role_of_.emplace(column, role);
         if (fresh) return base::ok();
-        return base::invalid_argument("two_roles",
-                                      "column '{}' is listed as {} and as {}; give it one role",
-                                      column, known->second, role);
+        return base::make_error(Reason::kTwoRoles,
+                                "column '{}' is listed as {} and as {}; give it one role", column,
+                                known->second, role);
     }
 
   private:
@@ -127,21 +129,21 @@ base::Status validate(const TableSchema& schema) {
     if (schema.label_range) {
         const auto [lo, hi] = *schema.label_range;
         if (!std::isfinite(lo) || !std::isfinite(hi) || !std::isfinite(hi - lo) || !(lo < hi)) {
-            return base::invalid_argument("bad_label_range",
-                                          "label_range from {} to {}: give two finite "
-                                          "numbers, the first below the second",
-                                          lo, hi);
+            return base::make_error(Reason::kBadLabelRange,
+                                    "label_range from {} to {}: give two finite "
+                                    "numbers, the first below the second",
+                                    lo, hi);
         }
         if (!schema.favourable.empty()) {
-            return base::invalid_argument("bad_favourable",
-                                          "favourable is '{}' and label_range is given; a label "
-                                          "has one of them",
-                                          schema.favourable);
+            return base::make_error(Reason::kBadFavourable,
+                                    "favourable is '{}' and label_range is given; a label "
+                                    "has one of them",
+                                    schema.favourable);
         }
     } else if (schema.favourable.empty() || !base::is_utf8(schema.favourable)) {
-        return base::invalid_argument("bad_favourable",
-                                      "favourable is empty or not UTF-8; it names the label "
-                                      "value that becomes y = 1");
+        return base::make_error(Reason::kBadFavourable,
+                                "favourable is empty or not UTF-8; it names the label "
+                                "value that becomes y = 1");
     }
     for (const auto& spec : schema.features.features()) {
         RAMPART_RETURN_IF_ERROR(roles.add(spec.name, "feature"));
@@ -153,7 +155,7 @@ base::Status validate(const TableSchema& schema) {
     for (const auto& name : schema.ignored_columns)
         RAMPART_RETURN_IF_ERROR(roles.add(name, "ignored"));
     if (schema.features.size() == 0) {
-        return base::invalid_argument("no_features", "the schema lists no [[feature]]");
+        return base::make_error(Reason::kNoFeatures, "the schema lists no [[feature]]");
     }
     return base::ok();
 }
@@ -183,7 +185,7 @@ Result<TableSchema> parse_table_schema(std::string_view text, std::string_view n
     if (!features) {
         // the reader's own errors name the file already
         const base::Error& error = features.error();
-        return error.reason == "bad_configuration" ? error : error.with_context(name);
+        return error.is(config::Reason::kBadConfiguration) ? error : error.with_context(name);
     }
     schema.features = *std::move(features);
     if (const auto valid = validate(schema); !valid) return valid.error().with_context(name);

@@ -9,9 +9,11 @@
 
 #include "cell_memo.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/base/utf8.hpp"
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/text.hpp"
 
 namespace rampart::dataset {
@@ -223,31 +225,30 @@ FeatureSpec categorical(const std::string& name, const ColumnSummary& summary,
 
 base::Status check_numeric_label(const ColumnRoles& roles, const ColumnSummary& summary) {
     if (!summary.numeric()) {
-        return base::invalid_argument(
-            "bad_label",
-            "label '{}' is not a column of numbers (it has '{}'); for a label "
-            "with two values name the favourable one with --label and "
-            "--favourable",
-            roles.label_column, summary.first_text());
+        return base::make_error(base::Reason::kBadLabel,
+                                "label '{}' is not a column of numbers (it has '{}'); for a label "
+                                "with two values name the favourable one with --label and "
+                                "--favourable",
+                                roles.label_column, summary.first_text());
     }
     if (summary.anything_missing()) {
-        return base::invalid_argument("bad_label",
-                                      "label '{}' is missing in some rows; leave rows without an "
-                                      "outcome out of the file",
-                                      roles.label_column);
+        return base::make_error(base::Reason::kBadLabel,
+                                "label '{}' is missing in some rows; leave rows without an "
+                                "outcome out of the file",
+                                roles.label_column);
     }
     if (summary.low() == summary.high()) {
-        return base::invalid_argument("one_label",
-                                      "label '{}' is {} in every row: there is nothing to learn",
-                                      roles.label_column, summary.low());
+        return base::make_error(Reason::kOneLabel,
+                                "label '{}' is {} in every row: there is nothing to learn",
+                                roles.label_column, summary.low());
     }
     if (!roles.label_range) return base::ok();
     const auto [lo, hi] = *roles.label_range;
     if (summary.low() >= lo && summary.high() <= hi) return base::ok();
-    return base::out_of_range("label_outside_range",
-                              "label '{}' goes from {} to {}, outside the range from {} to {}; "
-                              "widen the range, or leave rows out",
-                              roles.label_column, summary.low(), summary.high(), lo, hi);
+    return base::make_error(Reason::kLabelOutsideRange,
+                            "label '{}' goes from {} to {}, outside the range from {} to {}; "
+                            "widen the range, or leave rows out",
+                            roles.label_column, summary.low(), summary.high(), lo, hi);
 }
 
 base::Status check_label(const ColumnRoles& roles, const ColumnSummary& summary) {
@@ -263,20 +264,19 @@ base::Status check_label(const ColumnRoles& roles, const ColumnSummary& summary)
     const std::vector<std::string> shown(
         values.begin(), std::next(values.begin(), std::min(values.size(), kShown)));
     if (values.size() != 2) {
-        return base::invalid_argument("bad_label",
-                                      "label '{}' has {}{} different values ({}{}); it must have "
-                                      "two",
-                                      roles.label_column,
-                                      values.size() > limits::kMaxCategories ? "over " : "",
-                                      std::min(values.size(), limits::kMaxCategories),
-                                      fmt::join(shown, ", "), values.size() > kShown ? ", …" : "");
+        return base::make_error(base::Reason::kBadLabel,
+                                "label '{}' has {}{} different values ({}{}); it must have "
+                                "two",
+                                roles.label_column,
+                                values.size() > limits::kMaxCategories ? "over " : "",
+                                std::min(values.size(), limits::kMaxCategories),
+                                fmt::join(shown, ", "), values.size() > kShown ? ", …" : "");
     }
     if (!values.contains(canonical(roles.favourable))) {
-        return base::invalid_argument("no_favourable_label",
-                                      "label '{}' never has the favourable value '{}'; it "
-                                      "has {}",
-                                      roles.label_column, roles.favourable,
-                                      fmt::join(shown, " and "));
+        return base::make_error(Reason::kNoFavourableLabel,
+                                "label '{}' never has the favourable value '{}'; it "
+                                "has {}",
+                                roles.label_column, roles.favourable, fmt::join(shown, " and "));
     }
     return base::ok();
 }
@@ -288,9 +288,9 @@ base::Status check_roles(const ColumnRoles& roles, const std::vector<std::string
     named.insert(named.end(), roles.ignored_columns.begin(), roles.ignored_columns.end());
     for (const auto& name : named) {
         if (std::find(columns.begin(), columns.end(), name) == columns.end()) {
-            return base::invalid_argument("missing_column",
-                                          "the file has no column '{}'; it has {}", name,
-                                          fmt::join(columns, ", "));
+            return base::make_error(Reason::kMissingColumn,
+                                    "the file has no column '{}'; it has {}", name,
+                                    fmt::join(columns, ", "));
         }
     }
     return base::ok();

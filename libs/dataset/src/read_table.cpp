@@ -7,8 +7,10 @@
 
 #include "cell_memo.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/text.hpp"
 
 namespace rampart::dataset {
@@ -63,17 +65,17 @@ struct Places {
         for (const auto& spec : schema.features.features())
             places.features.push_back(take(spec.name));
         if (!absent.empty()) {
-            return base::invalid_argument("missing_column",
-                                          "the schema names columns that the file lacks: {}; "
-                                          "the file has {}",
-                                          name_some(absent), name_some(columns));
+            return base::make_error(Reason::kMissingColumn,
+                                    "the schema names columns that the file lacks: {}; "
+                                    "the file has {}",
+                                    name_some(absent), name_some(columns));
         }
         for (const auto& name : schema.ignored_columns) place_of.erase(name);
         if (!place_of.empty()) {
             std::vector<std::string> unknown;
             for (const auto& [name, place] : place_of) unknown.push_back(name);
-            return base::invalid_argument(
-                "unknown_column",
+            return base::make_error(
+                Reason::kUnknownColumn,
                 "the file has columns that the schema does not "
                 "mention: {}; add each as a [[feature]] or list it under `ignored`",
                 name_some(unknown));
@@ -102,8 +104,8 @@ class TableBuilder {
 
     base::Status add(std::span<const std::string_view> cells) {
         if (data_.rows() == limits::kMaxRows) {
-            return base::out_of_range("too_many_rows", "more than {} rows; take a sample",
-                                      limits::kMaxRows);
+            return base::make_error(Reason::kTooManyRows, "more than {} rows; take a sample",
+                                    limits::kMaxRows);
         }
         for (size_t f = 0; f < places_.features.size(); ++f) {
             auto value = encode(f, cells[places_.features[f]]);
@@ -118,7 +120,7 @@ class TableBuilder {
 
     Result<Dataset> finish() && {
         if (data_.rows() == 0)
-            return base::invalid_argument("no_rows", "there are no rows below the header");
+            return base::make_error(base::Reason::kNoRows, "there are no rows below the header");
         RAMPART_RETURN_IF_ERROR(schema_.label_range ? check_targets() : check_labels());
         sort_groups();
         return std::move(data_);
@@ -127,16 +129,16 @@ class TableBuilder {
   private:
     base::Status check_labels() const {
         if (!labels_.contains(favourable_)) {
-            return base::invalid_argument(
-                "no_favourable_label",
+            return base::make_error(
+                Reason::kNoFavourableLabel,
                 "label '{}' never has the favourable value '{}'; it has {}; correct "
                 "`favourable`",
                 schema_.label_column, schema_.favourable, labels());
         }
         if (labels_.size() == 1) {
-            return base::invalid_argument("one_label",
-                                          "label '{}' has only the value '{}'; two are needed",
-                                          schema_.label_column, schema_.favourable);
+            return base::make_error(Reason::kOneLabel,
+                                    "label '{}' has only the value '{}'; two are needed",
+                                    schema_.label_column, schema_.favourable);
         }
         return base::ok();
     }
@@ -144,9 +146,9 @@ class TableBuilder {
         const auto& target = data_.target;
         if (std::any_of(target.begin(), target.end(), [&](double y) { return y != target[0]; }))
             return base::ok();
-        return base::invalid_argument("one_label",
-                                      "label '{}' is {} in every row: there is nothing to learn",
-                                      schema_.label_column, target[0]);
+        return base::make_error(Reason::kOneLabel,
+                                "label '{}' is {} in every row: there is nothing to learn",
+                                schema_.label_column, target[0]);
     }
 
     Result<float> encode(size_t feature, std::string_view cell) {
@@ -167,7 +169,7 @@ class TableBuilder {
     }
 
     static Error explain(const Error& error) {
-        if (error.reason != "not_a_number") return error;
+        if (!error.is(Reason::kNotANumber)) return error;
         return {error.code, error.reason,
                 error.message +
                     "; list the text under `missing`, make the feature categorical, or correct the "
@@ -187,12 +189,12 @@ class TableBuilder {
         const std::string label = canonical(cell.substr(0, limits::kMaxTextBytes));
         labels_.insert(label);
         if (labels_.size() > 2) {
-            return base::invalid_argument("three_labels",
-                                          "label '{}' has a third value: {}; a label has two, "
-                                          "make it so or choose another column, or, if it is a "
-                                          "number to predict, give label_range instead of "
-                                          "favourable",
-                                          schema_.label_column, labels());
+            return base::make_error(Reason::kThreeLabels,
+                                    "label '{}' has a third value: {}; a label has two, "
+                                    "make it so or choose another column, or, if it is a "
+                                    "number to predict, give label_range instead of "
+                                    "favourable",
+                                    schema_.label_column, labels());
         }
         data_.label.push_back(label == favourable_ ? 1 : 0);
         labels_of_cells_.keep(cell, data_.label.back());
@@ -203,36 +205,36 @@ class TableBuilder {
         if (cell.empty() || missing_.contains(cell)) return missing_label();
         const auto number = parse_number(cell);
         if (!number) {
-            return base::invalid_argument("label_not_a_number",
-                                          "label '{}' is '{}', not a number; correct the file, or "
-                                          "give the schema `favourable` instead of `label_range`",
-                                          schema_.label_column, cell.substr(0, kShownBytes));
+            return base::make_error(Reason::kLabelNotANumber,
+                                    "label '{}' is '{}', not a number; correct the file, or "
+                                    "give the schema `favourable` instead of `label_range`",
+                                    schema_.label_column, cell.substr(0, kShownBytes));
         }
         const auto [lo, hi] = *schema_.label_range;
         if (!(*number >= lo && *number <= hi)) {
-            return base::out_of_range("label_outside_range",
-                                      "label '{}' is {}, outside label_range from {} to {}; widen "
-                                      "the range, or leave the row out",
-                                      schema_.label_column, *number, lo, hi);
+            return base::make_error(Reason::kLabelOutsideRange,
+                                    "label '{}' is {}, outside label_range from {} to {}; widen "
+                                    "the range, or leave the row out",
+                                    schema_.label_column, *number, lo, hi);
         }
         data_.target.push_back(*number);
         return base::ok();
     }
 
     base::Error missing_label() const {
-        return base::invalid_argument("missing_label",
-                                      "label '{}' is empty; leave rows without an outcome "
-                                      "out of the file",
-                                      schema_.label_column);
+        return base::make_error(Reason::kMissingLabel,
+                                "label '{}' is empty; leave rows without an outcome "
+                                "out of the file",
+                                schema_.label_column);
     }
 
     base::Status add_weight(std::string_view cell) {
         const auto number = parse_number(cell);
         const auto weight = static_cast<float>(number.value_or(0));
         if (!(weight > 0) || !std::isfinite(weight)) {
-            return base::invalid_argument("bad_weight",
-                                          "weight '{}' is '{}'; a weight is a number above 0",
-                                          *schema_.weight_column, cell.substr(0, kShownBytes));
+            return base::make_error(base::Reason::kBadWeight,
+                                    "weight '{}' is '{}'; a weight is a number above 0",
+                                    *schema_.weight_column, cell.substr(0, kShownBytes));
         }
         data_.weight.push_back(weight);
         return base::ok();
@@ -264,8 +266,8 @@ class TableBuilder {
             const std::string_view cell = cells[places_.protecteds[i]];
             const std::string& column = schema_.protected_columns[i];
             if (cell.empty() || missing_.contains(cell)) {
-                return base::invalid_argument(
-                    "empty_group",
+                return base::make_error(
+                    base::Reason::kEmptyGroup,
                     "protected column '{}' is empty, so the row is in "
                     "no group; give it a value of its own (\"not stated\") or leave "
                     "the row out",
@@ -277,8 +279,8 @@ class TableBuilder {
         const auto [found, fresh] =
             groups_.emplace(std::move(name), static_cast<int32_t>(groups_.size()));
         if (fresh && groups_.size() > limits::kMaxGroups) {
-            return base::out_of_range(
-                "too_many_groups",
+            return base::make_error(
+                base::Reason::kTooManyGroups,
                 "the protected columns ({}) make more than {} groups; "
                 "band their values in the file (age as \"under 30\", …) or protect fewer",
                 name_some(schema_.protected_columns), limits::kMaxGroups);

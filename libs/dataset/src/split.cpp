@@ -9,6 +9,7 @@
 #include "rampart/base/check.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/text.hpp"
 
 namespace rampart::dataset {
@@ -31,11 +32,10 @@ std::vector<uint8_t> tenths_by_target(const Dataset& data) {
 
 base::Result<SplitFractions> parse_split(std::string_view text) {
     const auto bad = [&] {
-        return base::invalid_argument(
-            "bad_split",
-            "split '{}': give three percentages for train, validation and "
-            "test that sum to 100, train above 0, like 60/20/20",
-            text);
+        return base::make_error(Reason::kBadSplit,
+                                "split '{}': give three percentages for train, validation and "
+                                "test that sum to 100, train above 0, like 60/20/20",
+                                text);
     };
     std::array<double, 3> percent{};
     std::string_view rest = text;
@@ -56,10 +56,10 @@ base::Result<std::vector<uint32_t>> Split::part(std::string_view name) const {
     if (name == "train") return train;
     if (name == "validation") return validation;
     if (name == "test") return test;
-    return base::not_found("no_such_part",
-                           "there is no part '{}' of a split; there are train, validation "
-                           "and test",
-                           name);
+    return base::make_error(Reason::kNoSuchPart,
+                            "there is no part '{}' of a split; there are train, validation "
+                            "and test",
+                            name);
 }
 
 Split split_rows(const Dataset& data, const SplitFractions& fractions, uint64_t seed) {

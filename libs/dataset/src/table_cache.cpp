@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "rampart/base/file.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/text.hpp"
 
@@ -61,10 +62,9 @@ struct Stamp {
 Result<base::Digest> table_cache_key(const fs::path& source, const TableSchema& schema) {
     std::ifstream in(source, std::ios::binary);
     if (!in) {
-        const bool absent = errno == ENOENT;
-        return base::make_error(absent ? base::ErrorCode::kNotFound : base::ErrorCode::kUnavailable,
-                                absent ? "no_such_file" : "io_error", "cannot read '{}': {}",
-                                source.string(), std::strerror(errno));
+        const auto reason = errno == ENOENT ? base::Reason::kNoSuchFile : base::Reason::kIoError;
+        return base::make_error(reason, "cannot read '{}': {}", source.string(),
+                                std::strerror(errno));
     }
     base::Sha256 sha;
     sha.update_field("rampart table cache 1");
@@ -74,7 +74,8 @@ Result<base::Digest> table_cache_key(const fs::path& source, const TableSchema& 
         in.read(block.data(), static_cast<std::streamsize>(block.size()));
         sha.update({block.data(), static_cast<size_t>(in.gcount())});
     }
-    if (in.bad()) return base::unavailable("io_error", "cannot read '{}'", source.string());
+    if (in.bad())
+        return base::make_error(base::Reason::kIoError, "cannot read '{}'", source.string());
     return sha.finish();
 }
 

@@ -3,6 +3,7 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/table_cache.hpp"
 
 namespace rampart::dataset {
@@ -29,8 +30,8 @@ void append(std::string& out, T value) {
 
 template <class... Args>
 base::Error bad(fmt::format_string<Args...> format, Args&&... args) {
-    return base::data_loss("bad_table_cache", "the table cache is damaged: {}",
-                           fmt::format(format, std::forward<Args>(args)...));
+    return base::make_error(Reason::kBadTableCache, "the table cache is damaged: {}",
+                            fmt::format(format, std::forward<Args>(args)...));
 }
 
 /// Reads values from the front.
@@ -74,13 +75,13 @@ base::Status check_frame(Reader& reader, const base::Digest& key) {
     if (magic != kMagic) return bad("it does not begin like one");
     RAMPART_TRY(const auto version, reader.number<uint32_t>());
     if (version != kVersion) {
-        return base::invalid_argument("other_table", "the table cache has format {}, expected {}",
-                                      version, kVersion);
+        return base::make_error(Reason::kOtherTable, "the table cache has format {}, expected {}",
+                                version, kVersion);
     }
     RAMPART_TRY(const auto known, reader.text(kDigestBytes));
     if (std::memcmp(known.data(), key.bytes.data(), kDigestBytes) != 0) {
-        return base::invalid_argument("other_table",
-                                      "the table cache is of another source file or schema");
+        return base::make_error(Reason::kOtherTable,
+                                "the table cache is of another source file or schema");
     }
     return base::ok();
 }

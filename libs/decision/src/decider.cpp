@@ -3,7 +3,9 @@
 #include <bit>
 
 #include "rampart/base/digest.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/decision/encode.hpp"
+#include "rampart/decision/reasons.hpp"
 
 namespace rampart::decision {
 
@@ -19,8 +21,8 @@ PolicyInForce::PolicyInForce(std::shared_ptr<const model::LoadedPolicy> loaded, 
 Result<std::shared_ptr<const PolicyInForce>> PolicyInForce::create(
     std::shared_ptr<const model::LoadedPolicy> loaded, bool certified) {
     if (!certified && loaded->policy.last_learned() != nullptr) {
-        return base::failed_precondition(
-            "uncertified_policy",
+        return base::make_error(
+            Reason::kUncertifiedPolicy,
             "policy {} is learned and has no certificate; only a bootstrap policy decides without",
             loaded->id);
     }
@@ -34,17 +36,17 @@ namespace {
 Status check_input(const model::Policy& policy, std::span<const float> row,
                    std::optional<size_t> group) {
     if (row.size() != policy.schema().size()) {
-        return base::invalid_argument("bad_row", "the row has {} values for {} features",
-                                      row.size(), policy.schema().size());
+        return base::make_error(Reason::kBadRow, "the row has {} values for {} features",
+                                row.size(), policy.schema().size());
     }
     if (!policy.group_aware()) return base::ok();
     if (!group) {
-        return base::failed_precondition(
-            "group_unknown", "the policy reads the applicant's group, which is not known");
+        return base::make_error(Reason::kGroupUnknown,
+                                "the policy reads the applicant's group, which is not known");
     }
     if (*group >= policy.group_names().size()) {
-        return base::invalid_argument("bad_group", "group {} of {}", *group,
-                                      policy.group_names().size());
+        return base::make_error(base::Reason::kBadGroup, "group {} of {}", *group,
+                                policy.group_names().size());
     }
     return base::ok();
 }
@@ -88,8 +90,9 @@ bool same_bits(double a, double b) {
 
 base::Error mismatch(const Decision& decision, std::string_view field, double recorded,
                      double replayed) {
-    return base::data_loss("replay_mismatch", "decision {}: {} is recorded as {} and replays as {}",
-                           decision.id, field, recorded, replayed);
+    return base::make_error(Reason::kReplayMismatch,
+                            "decision {}: {} is recorded as {} and replays as {}", decision.id,
+                            field, recorded, replayed);
 }
 
 }  // namespace
@@ -97,13 +100,14 @@ base::Error mismatch(const Decision& decision, std::string_view field, double re
 Status replay(const Decision& decision, const PolicyInForce& policy, const DrawKey& key,
               std::optional<size_t> group) {
     if (decision.policy != policy.id()) {
-        return base::failed_precondition("other_policy",
-                                         "decision {} was made by policy {}, not {}", decision.id,
-                                         decision.policy, policy.id());
+        return base::make_error(base::Reason::kOtherPolicy,
+                                "decision {} was made by policy {}, not {}", decision.id,
+                                decision.policy, policy.id());
     }
     if (decision.draw_key_id != key.id) {
-        return base::failed_precondition("other_key", "decision {} was drawn with key {}, not {}",
-                                         decision.id, decision.draw_key_id, key.id);
+        return base::make_error(base::Reason::kOtherKey,
+                                "decision {} was drawn with key {}, not {}", decision.id,
+                                decision.draw_key_id, key.id);
     }
     RAMPART_TRY(const auto row, encode_row(decision.application, policy.policy().schema()));
     RAMPART_RETURN_IF_ERROR(check_input(policy.policy(), row, group));
@@ -126,9 +130,9 @@ Status replay(const Decision& decision, const PolicyInForce& policy, const DrawK
     }
     // the rest: id, action, explored, reasons, certified
     if (again != decision) {
-        return base::data_loss("replay_mismatch",
-                               "decision {}: id, action, reasons or flags replay differently",
-                               decision.id);
+        return base::make_error(Reason::kReplayMismatch,
+                                "decision {}: id, action, reasons or flags replay differently",
+                                decision.id);
     }
     return base::ok();
 }

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "rampart/base/reasons.hpp"
 #include "rampart/base/utf8.hpp"
+#include "rampart/decision/reasons.hpp"
 
 namespace rampart::decision {
 namespace {
@@ -20,15 +22,15 @@ Result<float> encode(const domain::Feature& feature, const dataset::FeatureSchem
     const auto* text = std::get_if<std::string>(&feature.value);
     if (text == nullptr) return kMissing;
     if (schema.features()[index].kind == dataset::FeatureKind::kNumeric) {
-        return base::invalid_argument("wrong_type",
-                                      "feature '{}' is a number; text was given (give a number, or "
-                                      "null if it is not known)",
-                                      feature.name);
+        return base::make_error(base::Reason::kWrongType,
+                                "feature '{}' is a number; text was given (give a number, or "
+                                "null if it is not known)",
+                                feature.name);
     }
     // the log contains UTF-8 texts only
     if (!base::is_utf8(*text)) {
-        return base::invalid_argument("bad_feature_value", "feature '{}' is not UTF-8",
-                                      feature.name);
+        return base::make_error(base::Reason::kBadFeatureValue, "feature '{}' is not UTF-8",
+                                feature.name);
     }
     return schema.encode_text(index, *text);
 }
@@ -42,17 +44,18 @@ Result<std::vector<float>> encode_row(const domain::Application& application,
     for (const auto& feature : application.features) {
         const auto index = schema.find(feature.name);
         if (!index) {
-            return base::invalid_argument(
-                "unknown_feature", "feature '{}' is not in the schema; leave it out", feature.name);
+            return base::make_error(base::Reason::kUnknownFeature,
+                                    "feature '{}' is not in the schema; leave it out",
+                                    feature.name);
         }
         RAMPART_TRY(row[*index], encode(feature, schema, *index));
         given[*index] = true;
     }
     for (size_t i = 0; i < given.size(); ++i) {
         if (!given[i]) {
-            return base::invalid_argument("missing_feature",
-                                          "feature '{}' is not given; give null if it is not known",
-                                          schema.features()[i].name);
+            return base::make_error(Reason::kMissingFeature,
+                                    "feature '{}' is not given; give null if it is not known",
+                                    schema.features()[i].name);
         }
     }
     return row;

@@ -2,7 +2,9 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/storage/reasons.hpp"
 #include "rampart/wire/fence.hpp"
+#include "services/decision_service/reasons.hpp"
 
 namespace rampart::decision_log {
 
@@ -27,11 +29,11 @@ Status OwnedPartition::take(uint64_t epoch, const std::string& node, base::TimeP
                             std::string_view topic, streaming::Writer& writer) {
     RAMPART_CHECK(epoch >= 1, "partition {} taken without an epoch", id());
     const auto fenced = [&](const Fence& fence) {
-        return base::failed_precondition("fenced",
-                                         "partition {} has a fence of epoch {} by the node '{}', "
-                                         "and was claimed under {}; claim "
-                                         "it again",
-                                         id(), fence.epoch, fence.node, epoch);
+        return base::make_error(Reason::kFenced,
+                                "partition {} has a fence of epoch {} by the node '{}', "
+                                "and was claimed under {}; claim "
+                                "it again",
+                                id(), fence.epoch, fence.node, epoch);
     };
     if (const Fence before = index_->fence(); before.epoch >= epoch) return fenced(before);
     const auto record = wire::fence_record(epoch, node, now);
@@ -58,10 +60,10 @@ bool OwnedPartition::is_rebuilding() const {
 }
 
 Status OwnedPartition::rebuilding() const {
-    return base::unavailable(kRebuilding,
-                             "the index of decisions of partition {} is being made anew from the "
-                             "log; try again in a while",
-                             id());
+    return base::make_error(Reason::kPartitionRebuilding,
+                            "the index of decisions of partition {} is being made anew from the "
+                            "log; try again in a while",
+                            id());
 }
 
 bool OwnedPartition::given_up() const {
@@ -100,7 +102,7 @@ Status OwnedPartition::begin(size_t records) {
     }
     const bool damaged = !index_->damage();
     const std::lock_guard lock(mutex_);
-    rebuilding_ = damaged || (!begun && begun.error().reason == kRebuilding);
+    rebuilding_ = damaged || (!begun && begun.error().is(Reason::kPartitionRebuilding));
     trouble_ = rebuilding_ ? rebuilding() : begun;
     return trouble_;
 }
@@ -125,7 +127,7 @@ bool OwnedPartition::mend(size_t records, const std::function<Status()>& take) {
     }
     if (const Status renewed = index_->renew(); !renewed) {
         // who reads the old one is soon done
-        if (renewed.error().reason != "in_use") refuse(renewed.error());
+        if (!renewed.error().is(storage::Reason::kInUse)) refuse(renewed.error());
         return false;
     }
     const auto at_end = index_->catch_up_some(records);
@@ -155,9 +157,10 @@ bool OwnedPartition::give_up(const std::string& to) {
     const std::lock_guard lock(mutex_);
     if (given_up_) return false;
     given_up_ = true;
-    trouble_ = base::failed_precondition(
-        "fenced", "partition {} was taken over by {}; this node decides nothing for it any more",
-        id(), to.empty() ? "another node" : "the node '" + to + "'");
+    trouble_ = base::make_error(
+        Reason::kFenced,
+        "partition {} was taken over by {}; this node decides nothing for it any more", id(),
+        to.empty() ? "another node" : "the node '" + to + "'");
     kLog.error("msg=\"partition given up\" partition={} epoch={} to={}", id(), epoch_, to);
     return true;
 }

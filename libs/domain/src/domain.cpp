@@ -4,6 +4,7 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/base/utf8.hpp"
 #include "rampart/domain/application.hpp"
 #include "rampart/domain/decision.hpp"
@@ -12,24 +13,24 @@
 #include "rampart/domain/outcome.hpp"
 #include "rampart/domain/override.hpp"
 #include "rampart/domain/product.hpp"
+#include "rampart/domain/reasons.hpp"
 
 namespace rampart::domain {
 
-using base::invalid_argument;
-using base::out_of_range;
+using base::make_error;
 using base::Status;
 namespace limits = base::limits;
 
 Status check_id(std::string_view what, std::string_view id) {
-    if (id.empty()) return invalid_argument("bad_id", "{} is empty", what);
+    if (id.empty()) return make_error(Reason::kBadId, "{} is empty", what);
     if (id.size() > limits::kMaxIdBytes) {
-        return out_of_range("bad_id", "{} has {} bytes; at most {} are allowed", what, id.size(),
-                            limits::kMaxIdBytes);
+        return make_error(Reason::kBadIdLength, "{} has {} bytes; at most {} are allowed", what,
+                          id.size(), limits::kMaxIdBytes);
     }
     const auto allowed = [](char c) { return c > ' ' && c < 127 && c != '/' && c != '\\'; };
     if (!std::all_of(id.begin(), id.end(), allowed)) {
-        return invalid_argument(
-            "bad_id", "{} may hold printable ASCII other than space, '/' and '\\' only", what);
+        return make_error(Reason::kBadId,
+                          "{} may hold printable ASCII other than space, '/' and '\\' only", what);
     }
     return base::ok();
 }
@@ -44,24 +45,24 @@ namespace {
 Status check_feature(const Feature& feature) {
     const auto& [name, value] = feature;
     if (name.empty() || name.size() > limits::kMaxNameBytes) {
-        return invalid_argument("bad_feature_name", "a feature name has 1 to {} bytes, not {}",
-                                limits::kMaxNameBytes, name.size());
+        return make_error(base::Reason::kBadFeatureName, "a feature name has 1 to {} bytes, not {}",
+                          limits::kMaxNameBytes, name.size());
     }
     if (!base::is_utf8(name))
-        return invalid_argument("bad_feature_name", "a feature name is not UTF-8");
+        return make_error(base::Reason::kBadFeatureName, "a feature name is not UTF-8");
     if (const auto* number = std::get_if<double>(&value); number && !std::isfinite(*number)) {
-        return invalid_argument(
-            "bad_feature_value",
-            "feature '{}' is not a finite number; leave it out if it is missing", name);
+        return make_error(base::Reason::kBadFeatureValue,
+                          "feature '{}' is not a finite number; leave it out if it is missing",
+                          name);
     }
     const auto* text = std::get_if<std::string>(&value);
     if (text != nullptr && text->size() > limits::kMaxTextBytes) {
-        return out_of_range("bad_feature_value",
-                            "feature '{}' has {} bytes; at most {} are allowed", name, text->size(),
-                            limits::kMaxTextBytes);
+        return make_error(Reason::kBadFeatureValue,
+                          "feature '{}' has {} bytes; at most {} are allowed", name, text->size(),
+                          limits::kMaxTextBytes);
     }
     if (text != nullptr && !base::is_utf8(*text)) {
-        return invalid_argument("bad_feature_value", "feature '{}' is not UTF-8", name);
+        return make_error(base::Reason::kBadFeatureValue, "feature '{}' is not UTF-8", name);
     }
     return base::ok();
 }
@@ -73,8 +74,8 @@ Status validate(const Application& application) {
     RAMPART_RETURN_IF_ERROR(check_id("person_id", application.person.value()));
     RAMPART_RETURN_IF_ERROR(base::check_time("event_time", application.event_time));
     if (application.features.size() > limits::kMaxFeatures) {
-        return out_of_range("too_many_features", "{} features; at most {} are allowed",
-                            application.features.size(), limits::kMaxFeatures);
+        return make_error(Reason::kTooManyFeatures, "{} features; at most {} are allowed",
+                          application.features.size(), limits::kMaxFeatures);
     }
     std::vector<std::string_view> names;
     names.reserve(application.features.size());
@@ -86,14 +87,14 @@ Status validate(const Application& application) {
         bytes += 16 + feature.name.size() + (text != nullptr ? text->size() : 0);
     }
     if (bytes > limits::kMaxApplicationBytes) {
-        return out_of_range("application_too_large",
-                            "features of {} bytes in all; at most {} are allowed", bytes,
-                            limits::kMaxApplicationBytes);
+        return make_error(Reason::kApplicationTooLarge,
+                          "features of {} bytes in all; at most {} are allowed", bytes,
+                          limits::kMaxApplicationBytes);
     }
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice == names.end()) return base::ok();
-    return invalid_argument("duplicate_feature", "feature '{}' is given twice", *twice);
+    return make_error(base::Reason::kDuplicateFeature, "feature '{}' is given twice", *twice);
 }
 
 std::string_view to_string(Action action) {
@@ -104,14 +105,15 @@ namespace {
 
 Status check_reasons(const Decision& d) {
     if (d.reasons.size() > limits::kMaxReasons) {
-        return out_of_range("too_many_reasons", "decision {}: {} reasons; at most {} are allowed",
-                            d.id, d.reasons.size(), limits::kMaxReasons);
+        return make_error(Reason::kTooManyReasons,
+                          "decision {}: {} reasons; at most {} are allowed", d.id, d.reasons.size(),
+                          limits::kMaxReasons);
     }
     for (const auto& reason : d.reasons) {
         if (reason.empty() || reason.size() > limits::kMaxReasonBytes || !base::is_utf8(reason)) {
-            return invalid_argument(
-                "bad_reason", "decision {}: a reason is a UTF-8 text of 1 to {} bytes, this has {}",
-                d.id, limits::kMaxReasonBytes, reason.size());
+            return make_error(Reason::kBadReason,
+                              "decision {}: a reason is a UTF-8 text of 1 to {} bytes, this has {}",
+                              d.id, limits::kMaxReasonBytes, reason.size());
         }
     }
     return base::ok();
@@ -128,25 +130,24 @@ Status validate(const Decision& d) {
     RAMPART_RETURN_IF_ERROR(check_reasons(d));
     const auto probability = [](double p) { return p >= 0 && p <= 1; };  // false for NaN
     if (!probability(d.score) || !probability(d.p_exploit) || !probability(d.p_approve)) {
-        return invalid_argument(
-            "bad_probability",
-            "decision {}: score {}, p_exploit {} and p_approve {} must lie in [0, 1]", d.id,
-            d.score, d.p_exploit, d.p_approve);
+        return make_error(base::Reason::kBadProbability,
+                          "decision {}: score {}, p_exploit {} and p_approve {} must lie in [0, 1]",
+                          d.id, d.score, d.p_exploit, d.p_approve);
     }
     if (!(d.propensity > 0 && d.propensity <= 1)) {
-        return invalid_argument("bad_propensity", "decision {}: propensity {} is not in (0, 1]",
-                                d.id, d.propensity);
+        return make_error(base::Reason::kBadPropensity,
+                          "decision {}: propensity {} is not in (0, 1]", d.id, d.propensity);
     }
     const bool approved = d.action == Action::kApprove;
     if (!(d.draw >= 0 && d.draw < 1) || approved != (d.draw < d.p_approve)) {
-        return invalid_argument("bad_draw",
-                                "decision {}: draw {} and p_approve {} do not give '{}'", d.id,
-                                d.draw, d.p_approve, to_string(d.action));
+        return make_error(Reason::kBadDraw,
+                          "decision {}: draw {} and p_approve {} do not give '{}'", d.id, d.draw,
+                          d.p_approve, to_string(d.action));
     }
     if (d.propensity != (approved ? d.p_approve : 1 - d.p_approve)) {
-        return invalid_argument("bad_propensity",
-                                "decision {}: propensity {} is not the probability of '{}'", d.id,
-                                d.propensity, to_string(d.action));
+        return make_error(base::Reason::kBadPropensity,
+                          "decision {}: propensity {} is not the probability of '{}'", d.id,
+                          d.propensity, to_string(d.action));
     }
     return base::ok();
 }
@@ -156,14 +157,14 @@ Status validate(const Outcome& outcome) {
     RAMPART_RETURN_IF_ERROR(check_id("measure", outcome.measure));
     RAMPART_RETURN_IF_ERROR(base::check_time("observed_at", outcome.observed_at));
     if (!std::isfinite(outcome.value)) {
-        return invalid_argument("bad_outcome_value",
-                                "measure '{}': the value is not a finite number", outcome.measure);
+        return make_error(Reason::kBadOutcomeValue,
+                          "measure '{}': the value is not a finite number", outcome.measure);
     }
     if (outcome.censored && outcome.value != 0) {
-        return invalid_argument("censored_with_value",
-                                "measure '{}': a censored outcome has no value, not {}; leave "
-                                "one of the two out",
-                                outcome.measure, outcome.value);
+        return make_error(Reason::kCensoredWithValue,
+                          "measure '{}': a censored outcome has no value, not {}; leave "
+                          "one of the two out",
+                          outcome.measure, outcome.value);
     }
     return base::ok();
 }
@@ -198,32 +199,33 @@ namespace {
 Status validate(const Measure& measure) {
     RAMPART_RETURN_IF_ERROR(check_id("measure name", measure.name));
     if (!(measure.lo < measure.hi) || !std::isfinite(measure.lo) || !std::isfinite(measure.hi)) {
-        return invalid_argument("bad_range",
-                                "measure '{}': range [{}, {}] must be finite with lo < hi",
-                                measure.name, measure.lo, measure.hi);
+        return make_error(base::Reason::kBadRange,
+                          "measure '{}': range [{}, {}] must be finite with lo < hi", measure.name,
+                          measure.lo, measure.hi);
     }
     if (measure.horizon_months < 1 || measure.horizon_months > 600) {
-        return out_of_range("bad_horizon", "measure '{}': horizon_months {} is not in 1 to 600",
-                            measure.name, measure.horizon_months);
+        return make_error(Reason::kBadHorizon, "measure '{}': horizon_months {} is not in 1 to 600",
+                          measure.name, measure.horizon_months);
     }
     if (measure.grace.micros() < 0) {
-        return out_of_range("bad_grace", "measure '{}': grace is negative", measure.name);
+        return make_error(Reason::kBadGrace, "measure '{}': grace is negative", measure.name);
     }
     return base::ok();
 }
 
 Status validate(const Impact& impact) {
     if (!(impact.lo < impact.hi) || !std::isfinite(impact.lo) || !std::isfinite(impact.hi)) {
-        return invalid_argument("bad_range", "impact: range [{}, {}] must be finite with lo < hi",
-                                impact.lo, impact.hi);
+        return make_error(base::Reason::kBadRange,
+                          "impact: range [{}, {}] must be finite with lo < hi", impact.lo,
+                          impact.hi);
     }
     for (const auto& [name, value] : {std::pair{"favourable", impact.favourable},
                                       {"unfavourable", impact.unfavourable},
                                       {"declined", impact.declined}}) {
         if (!(value >= impact.lo && value <= impact.hi)) {
-            return out_of_range("impact_outside_range",
-                                "impact: {} = {} is outside the declared range [{}, {}]", name,
-                                value, impact.lo, impact.hi);
+            return make_error(Reason::kImpactOutsideRange,
+                              "impact: {} = {} is outside the declared range [{}, {}]", name, value,
+                              impact.lo, impact.hi);
         }
     }
     return base::ok();
@@ -237,24 +239,24 @@ Status validate(const Product& product) {
     for (const auto& measure : product.all_measures()) {
         RAMPART_RETURN_IF_ERROR(validate(measure));
         if (!names.insert(measure.name).second) {
-            return invalid_argument("duplicate_measure", "measure '{}' is declared twice",
-                                    measure.name);
+            return make_error(Reason::kDuplicateMeasure, "measure '{}' is declared twice",
+                              measure.name);
         }
     }
     if (product.label.lo != 0 || product.label.hi != 1) {
-        return invalid_argument("bad_range", "label '{}': a label's range is [0, 1]",
-                                product.label.name);
+        return make_error(base::Reason::kBadRange, "label '{}': a label's range is [0, 1]",
+                          product.label.name);
     }
     if (product.impact.measure) {
         const Measure* measure = product.find_measure(*product.impact.measure);
         if (measure == nullptr) {
-            return invalid_argument("unknown_measure", "impact: measure '{}' is not declared",
-                                    *product.impact.measure);
+            return make_error(Reason::kUnknownMeasure, "impact: measure '{}' is not declared",
+                              *product.impact.measure);
         }
         if (measure->lo < product.impact.lo || measure->hi > product.impact.hi) {
-            return out_of_range("impact_outside_range",
-                                "impact: the range of measure '{}' is not inside [{}, {}]",
-                                measure->name, product.impact.lo, product.impact.hi);
+            return make_error(Reason::kImpactOutsideRange,
+                              "impact: the range of measure '{}' is not inside [{}, {}]",
+                              measure->name, product.impact.lo, product.impact.hi);
         }
     }
     return validate(product.impact);
@@ -264,18 +266,18 @@ Status check_outcome(const Product& product, const Outcome& outcome) {
     RAMPART_RETURN_IF_ERROR(validate(outcome));
     const Measure* measure = product.find_measure(outcome.measure);
     if (measure == nullptr) {
-        return invalid_argument("unknown_measure", "measure '{}' is not declared by product '{}'",
-                                outcome.measure, product.name);
+        return make_error(Reason::kUnknownMeasure, "measure '{}' is not declared by product '{}'",
+                          outcome.measure, product.name);
     }
     if (outcome.censored) return base::ok();
     if (outcome.value < measure->lo || outcome.value > measure->hi) {
-        return out_of_range("outcome_outside_range",
-                            "measure '{}': value {} is outside its declared range [{}, {}]",
-                            measure->name, outcome.value, measure->lo, measure->hi);
+        return make_error(Reason::kOutcomeOutsideRange,
+                          "measure '{}': value {} is outside its declared range [{}, {}]",
+                          measure->name, outcome.value, measure->lo, measure->hi);
     }
     if (measure == &product.label && outcome.value != 0 && outcome.value != 1) {
-        return invalid_argument("bad_label", "label '{}' is 0 or 1, not {}", measure->name,
-                                outcome.value);
+        return make_error(base::Reason::kBadLabel, "label '{}' is 0 or 1, not {}", measure->name,
+                          outcome.value);
     }
     return base::ok();
 }

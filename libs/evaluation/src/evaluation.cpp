@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rampart/base/reasons.hpp"
+
 namespace rampart::evaluation {
 namespace {
 
@@ -11,19 +13,18 @@ base::Result<std::vector<size_t>> match_groups(const model::Policy& policy,
     std::vector<size_t> match;
     if (!policy.group_aware()) return match;
     if (data.group.empty())
-        return base::invalid_argument(
-            "no_groups",
-            "the policy decides by protected group, but the schema names no "
-            "protected columns: name them under `protected`");
+        return base::make_error(base::Reason::kNoGroups,
+                                "the policy decides by protected group, but the schema names no "
+                                "protected columns: name them under `protected`");
     const auto& known = policy.group_names();
     for (const auto& name : data.group_names) {
         const auto it = std::find(known.begin(), known.end(), name);
         if (it == known.end())
-            return base::invalid_argument("unknown_group",
-                                          "the policy decides by protected group and does not know "
-                                          "'{}': leave its rows out or train "
-                                          "with them",
-                                          name);
+            return base::make_error(base::Reason::kUnknownGroup,
+                                    "the policy decides by protected group and does not know "
+                                    "'{}': leave its rows out or train "
+                                    "with them",
+                                    name);
         match.push_back(static_cast<size_t>(it - known.begin()));
     }
     return match;

@@ -2,6 +2,8 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/dataset/read_table.hpp"
+#include "rampart/evaluation/reasons.hpp"
+#include "rampart/explain/reasons.hpp"
 
 namespace rampart::evaluation {
 namespace {
@@ -16,16 +18,16 @@ struct Link {
 base::Result<Link> link_of(const model::Policy& policy, size_t number, const std::string& model) {
     const auto& links = policy.links();
     if (number > links.size())
-        return base::out_of_range("no_such_link", "--link {}: {} has links 1 to {}", number, model,
-                                  links.size());
+        return base::make_error(Reason::kNoSuchLink, "--link {}: {} has links 1 to {}", number,
+                                model, links.size());
     for (size_t i = links.size(); i-- > 0;) {
         const auto* learned = std::get_if<model::LearnedLink>(&links[i]);
         if (number == 0 ? learned != nullptr : number == i + 1)
             if (learned != nullptr) return Link{learned, i + 1};
     }
-    return base::failed_precondition(
-        "nothing_learned", "{}{} is a declared rule without trees: there is nothing to take apart",
-        model, number == 0 ? "" : fmt::format(", link {},", number));
+    return base::make_error(Reason::kNothingLearned,
+                            "{}{} is a declared rule without trees: there is nothing to take apart",
+                            model, number == 0 ? "" : fmt::format(", link {},", number));
 }
 
 struct Reference {
@@ -63,17 +65,17 @@ base::Result<Explainer> make_explainer(const ExplainerOptions& options,
     RAMPART_TRY(const auto link, link_of(policy, options.link, names.model));
     const auto& ensemble = link.learned->ensemble;
     if (!link.learned->members.empty() && link.learned->members.front().linear > 0)
-        return base::failed_precondition(
-            "linear_member",
+        return base::make_error(
+            Reason::kLinearMember,
             "{}: what explains it is a linear model, not trees: its terms are in `rampart inspect "
             "model --json`",
             names.model);
     const size_t d = policy.schema().size();
     if (!options.interventional && options.reference.empty()) {
         auto shap = explain::TreeShap::path_dependent(ensemble, d);
-        if (!shap && shap.error().reason == "no_cover")
-            return base::failed_precondition(
-                "no_cover",
+        if (!shap && shap.error().is(explain::Reason::kNoCover))
+            return base::make_error(
+                explain::Reason::kNoCover,
                 "{} does not say how many training rows went each way at a split: explain it "
                 "against other rows with --interventional or --reference",
                 names.model);

@@ -105,7 +105,7 @@ base::Result<Explainer> explainer_for(const ModelCard& card,
                                       const dataset::Dataset& table) {
     ExplainerOptions options;
     auto explainer = make_explainer(options, card.names, card.policy, record, card.schema, table);
-    if (explainer || explainer.error().reason != "no_cover") return explainer;
+    if (explainer || !explainer.error().is(explain::Reason::kNoCover)) return explainer;
     options.interventional = true;
     return make_explainer(options, card.names, card.policy, record, card.schema, table);
 }

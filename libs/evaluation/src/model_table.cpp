@@ -6,6 +6,7 @@
 
 #include "rampart/base/random.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/split.hpp"
 #include "rampart/evaluation/table_digest.hpp"
 
@@ -15,18 +16,18 @@ base::Result<dataset::TableSchema> schema_for(const ModelTableNames& names,
                                               const model::Policy& policy,
                                               const std::optional<model::TrainingRecord>& record) {
     if (names.schema.empty() && !record)
-        return base::invalid_argument(
-            "no_schema",
+        return base::make_error(
+            Reason::kNoSchema,
             "{} does not carry the schema of a table: say with --schema which column is the label",
             names.model);
     RAMPART_TRY(auto schema, names.schema.empty() ? dataset::parse_table_schema(
                                                         record->table_schema, "the model's schema")
                                                   : dataset::read_table_schema(names.schema));
     if (!(schema.features == policy.schema()))
-        return base::invalid_argument("other_features",
-                                      "the features in {} are not those of the model {}: give the "
-                                      "schema that it was trained with",
-                                      names.schema, names.model);
+        return base::make_error(Reason::kOtherFeatures,
+                                "the features in {} are not those of the model {}: give the "
+                                "schema that it was trained with",
+                                names.schema, names.model);
     return schema;
 }
 
@@ -40,31 +41,31 @@ base::Result<dataset::Dataset> part_of(const ModelTableNames& names, const std::
                                        const std::optional<model::TrainingRecord>& record) {
     if (split == "all") return data;
     if (!record)
-        return base::failed_precondition(
-            "no_split", "{} does not remember a split: take all rows with --split all",
-            names.model);
+        return base::make_error(Reason::kNoSplit,
+                                "{} does not remember a split: take all rows with --split all",
+                                names.model);
     if (!is_training_table(data, record))
-        return base::failed_precondition("other_data",
-                                         "{} is not the table that {} was trained on, so that the "
-                                         "model's split says nothing about it: "
-                                         "take all rows with --split all",
-                                         names.data, names.model);
+        return base::make_error(Reason::kOtherData,
+                                "{} is not the table that {} was trained on, so that the "
+                                "model's split says nothing about it: "
+                                "take all rows with --split all",
+                                names.data, names.model);
     RAMPART_TRY(const auto fractions, dataset::parse_split(record->split));
     RAMPART_TRY(const auto rows, dataset::split_rows(data, fractions, record->seed).part(split));
     if (rows.empty())
-        return base::failed_precondition("empty_part",
-                                         "the split {} leaves no {} rows: choose another part",
-                                         record->split, split);
+        return base::make_error(Reason::kEmptyPart,
+                                "the split {} leaves no {} rows: choose another part",
+                                record->split, split);
     return data.subset(rows);
 }
 
 base::Status require_labels(const dataset::Dataset& data, const ModelTableNames& names) {
     if (!data.numeric()) return base::ok();
-    return base::invalid_argument("numeric_label",
-                                  "the label of {} is a number, and this is about labels of two "
-                                  "values{}: give a schema with `favourable`",
-                                  names.data,
-                                  names.schema.empty() ? ", as its schema in the model says" : "");
+    return base::make_error(dataset::Reason::kNumericLabel,
+                            "the label of {} is a number, and this is about labels of two "
+                            "values{}: give a schema with `favourable`",
+                            names.data,
+                            names.schema.empty() ? ", as its schema in the model says" : "");
 }
 
 std::vector<uint32_t> sample_rows(size_t n, size_t most, uint64_t seed) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "rampart/evaluation/evaluation.hpp"
+#include "rampart/evaluation/reasons.hpp"
 #include "rampart/evaluation/regression_loss.hpp"
 
 namespace rampart::evaluation {

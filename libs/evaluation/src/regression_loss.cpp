@@ -11,11 +11,11 @@ Result<RegressionLoss> parse_loss(const std::string& name, std::optional<double>
     if (name == "huber") return RegressionLoss::huber(parameter.value_or(0.1));
     if (name == "poisson") return RegressionLoss::poisson(parameter.value_or(5));
     if (parameter)
-        return base::invalid_argument("bad_usage", "--loss-parameter {}: the {} loss has none",
-                                      *parameter, name);
+        return base::make_error(base::Reason::kBadUsage,
+                                "--loss-parameter {}: the {} loss has none", *parameter, name);
     if (name == "squared") return RegressionLoss::squared();
     if (name == "absolute") return RegressionLoss::absolute();
-    return base::invalid_argument("bad_usage", "--loss '{}' is not known", name);
+    return base::make_error(base::Reason::kBadUsage, "--loss '{}' is not known", name);
 }
 
 std::string loss_text(const RegressionLoss& loss) {

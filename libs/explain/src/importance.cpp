@@ -6,6 +6,7 @@
 
 #include "checks.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/explain/reasons.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "rampart/stats/metrics.hpp"
 
@@ -90,8 +91,8 @@ base::Result<std::vector<PermutationImportance>> permutation_importance(
     const model::Ensemble& ensemble, const dataset::Dataset& data,
     const PermutationOptions& options, base::ThreadPool* pool) {
     if (options.repeats < 1 || options.repeats > kMaxRepeats) {
-        return base::out_of_range("bad_repeats", "{} repeats; allowed are 1 to {}", options.repeats,
-                                  kMaxRepeats);
+        return base::make_error(Reason::kBadRepeats, "{} repeats; allowed are 1 to {}",
+                                options.repeats, kMaxRepeats);
     }
     const size_t d = data.schema.size();
     RAMPART_RETURN_IF_ERROR(check_data(data, d));

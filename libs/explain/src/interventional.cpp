@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "flat_trees.hpp"
+#include "rampart/explain/reasons.hpp"
 #include "shap_engine.hpp"
 
 namespace rampart::explain {
@@ -144,31 +145,32 @@ base::Result<std::unique_ptr<const ShapEngine>> interventional_engine(
     const model::Ensemble& ensemble, size_t features, std::span<const float> reference,
     std::span<const double> weights) {
     if (features == 0 || reference.empty() || reference.size() % features != 0) {
-        return base::invalid_argument("bad_reference",
-                                      "{} values are not one or more reference rows of {} features",
-                                      reference.size(), features);
+        return base::make_error(Reason::kBadReference,
+                                "{} values are not one or more reference rows of {} features",
+                                reference.size(), features);
     }
     const size_t rows = reference.size() / features;
     if (rows > kMaxReferenceRows) {
-        return base::out_of_range("too_many_reference_rows",
-                                  "{} reference rows; allowed are {}: take a sample", rows,
-                                  kMaxReferenceRows);
+        return base::make_error(Reason::kTooManyReferenceRows,
+                                "{} reference rows; allowed are {}: take a sample", rows,
+                                kMaxReferenceRows);
     }
     for (size_t i = 0; i < reference.size(); ++i) {
         if (!std::isinf(reference[i])) continue;
-        return base::invalid_argument("bad_reference",
-                                      "reference row {} has an infinite value for feature {}",
-                                      i / features, i % features);
+        return base::make_error(Reason::kBadReference,
+                                "reference row {} has an infinite value for feature {}",
+                                i / features, i % features);
     }
     if (!weights.empty() && weights.size() != rows) {
-        return base::invalid_argument("bad_reference", "{} weights for {} reference rows",
-                                      weights.size(), rows);
+        return base::make_error(Reason::kBadReference, "{} weights for {} reference rows",
+                                weights.size(), rows);
     }
     for (size_t r = 0; r < weights.size(); ++r) {
         if (weights[r] > 0 && weights[r] <= model::kMaxRawValue) continue;
-        return base::invalid_argument(
-            "bad_reference", "reference row {} has weight {}; expected a number above 0, up to {}",
-            r, weights[r], model::kMaxRawValue);
+        return base::make_error(
+            Reason::kBadReference,
+            "reference row {} has weight {}; expected a number above 0, up to {}", r, weights[r],
+            model::kMaxRawValue);
     }
     return std::make_unique<const Interventional>(ensemble, features, reference, weights);
 }

@@ -7,6 +7,8 @@
 
 #include "checks.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/explain/reasons.hpp"
 
 namespace rampart::explain {
 namespace {
@@ -16,19 +18,20 @@ constexpr size_t kMaxQuantiles = 1000;
 base::Status check(const dataset::Dataset& data, size_t feature) {
     RAMPART_RETURN_IF_ERROR(check_data(data, data.schema.size()));
     if (feature < data.schema.size()) return base::ok();
-    return base::out_of_range("no_such_feature", "feature {} of {}", feature, data.schema.size());
+    return base::make_error(Reason::kNoSuchFeature, "feature {} of {}", feature,
+                            data.schema.size());
 }
 
 base::Status check(const model::BatchEngine& engine, const dataset::Dataset& data,
                    const Grid& grid) {
     RAMPART_RETURN_IF_ERROR(check(data, grid.feature));
     if (engine.features() > data.schema.size()) {
-        return base::invalid_argument("wrong_width", "the model reads {} features, the data has {}",
-                                      engine.features(), data.schema.size());
+        return base::make_error(Reason::kWrongWidth, "the model reads {} features, the data has {}",
+                                engine.features(), data.schema.size());
     }
     if (!grid.values.empty() && grid.values.size() <= kMaxGridPoints) return base::ok();
-    return base::out_of_range("bad_points", "a grid of {} values; allowed are 1 to {}",
-                              grid.values.size(), kMaxGridPoints);
+    return base::make_error(base::Reason::kBadPoints, "a grid of {} values; allowed are 1 to {}",
+                            grid.values.size(), kMaxGridPoints);
 }
 
 /// Returns at most `most` of the values, evenly spaced by rank, with the first and the last.
@@ -93,8 +96,8 @@ void for_each_value(const model::BatchEngine& engine, const dataset::Dataset& da
 base::Result<Grid> grid_of(const dataset::Dataset& data, size_t feature, size_t points) {
     RAMPART_RETURN_IF_ERROR(check(data, feature));
     if (points < 2 || points > kMaxQuantiles) {
-        return base::out_of_range("bad_points", "{} points; allowed are 2 to {}", points,
-                                  kMaxQuantiles);
+        return base::make_error(base::Reason::kBadPoints, "{} points; allowed are 2 to {}", points,
+                                kMaxQuantiles);
     }
     const auto& spec = data.schema.features()[feature];
     const auto& column = data.columns[feature];
@@ -149,9 +152,9 @@ base::Result<std::vector<double>> individual_curves(const model::BatchEngine& en
     RAMPART_RETURN_IF_ERROR(check(engine, data, grid));
     const size_t points = grid.values.size();
     if (data.rows() > kMaxCurvePoints / points) {
-        return base::out_of_range("too_many_points",
-                                  "{} curves of {} points; allowed are {} points: take a sample",
-                                  data.rows(), points, kMaxCurvePoints);
+        return base::make_error(Reason::kTooManyPoints,
+                                "{} curves of {} points; allowed are {} points: take a sample",
+                                data.rows(), points, kMaxCurvePoints);
     }
     std::vector<double> curves(data.rows() * points);
     for_each_value(engine, data, grid, scale, pool, [&](size_t k, std::span<const double> scores) {
@@ -180,8 +183,8 @@ base::Result<DirectionFound> direction_of(const model::BatchEngine& engine,
     RAMPART_RETURN_IF_ERROR(check(engine, data, grid));
     const auto& spec = data.schema.features()[grid.feature];
     if (spec.kind != dataset::FeatureKind::kNumeric) {
-        return base::invalid_argument("not_numeric", "the categories of '{}' have no order",
-                                      spec.name);
+        return base::make_error(Reason::kNotNumeric, "the categories of '{}' have no order",
+                                spec.name);
     }
     Grid numbers = grid;
     std::erase_if(numbers.values, [](float x) { return std::isnan(x); });

@@ -3,6 +3,7 @@
 
 #include "flat_trees.hpp"
 #include "quadrature.hpp"
+#include "rampart/explain/reasons.hpp"
 #include "rampart/model/instruction_set.hpp"
 #include "shap_engine.hpp"
 
@@ -175,10 +176,10 @@ base::Status check_size(const FlatTrees& trees) {
         }
     }
     if (total <= kMaxTableNumbers) return base::ok();
-    return base::out_of_range("too_deep_to_explain",
-                              "path-dependent contributions of these trees need tables of {} "
-                              "numbers; allowed are {}: explain it against a reference set",
-                              total, kMaxTableNumbers);
+    return base::make_error(Reason::kTooDeepToExplain,
+                            "path-dependent contributions of these trees need tables of {} "
+                            "numbers; allowed are {}: explain it against a reference set",
+                            total, kMaxTableNumbers);
 }
 
 class PathDependent : public ShapEngine {
@@ -252,8 +253,8 @@ class PathDependent : public ShapEngine {
             const double left = source.nodes[static_cast<size_t>(node.left)].cover;
             const double right = source.nodes[static_cast<size_t>(node.right)].cover;
             if (!(left + right > 0)) {
-                return base::failed_precondition(
-                    "no_cover",
+                return base::make_error(
+                    Reason::kNoCover,
                     "node {}: the number of training rows below it is unknown (the model lacks its "
                     "cover): explain it against a reference set",
                     i);

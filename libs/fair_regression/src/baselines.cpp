@@ -6,6 +6,8 @@
 
 #include "best_response.hpp"
 #include "linear_design.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/fair_regression/reasons.hpp"
 
 namespace rampart::fair_regression {
 namespace {
@@ -45,14 +47,14 @@ base::Result<model::LinearModel> fit_seo(const dataset::Dataset& data, const Reg
                                          double ridge) {
     RAMPART_RETURN_IF_ERROR(validate(rows));
     if (rows.groups < 2)
-        return base::invalid_argument("bad_groups",
-                                      "one group: there is nothing to be uncorrelated with");
+        return base::make_error(Reason::kBadGroups,
+                                "one group: there is nothing to be uncorrelated with");
     if (data.rows() != rows.size())
-        return base::invalid_argument("bad_size", "{} rows of features and {} labels", data.rows(),
-                                      rows.size());
+        return base::make_error(base::Reason::kBadSize, "{} rows of features and {} labels",
+                                data.rows(), rows.size());
     if (!(ridge >= 1e-9 && ridge <= 1e6))
-        return base::out_of_range("bad_linear_parameter", "ridge is {}; allowed are 1e-9 to 1e6",
-                                  ridge);
+        return base::make_error(Reason::kBadLinearParameter, "ridge is {}; allowed are 1e-9 to 1e6",
+                                ridge);
     LinearDesign design;
     RAMPART_RETURN_IF_ERROR(design.describe(data));
     const auto n = signed_of(rows.size()), d = signed_of(design.columns.size());
@@ -65,10 +67,10 @@ base::Result<model::LinearModel> fit_seo(const dataset::Dataset& data, const Reg
     }
     weight /= weight.sum();
     if (n * d > kMostEntries)
-        return base::out_of_range("too_large",
-                                  "{} rows and {} columns with one a category; this takes at most "
-                                  "{} numbers: use fewer rows",
-                                  n, d, kMostEntries);
+        return base::make_error(base::Reason::kTooLarge,
+                                "{} rows and {} columns with one a category; this takes at most "
+                                "{} numbers: use fewer rows",
+                                n, d, kMostEntries);
     const MatrixXd x = design.dense();
     const Eigen::RowVectorXd mean = weight.transpose() * x;
     const double mean_label = weight.dot(label);

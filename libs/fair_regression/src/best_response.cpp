@@ -3,18 +3,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rampart/fair_regression/reasons.hpp"
+
 namespace rampart::fair_regression {
 namespace {
 
 base::Status check_scores(const std::vector<double>& scores, size_t rows, std::string_view which) {
     if (scores.size() != rows)
-        return base::invalid_argument("bad_answer",
-                                      "the oracle scored {} {} rows of {}; it has to know them all",
-                                      scores.size(), which, rows);
+        return base::make_error(Reason::kBadAnswer,
+                                "the oracle scored {} {} rows of {}; it has to know them all",
+                                scores.size(), which, rows);
     for (size_t row = 0; row < rows; ++row)
         if (!std::isfinite(scores[row]))
-            return base::invalid_argument("bad_answer", "the oracle's score of {} row {} is {}",
-                                          which, row, scores[row]);
+            return base::make_error(Reason::kBadAnswer, "the oracle's score of {} row {} is {}",
+                                    which, row, scores[row]);
     return base::ok();
 }
 

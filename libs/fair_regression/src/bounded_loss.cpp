@@ -9,6 +9,8 @@
 #include "game.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/fair_regression/reasons.hpp"
 
 namespace rampart::fair_regression {
 namespace {
@@ -22,13 +24,13 @@ base::Result<std::vector<double>> bounds_of(const std::vector<double>& zeta, siz
     auto out = zeta;
     if (out.size() == 1) out.assign(groups, out.front());
     if (out.size() != groups)
-        return base::invalid_argument("bad_bounded_loss_parameter",
-                                      "{} bounds of loss for {} groups; give one, or one a group",
-                                      out.size(), groups);
+        return base::make_error(Reason::kBadBoundedLossParameter,
+                                "{} bounds of loss for {} groups; give one, or one a group",
+                                out.size(), groups);
     for (const double z : out)
         if (!(z >= 0) || !std::isfinite(z))
-            return base::out_of_range("bad_bounded_loss_parameter",
-                                      "zeta is {}; allowed is a finite number of at least 0", z);
+            return base::make_error(Reason::kBadBoundedLossParameter,
+                                    "zeta is {}; allowed is a finite number of at least 0", z);
     return out;
 }
 
@@ -290,10 +292,10 @@ base::Status check_multipliers(const std::vector<double>& multipliers, size_t gr
         sum += l;
     }
     if (good && std::abs(sum - 1) <= 1e-9) return base::ok();
-    return base::failed_precondition("not_infeasible",
-                                     "{} multipliers of sum {} for {} groups; a proof has one a "
-                                     "group, none below 0, of sum 1",
-                                     multipliers.size(), sum, groups);
+    return base::make_error(Reason::kNotInfeasible,
+                            "{} multipliers of sum {} for {} groups; a proof has one a "
+                            "group, none below 0, of sum 1",
+                            multipliers.size(), sum, groups);
 }
 
 }  // namespace
@@ -322,10 +324,10 @@ base::Result<BoundedLossResult> fit_bounded_loss(const RegressionRows& rows,
         if (const auto status = validate(*validation); !status)
             return status.error().with_context("validation rows");
         if (validation->groups != rows.groups)
-            return base::invalid_argument("other_groups",
-                                          "the validation rows have {} groups, the training rows "
-                                          "{}",
-                                          validation->groups, rows.groups);
+            return base::make_error(base::Reason::kOtherGroups,
+                                    "the validation rows have {} groups, the training rows "
+                                    "{}",
+                                    validation->groups, rows.groups);
     }
     return BoundedLoss(rows, validation, loss, params, std::move(zeta), oracle).run();
 }
@@ -342,9 +344,9 @@ base::Status check_infeasible(const RegressionRows& rows, const RegressionLoss& 
         for (size_t a = 0; a < losses.size(); ++a)
             sum += proof.multipliers[a] * (losses[a] - bounds[a]);
         if (sum > 0) return base::ok();
-        return base::Status(base::failed_precondition(
-            "not_infeasible", "{} has a weighted excess of loss of {}, which is not above 0", who,
-            sum));
+        return base::Status(base::make_error(
+            Reason::kNotInfeasible, "{} has a weighted excess of loss of {}, which is not above 0",
+            who, sum));
     };
     const std::vector<double> labels(rows.label.begin(), rows.label.end());
     const std::vector<double> none(rows.groups);

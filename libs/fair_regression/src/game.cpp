@@ -6,7 +6,9 @@
 #include <numeric>
 
 #include "rampart/base/check.hpp"
+#include "rampart/fair_regression/reasons.hpp"
 #include "rampart/numeric/linear_program.hpp"
+#include "rampart/reductions/reasons.hpp"
 
 namespace rampart::fair_regression {
 namespace {
@@ -42,7 +44,8 @@ numeric::LinearProgram program_of(const std::vector<GameColumn>& columns, const 
 base::Result<numeric::LinearSolution> optimum(const numeric::LinearProgram& program) {
     RAMPART_TRY(auto solution, solve(program));
     if (solution.status == numeric::LinearStatus::kOptimal) return solution;
-    return base::internal_error("no_mixture", "the mixture of predictors has no optimum");
+    return base::make_error(reductions::Reason::kNoMixture,
+                            "the mixture of predictors has no optimum");
 }
 
 /// One bound of one rate, as exponentiated gradient takes it.
@@ -78,8 +81,8 @@ std::vector<double> softmax(const std::vector<double>& theta, double bound) {
 base::Status validate(const GameParams& params) {
     const auto check = [](std::string_view field, double value, double lo, double hi) {
         if (value >= lo && value <= hi) return base::ok();
-        return base::Status(base::out_of_range(
-            "bad_game_parameter", "{} is {}; allowed are {} to {}", field, value, lo, hi));
+        return base::Status(base::make_error(
+            Reason::kBadGameParameter, "{} is {}; allowed are {} to {}", field, value, lo, hi));
     };
     RAMPART_RETURN_IF_ERROR(check("max_oracle_calls", params.max_oracle_calls, 1, 100'000));
     RAMPART_RETURN_IF_ERROR(check("multiplier_bound", params.multiplier_bound, 1e-6, 1e6));

@@ -5,27 +5,30 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/dataset/reasons.hpp"
+#include "rampart/fair_regression/reasons.hpp"
 
 namespace rampart::fair_regression {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 
 base::Status check_sizes(const RegressionRows& rows) {
     const size_t n = rows.size();
-    if (n == 0) return invalid_argument("no_rows", "there are no rows");
+    if (n == 0) return make_error(base::Reason::kNoRows, "there are no rows");
     if (n > base::limits::kMaxRows)
-        return base::out_of_range("too_many_rows", "{} rows; at most {} are allowed", n,
-                                  base::limits::kMaxRows);
+        return base::make_error(dataset::Reason::kTooManyRows, "{} rows; at most {} are allowed", n,
+                                base::limits::kMaxRows);
     if (rows.groups < 1 || rows.groups > base::limits::kMaxGroups)
-        return base::out_of_range("bad_groups", "{} groups; allowed are 1 to {}", rows.groups,
-                                  base::limits::kMaxGroups);
+        return base::make_error(Reason::kBadGroups, "{} groups; allowed are 1 to {}", rows.groups,
+                                base::limits::kMaxGroups);
     const bool ungrouped = rows.group.empty() && rows.groups == 1;
     if ((!ungrouped && rows.group.size() != n) || (!rows.weight.empty() && rows.weight.size() != n))
-        return invalid_argument("bad_size",
-                                "{} labels, {} groups, {} weights: give one of each a row (or no "
-                                "weights)",
-                                n, rows.group.size(), rows.weight.size());
+        return make_error(base::Reason::kBadSize,
+                          "{} labels, {} groups, {} weights: give one of each a row (or no "
+                          "weights)",
+                          n, rows.group.size(), rows.weight.size());
     return base::ok();
 }
 
@@ -45,26 +48,26 @@ base::Status validate(const RegressionRows& rows) {
     std::vector<char> seen(rows.groups);
     for (size_t row = 0; row < rows.size(); ++row) {
         if (!(rows.label[row] >= 0 && rows.label[row] <= 1))
-            return base::out_of_range("label_outside_range",
-                                      "row {}: label {} lies outside [0, 1]; declare the range "
-                                      "that labels come from",
-                                      row, rows.label[row]);
+            return base::make_error(dataset::Reason::kLabelOutsideRange,
+                                    "row {}: label {} lies outside [0, 1]; declare the range "
+                                    "that labels come from",
+                                    row, rows.label[row]);
         if (!rows.group.empty() &&
             (rows.group[row] < 0 || static_cast<size_t>(rows.group[row]) >= rows.groups))
-            return invalid_argument("bad_group", "row {}: group {}; allowed are 0 to {}", row,
-                                    rows.group[row], rows.groups - 1);
+            return make_error(base::Reason::kBadGroup, "row {}: group {}; allowed are 0 to {}", row,
+                              rows.group[row], rows.groups - 1);
         const double w = rows.weight_of(row);
         if (!(w > 0) || !std::isfinite(w))
-            return invalid_argument("bad_weight",
-                                    "row {}: weight {} is not a finite number above 0", row, w);
+            return make_error(base::Reason::kBadWeight,
+                              "row {}: weight {} is not a finite number above 0", row, w);
         seen[rows.group_of(row)] = 1;
     }
     for (size_t k = 0; k < rows.groups; ++k)
         if (seen[k] == 0)
-            return invalid_argument("empty_group",
-                                    "group {} has no rows: nothing can be asked of its "
-                                    "predictions; leave it out",
-                                    k);
+            return make_error(base::Reason::kEmptyGroup,
+                              "group {} has no rows: nothing can be asked of its "
+                              "predictions; leave it out",
+                              k);
     return base::ok();
 }
 
@@ -108,8 +111,8 @@ base::Result<LevelRows> LevelRows::create(const RegressionRows& rows, const Regr
                                           int levels) {
     RAMPART_RETURN_IF_ERROR(validate(rows));
     if (levels < 1 || levels > kMaxLevels)
-        return base::out_of_range("bad_levels", "{} levels; allowed are 1 to {}", levels,
-                                  kMaxLevels);
+        return base::make_error(Reason::kBadLevels, "{} levels; allowed are 1 to {}", levels,
+                                kMaxLevels);
     LevelRows out;
     out.levels_ = levels;
     out.bound_ = loss.lipschitz() / levels;

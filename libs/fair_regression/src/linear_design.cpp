@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "rampart/base/reasons.hpp"
+
 namespace rampart::fair_regression {
 namespace {
 
@@ -101,7 +103,8 @@ Eigen::MatrixXd LinearDesign::dense() const {
 
 base::Status LinearDesign::describe(const dataset::Dataset& table) {
     RAMPART_RETURN_IF_ERROR(dataset::check_columns(table));
-    if (table.rows() == 0) return base::invalid_argument("no_rows", "the training set has no rows");
+    if (table.rows() == 0)
+        return base::make_error(base::Reason::kNoRows, "the training set has no rows");
     data = &table;
     size_t numbers = 0, all = 0;
     for (const auto& feature : table.schema.features()) {
@@ -111,11 +114,11 @@ base::Status LinearDesign::describe(const dataset::Dataset& table) {
     }
     const double entries = static_cast<double>(table.rows()) * static_cast<double>(numbers);
     if (entries > kMostNumbers || all > kMostColumns)
-        return base::out_of_range("too_large",
-                                  "{} rows, {} numeric features and {} columns with one a "
-                                  "category; a linear model here takes at most {} numbers and {} "
-                                  "columns: use trees, fewer rows or categories",
-                                  table.rows(), numbers, all, kMostNumbers, kMostColumns);
+        return base::make_error(base::Reason::kTooLarge,
+                                "{} rows, {} numeric features and {} columns with one a "
+                                "category; a linear model here takes at most {} numbers and {} "
+                                "columns: use trees, fewer rows or categories",
+                                table.rows(), numbers, all, kMostNumbers, kMostColumns);
     list_columns();
     return base::ok();
 }

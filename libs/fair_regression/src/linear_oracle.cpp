@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "linear_design.hpp"
+#include "rampart/dataset/reasons.hpp"
 #include "rampart/fair_regression/oracles.hpp"
+#include "rampart/fair_regression/reasons.hpp"
 #include "rampart/model/ensemble.hpp"
 
 namespace rampart::fair_regression {
@@ -172,14 +174,14 @@ base::Result<LinearOracle> LinearOracle::create(const dataset::Dataset& data,
                                                 const dataset::Dataset* validation) {
     if (!(params.ridge >= 1e-9 && params.ridge <= 1e6) || params.iterations < 1 ||
         params.iterations > 1000)
-        return base::out_of_range("bad_linear_parameter",
-                                  "ridge is {}, iterations {}; allowed are 1e-9 to 1e6 and 1 to "
-                                  "1000",
-                                  params.ridge, params.iterations);
+        return base::make_error(Reason::kBadLinearParameter,
+                                "ridge is {}, iterations {}; allowed are 1e-9 to 1e6 and 1 to "
+                                "1000",
+                                params.ridge, params.iterations);
     if (validation != nullptr && !(validation->schema == data.schema))
-        return base::invalid_argument("other_schema",
-                                      "the validation set has another feature schema than the "
-                                      "training set");
+        return base::make_error(dataset::Reason::kOtherSchema,
+                                "the validation set has another feature schema than the "
+                                "training set");
     auto design = std::make_unique<Design>();
     RAMPART_RETURN_IF_ERROR(design->describe(data));
     design->validation = validation;
@@ -259,7 +261,7 @@ base::Result<reductions::OracleAnswer> LinearOracle::fit(const OracleQuestion& q
                               : descend(*design_, question, params_.ridge,
                                         design_->coefficients_of(*start), design_->metric());
     if (!beta.allFinite())
-        return base::internal_error("not_fitted", "a linear model's coefficients are not finite");
+        return base::make_error(Reason::kNotFitted, "a linear model's coefficients are not finite");
     reductions::OracleAnswer answer;
     const VectorXd scores = design_->scores(beta);
     answer.scores.assign(scores.data(), scores.data() + scores.size());

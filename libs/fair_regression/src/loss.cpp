@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rampart/base/reasons.hpp"
+#include "rampart/dataset/reasons.hpp"
+#include "rampart/fair_regression/reasons.hpp"
 #include "rampart/model/ensemble.hpp"
 
 namespace rampart::fair_regression {
@@ -13,8 +16,8 @@ double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::
 base::Status check_parameter(std::string_view loss, std::string_view parameter, double value,
                              bool good, std::string_view allowed) {
     if (good) return base::ok();
-    return base::out_of_range("bad_loss_parameter", "{} of the {} loss is {}; allowed is {}",
-                              parameter, loss, value, allowed);
+    return base::make_error(Reason::kBadLossParameter, "{} of the {} loss is {}; allowed is {}",
+                            parameter, loss, value, allowed);
 }
 
 base::Status check_scale(std::string_view loss, double scale) {
@@ -37,16 +40,16 @@ base::Status check_claims(const std::string& name, const std::vector<double>& va
             const bool along_u = j > 0 && !(std::abs(at(i, j) - at(i, j - 1)) <= most);
             const bool along_y = i > 0 && !(std::abs(at(i, j) - at(i - 1, j)) <= most);
             if (along_u || along_y)
-                return base::invalid_argument("not_lipschitz",
-                                              "loss '{}' changes by more than {} times the step "
-                                              "just before y = {}, u = {}; declare a larger "
-                                              "constant, or scale the loss",
-                                              name, lipschitz, point(i), point(j));
+                return base::make_error(Reason::kNotLipschitz,
+                                        "loss '{}' changes by more than {} times the step "
+                                        "just before y = {}, u = {}; declare a larger "
+                                        "constant, or scale the loss",
+                                        name, lipschitz, point(i), point(j));
             if (convex && j > 1 && at(i, j) + at(i, j - 2) < 2 * at(i, j - 1) - kRounding)
-                return base::invalid_argument("not_convex",
-                                              "loss '{}' is declared convex and is not at y = {}, "
-                                              "u = {}; declare convex = false",
-                                              name, point(i), point(j - 1));
+                return base::make_error(Reason::kNotConvex,
+                                        "loss '{}' is declared convex and is not at y = {}, "
+                                        "u = {}; declare convex = false",
+                                        name, point(i), point(j - 1));
         }
     }
     return base::ok();
@@ -82,7 +85,7 @@ base::Result<RegressionLoss> RegressionLoss::poisson(double scale) {
 
 base::Result<RegressionLoss> RegressionLoss::user(std::string name, Function function,
                                                   double lipschitz, bool convex) {
-    if (!function) return base::invalid_argument("no_loss", "loss '{}' has no function", name);
+    if (!function) return base::make_error(Reason::kNoLoss, "loss '{}' has no function", name);
     RAMPART_RETURN_IF_ERROR(check_parameter(name, "the Lipschitz constant", lipschitz,
                                             lipschitz > 0 && lipschitz <= 1e6,
                                             "above 0 and at most 1e6"));
@@ -91,10 +94,10 @@ base::Result<RegressionLoss> RegressionLoss::user(std::string name, Function fun
         for (size_t j = 0; j < kLattice; ++j) {
             values.push_back(function(point(i), point(j)));
             if (!std::isfinite(values.back()))
-                return base::invalid_argument("bad_loss_value",
-                                              "loss '{}' is {} at y = {}, u = {}; it has to be "
-                                              "finite on the unit square",
-                                              name, values.back(), point(i), point(j));
+                return base::make_error(Reason::kBadLossValue,
+                                        "loss '{}' is {} at y = {}, u = {}; it has to be "
+                                        "finite on the unit square",
+                                        name, values.back(), point(i), point(j));
         }
     }
     RAMPART_RETURN_IF_ERROR(check_claims(name, values, lipschitz, convex));
@@ -136,19 +139,19 @@ double RegressionLoss::label_of(double u) const {
 
 base::Result<std::vector<double>> unit_labels(std::span<const double> labels, LabelRange range) {
     if (!std::isfinite(range.lo) || !std::isfinite(range.hi) || !(range.lo < range.hi))
-        return base::invalid_argument("bad_label_range",
-                                      "labels are declared to lie in [{}, {}]; give two finite "
-                                      "numbers, the smaller first",
-                                      range.lo, range.hi);
-    if (labels.empty()) return base::invalid_argument("no_rows", "there are no labels");
+        return base::make_error(dataset::Reason::kBadLabelRange,
+                                "labels are declared to lie in [{}, {}]; give two finite "
+                                "numbers, the smaller first",
+                                range.lo, range.hi);
+    if (labels.empty()) return base::make_error(base::Reason::kNoRows, "there are no labels");
     std::vector<double> out;
     out.reserve(labels.size());
     for (size_t row = 0; row < labels.size(); ++row) {
         if (!(labels[row] >= range.lo && labels[row] <= range.hi))
-            return base::out_of_range("label_outside_range",
-                                      "row {}: label {} lies outside [{}, {}]; declare the range "
-                                      "that labels come from",
-                                      row, labels[row], range.lo, range.hi);
+            return base::make_error(dataset::Reason::kLabelOutsideRange,
+                                    "row {}: label {} lies outside [{}, {}]; declare the range "
+                                    "that labels come from",
+                                    row, labels[row], range.lo, range.hi);
         out.push_back(std::clamp((labels[row] - range.lo) / (range.hi - range.lo), 0.0, 1.0));
     }
     return out;

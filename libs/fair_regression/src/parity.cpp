@@ -8,6 +8,9 @@
 #include "game.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/enum_names.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/fair_regression/reasons.hpp"
+#include "rampart/reductions/reasons.hpp"
 
 namespace rampart::fair_regression {
 namespace {
@@ -23,20 +26,20 @@ base::Result<std::vector<double>> epsilons(const ParityRegressionParams& params,
     RAMPART_RETURN_IF_ERROR(validate(params.game));
     if (params.refine < 0 || params.refine > 1000 || params.warm_start_steps < 0 ||
         params.warm_start_steps > 100)
-        return base::out_of_range(
-            "bad_parity_parameter",
+        return base::make_error(
+            Reason::kBadParityParameter,
             "refine is {}, warm_start_steps {}; allowed are 0 to 1000 and 0 to 100", params.refine,
             params.warm_start_steps);
     auto epsilon = params.epsilon;
     if (epsilon.size() == 1) epsilon.assign(groups, epsilon.front());
     if (epsilon.size() != groups)
-        return base::invalid_argument("bad_parity_parameter",
-                                      "{} epsilons for {} groups; give one, or one a group",
-                                      epsilon.size(), groups);
+        return base::make_error(Reason::kBadParityParameter,
+                                "{} epsilons for {} groups; give one, or one a group",
+                                epsilon.size(), groups);
     for (const double e : epsilon)
         if (!(e >= 0 && e <= 1))
-            return base::out_of_range("bad_parity_parameter", "epsilon is {}; allowed are 0 to 1",
-                                      e);
+            return base::make_error(Reason::kBadParityParameter,
+                                    "epsilon is {}; allowed are 0 to 1", e);
     return epsilon;
 }
 
@@ -211,7 +214,7 @@ std::string_view to_string(RegressionReduction reduction) {
 }
 
 base::Result<RegressionReduction> parse_regression_reduction(std::string_view text) {
-    return base::value_of(kNames, text, "reduction");
+    return base::value_of(kNames, text, reductions::Reason::kUnknownReduction);
 }
 
 base::Result<ParityRegressionResult> fit_parity(const RegressionRows& rows,
@@ -224,9 +227,9 @@ base::Result<ParityRegressionResult> fit_parity(const RegressionRows& rows,
     if (validation == nullptr)
         return Parity(rows, levels, nullptr, loss, params, std::move(epsilon), oracle).run();
     if (validation->groups != rows.groups)
-        return base::invalid_argument("other_groups",
-                                      "the validation rows have {} groups, the training rows {}",
-                                      validation->groups, rows.groups);
+        return base::make_error(base::Reason::kOtherGroups,
+                                "the validation rows have {} groups, the training rows {}",
+                                validation->groups, rows.groups);
     auto judges = LevelRows::create(*validation, loss, params.levels);
     if (!judges) return judges.error().with_context("validation rows");
     return Parity(rows, levels, &*judges, loss, params, std::move(epsilon), oracle).run();

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "rampart/fair_regression/reasons.hpp"
+
 namespace rampart::fair_regression {
 namespace {
 
@@ -18,9 +20,9 @@ class LinkBuilder {
             link.linears.push_back(*linear);
             member.linear = static_cast<uint32_t>(link.linears.size());
         } else {
-            return base::invalid_argument("not_served",
-                                          "a model of an oracle of one's own cannot be served; "
-                                          "use trees or linear models");
+            return base::make_error(Reason::kNotServed,
+                                    "a model of an oracle of one's own cannot be served; "
+                                    "use trees or linear models");
         }
         link.members.push_back(std::move(member));
         return base::ok();
@@ -59,7 +61,7 @@ base::Result<RegressionTable> regression_table(const dataset::Dataset& data, Lab
 
 base::Result<model::LearnedLink> score_link(std::span<const ServedModel> models, int levels,
                                             const model::ScoreStep& step) {
-    if (models.empty()) return base::invalid_argument("not_served", "there are no models");
+    if (models.empty()) return base::make_error(Reason::kNotServed, "there are no models");
     LinkBuilder builder;
     for (const auto& served : models) RAMPART_RETURN_IF_ERROR(builder.add(served));
     auto& link = builder.link;

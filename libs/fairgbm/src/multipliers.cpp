@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "rampart/base/check.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/fairgbm/reasons.hpp"
 
 namespace rampart::fairgbm {
 namespace {
@@ -42,17 +44,17 @@ void centre(std::span<double> mu, const std::vector<fairness::LinearRate>& rates
 base::Status validate(const AscentParams& p) {
     const auto in = [](double x, double most) { return x > 0 && x <= most; };
     if (!in(p.step, 1e6))
-        return base::out_of_range("bad_multiplier_step", "multiplier step {} is outside (0, 1e6]",
-                                  p.step);
+        return base::make_error(Reason::kBadMultiplierStep,
+                                "multiplier step {} is outside (0, 1e6]", p.step);
     if (!(p.damping >= 0 && p.damping <= 1e6))
-        return base::out_of_range("bad_multiplier_damping",
-                                  "multiplier damping {} is outside [0, 1e6]", p.damping);
+        return base::make_error(Reason::kBadMultiplierDamping,
+                                "multiplier damping {} is outside [0, 1e6]", p.damping);
     if (!(p.aim >= 0 && p.aim <= 1))
-        return base::out_of_range("bad_multiplier_aim", "multiplier aim {} is outside [0, 1]",
-                                  p.aim);
+        return base::make_error(Reason::kBadMultiplierAim, "multiplier aim {} is outside [0, 1]",
+                                p.aim);
     if (!in(p.cap, 1e6) || !in(p.target_cap, 1e6))
-        return base::out_of_range("bad_multiplier_cap", "multiplier cap {} is outside (0, 1e6]",
-                                  in(p.cap, 1e6) ? p.target_cap : p.cap);
+        return base::make_error(Reason::kBadMultiplierCap, "multiplier cap {} is outside (0, 1e6]",
+                                in(p.cap, 1e6) ? p.target_cap : p.cap);
     return base::ok();
 }
 
@@ -143,14 +145,14 @@ std::vector<double> Multipliers::of_cells(const std::vector<size_t>& proxy_worst
 
 base::Status Multipliers::restore(const std::vector<double>& values) {
     if (values.size() != values_.size())
-        return base::invalid_argument(
-            "other_multipliers",
-            "the saved run has {} multipliers, these constraints have {}: "
-            "go on with the same constraints and groups",
-            values.size(), values_.size());
+        return base::make_error(Reason::kOtherMultipliers,
+                                "the saved run has {} multipliers, these constraints have {}: "
+                                "go on with the same constraints and groups",
+                                values.size(), values_.size());
     for (const double value : values)
         if (!std::isfinite(value))
-            return base::invalid_argument("bad_multiplier", "a saved multiplier is {}", value);
+            return base::make_error(base::Reason::kBadMultiplier, "a saved multiplier is {}",
+                                    value);
     values_ = values;
     std::fill(damped_.begin(), damped_.end(), 0.0);
     if (params_.paper_compat) damped_ = values_;

@@ -7,6 +7,7 @@
 #include "proxy_kernel.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/enum_names.hpp"
+#include "rampart/fairgbm/reasons.hpp"
 
 namespace rampart::fairgbm {
 namespace {
@@ -30,13 +31,13 @@ struct FairGbmObjective::Pushes : CellPushes {};
 std::string_view to_string(Proxy proxy) { return base::name_of(kNames, proxy); }
 
 base::Result<Proxy> parse_proxy(std::string_view text) {
-    return base::value_of(kNames, text, "proxy");
+    return base::value_of(kNames, text, Reason::kUnknownProxy);
 }
 
 base::Status validate(const LagrangianParams& params) {
     if (!(params.proxy_margin > 0 && params.proxy_margin <= 100))
-        return base::out_of_range("bad_proxy_margin", "proxy margin {} is outside (0, 100]",
-                                  params.proxy_margin);
+        return base::make_error(Reason::kBadProxyMargin, "proxy margin {} is outside (0, 100]",
+                                params.proxy_margin);
     RAMPART_RETURN_IF_ERROR(validate(params.operating_point));
     return validate(params.ascent);
 }

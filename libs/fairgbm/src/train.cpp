@@ -10,6 +10,7 @@
 #include "proxy_kernel.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/enum_names.hpp"
+#include "rampart/fairgbm/reasons.hpp"
 
 namespace rampart::fairgbm {
 namespace {
@@ -24,17 +25,17 @@ constexpr double kFewAlike = 0.01;      // where fewer get the rarer decision, p
 base::Status check(const dataset::Dataset& data, const FairGbmParams& params,
                    const FairGbmOptions& options) {
     if (!(params.min_gain_share >= 0 && params.min_gain_share <= 1))
-        return base::out_of_range("bad_min_gain_share", "min gain share {} is outside [0, 1]",
-                                  params.min_gain_share);
+        return base::make_error(Reason::kBadMinGainShare, "min gain share {} is outside [0, 1]",
+                                params.min_gain_share);
     if ((options.start == nullptr) != (options.state == nullptr))
-        return base::invalid_argument("incomplete_resume_state",
-                                      "to go on, FairGBM needs trees and multipliers: give both");
+        return base::make_error(Reason::kIncompleteResumeState,
+                                "to go on, FairGBM needs trees and multipliers: give both");
     const auto* validation = options.validation;
     if (validation == nullptr) return base::ok();
     if (!(validation->schema == data.schema) || validation->group_names != data.group_names)
-        return base::invalid_argument("other_validation_schema",
-                                      "the validation rows have other features or groups than the "
-                                      "training rows: split one table");
+        return base::make_error(Reason::kOtherValidationSchema,
+                                "the validation rows have other features or groups than the "
+                                "training rows: split one table");
     if (auto status = dataset::validate(*validation); !status)
         return status.error().with_context("validation rows");
     return base::ok();
@@ -293,7 +294,7 @@ std::string missed_constraints(const FairGbmVerdict& verdict,
 std::string_view to_string(Output output) { return base::name_of(kNames, output); }
 
 base::Result<Output> parse_output(std::string_view text) {
-    return base::value_of(kNames, text, "output");
+    return base::value_of(kNames, text, Reason::kUnknownOutput);
 }
 
 base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const FairGbmParams& params,

@@ -5,29 +5,32 @@
 #include <numeric>
 
 #include "rampart/base/random.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/fairness/reasons.hpp"
 
 namespace rampart::fairness {
 namespace {
 
 base::Status check(std::span<const FrontierTrial> trials, const FrontierParams& params) {
-    if (trials.empty()) return base::invalid_argument("no_trials", "a frontier needs trials");
+    if (trials.empty()) return base::make_error(Reason::kNoTrials, "a frontier needs trials");
     if (params.tries == 0 || params.repetitions == 0)
-        return base::out_of_range("bad_frontier", "tries {} and repetitions {} must be 1 or more",
-                                  params.tries, params.repetitions);
+        return base::make_error(Reason::kBadFrontier,
+                                "tries {} and repetitions {} must be 1 or more", params.tries,
+                                params.repetitions);
     if (!(params.confidence > 0 && params.confidence < 1))
-        return base::out_of_range("bad_confidence", "confidence {} is outside (0, 1)",
-                                  params.confidence);
+        return base::make_error(Reason::kBadConfidence, "confidence {} is outside (0, 1)",
+                                params.confidence);
     for (const double alpha : params.alphas)
         if (!(alpha >= 0 && alpha <= 1))
-            return base::out_of_range("bad_alpha", "alpha {} is outside [0, 1]", alpha);
+            return base::make_error(base::Reason::kBadAlpha, "alpha {} is outside [0, 1]", alpha);
     const auto share = [](double x) { return x >= 0 && x <= 1; };
     for (size_t i = 0; i < trials.size(); ++i)
         for (const TradeOff& at : {trials[i].validation, trials[i].test})
             if (!share(at.performance) || !share(at.unfairness))
-                return base::out_of_range("bad_trial",
-                                          "trial {}: performance {}, unfairness {}; both are in "
-                                          "[0, 1]",
-                                          i, at.performance, at.unfairness);
+                return base::make_error(Reason::kBadTrial,
+                                        "trial {}: performance {}, unfairness {}; both are in "
+                                        "[0, 1]",
+                                        i, at.performance, at.unfairness);
     return base::ok();
 }
 

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/fairness/reasons.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -10,20 +12,23 @@ namespace {
 base::Status check(const GroupedDecisions& d, std::span<const std::string> names,
                    double confidence) {
     if (!(confidence > 0 && confidence < 1))
-        return base::out_of_range("bad_confidence", "confidence {} is outside (0, 1)", confidence);
+        return base::make_error(Reason::kBadConfidence, "confidence {} is outside (0, 1)",
+                                confidence);
     if (names.empty() || names.size() > base::limits::kMaxGroups)
-        return base::out_of_range("bad_group_count", "{} groups: give 1 to {}", names.size(),
-                                  base::limits::kMaxGroups);
+        return base::make_error(base::Reason::kBadGroupCount, "{} groups: give 1 to {}",
+                                names.size(), base::limits::kMaxGroups);
     const size_t n = d.label.size();
     if (d.group.size() != n)
-        return base::invalid_argument(
-            "size_mismatch", "{} labels but {} groups: give one of each a row", n, d.group.size());
+        return base::make_error(base::Reason::kSizeMismatch,
+                                "{} labels but {} groups: give one of each a row", n,
+                                d.group.size());
     RAMPART_RETURN_IF_ERROR(stats::validate(
         stats::ScoredRows{.label = d.label, .score = d.approve, .weight = d.weight}));
     for (size_t i = 0; i < n; ++i)
         if (d.group[i] < 0 || static_cast<size_t>(d.group[i]) >= names.size())
-            return base::out_of_range("bad_group", "row {}: group {} is not one of the {} named", i,
-                                      d.group[i], names.size());
+            return base::make_error(base::Reason::kBadGroup,
+                                    "row {}: group {} is not one of the {} named", i, d.group[i],
+                                    names.size());
     return base::ok();
 }
 

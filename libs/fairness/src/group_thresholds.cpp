@@ -4,8 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "rampart/base/reasons.hpp"
+#include "rampart/fairness/reasons.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "rampart/numeric/linear_program.hpp"
+#include "rampart/numeric/reasons.hpp"
 #include "rampart/numeric/roc_hull.hpp"
 
 namespace rampart::fairness {
@@ -20,18 +23,18 @@ base::Status check(const dataset::Dataset& data, std::span<const double> scores,
                    const GroupThresholdParams& params) {
     RAMPART_RETURN_IF_ERROR(dataset::validate(data));
     if (scores.size() != data.rows())
-        return base::invalid_argument("bad_scores", "{} scores for {} rows", scores.size(),
-                                      data.rows());
+        return base::make_error(Reason::kBadScores, "{} scores for {} rows", scores.size(),
+                                data.rows());
     for (size_t i = 0; i < scores.size(); ++i)
         if (!std::isfinite(scores[i]))
-            return base::invalid_argument("bad_scores", "row {}: score {} is not finite", i,
-                                          scores[i]);
+            return base::make_error(Reason::kBadScores, "row {}: score {} is not finite", i,
+                                    scores[i]);
     for (const double cost : {params.false_positive_cost, params.false_negative_cost})
         if (!std::isfinite(cost) || cost < 0)
-            return base::invalid_argument("bad_cost", "cost {} is not a finite number from 0 on",
-                                          cost);
+            return base::make_error(Reason::kBadCost, "cost {} is not a finite number from 0 on",
+                                    cost);
     if (params.false_positive_cost + params.false_negative_cost == 0)
-        return base::invalid_argument("bad_cost", "one kind of mistake has to cost something");
+        return base::make_error(Reason::kBadCost, "one kind of mistake has to cost something");
     return base::ok();
 }
 
@@ -88,8 +91,8 @@ class ThresholdProgram {
         relaxed.columns[slack_] = {0, numeric::kNoBound, 1};
         RAMPART_TRY(const auto solution, numeric::solve(relaxed));
         if (solution.status != numeric::LinearStatus::kOptimal || !(solution.objective > 0))
-            return base::internal_error("simplex_failed",
-                                        "constraints were called infeasible and then feasible");
+            return base::make_error(numeric::Reason::kSimplexFailed,
+                                    "constraints were called infeasible and then feasible");
         return solution.objective;
     }
 
@@ -171,16 +174,16 @@ base::Result<GroupThresholds> fit_group_thresholds(const dataset::Dataset& data,
     RAMPART_TRY(const auto solution, program.solve());
     if (solution.status != numeric::LinearStatus::kOptimal) {
         RAMPART_TRY(const double slack, program.least_slack());
-        return base::failed_precondition(
-            "infeasible",
+        return base::make_error(
+            base::Reason::kInfeasible,
             "no thresholds keep {} on these rows: every tolerance and target would have to be "
             "larger by {:.6f}",
             to_string(params.constraints), slack);
     }
     auto out = thresholds_of(system, hulls, solution.primal, params);
     if (out.values.violation > kMostViolation)
-        return base::internal_error("simplex_failed", "the constraints are violated by {}",
-                                    out.values.violation);
+        return base::make_error(numeric::Reason::kSimplexFailed,
+                                "the constraints are violated by {}", out.values.violation);
     return out;
 }
 
@@ -207,8 +210,8 @@ base::Status check(const GroupThresholds& thresholds) {
         for (const auto& [threshold, weight] : thresholds.groups[g]) {
             const bool inside = threshold >= -1 && threshold <= 1;
             if (std::isnan(threshold) || (std::isfinite(threshold) && !inside))
-                return base::invalid_argument(
-                    "bad_thresholds",
+                return base::make_error(
+                    Reason::kBadThresholds,
                     "group {}: threshold {} is no score of a link, which lie in [-1, 1]: fit on "
                     "link_scores",
                     g, threshold);
@@ -216,10 +219,10 @@ base::Status check(const GroupThresholds& thresholds) {
             sum += weight;
         }
         if (!(std::abs(sum - 1) <= 1e-9))
-            return base::invalid_argument(
-                "bad_thresholds", "group {}: weights above 0 that add up to 1 are wanted", g);
+            return base::make_error(Reason::kBadThresholds,
+                                    "group {}: weights above 0 that add up to 1 are wanted", g);
     }
-    if (thresholds.groups.empty()) return base::invalid_argument("bad_thresholds", "no groups");
+    if (thresholds.groups.empty()) return base::make_error(Reason::kBadThresholds, "no groups");
     return base::ok();
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rampart/base/check.hpp"
+#include "rampart/fairness/reasons.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -28,8 +29,8 @@ double beside(std::span<const double> scores, double edge, bool above) {
 
 base::Status validate(const OperatingPoint& point) {
     if (!(point.threshold > 0 && point.threshold < 1))
-        return base::out_of_range("bad_threshold", "threshold {} is outside (0, 1)",
-                                  point.threshold);
+        return base::make_error(Reason::kBadThreshold, "threshold {} is outside (0, 1)",
+                                point.threshold);
     if (!point.meets) return base::ok();
     if (point.meets->rate == Rate::kError)
         return base::invalid_argument(

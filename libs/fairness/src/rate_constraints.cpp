@@ -7,6 +7,8 @@
 #include <charconv>
 #include <optional>
 
+#include "rampart/fairness/reasons.hpp"
+
 namespace rampart::fairness {
 namespace {
 
@@ -89,19 +91,19 @@ base::Result<Rate> parse_rate(std::string_view text) {
 base::Status validate(const RateConstraints& constraints) {
     for (const auto& c : constraints.parity) {
         if (!(c.tolerance >= 0 && c.tolerance <= 1))
-            return base::out_of_range("bad_tolerance", "tolerance {} of {} is outside [0, 1]",
-                                      c.tolerance, to_string(c.rate));
+            return base::make_error(Reason::kBadTolerance, "tolerance {} of {} is outside [0, 1]",
+                                    c.tolerance, to_string(c.rate));
         const auto same = std::count_if(
             constraints.parity.begin(), constraints.parity.end(),
             [&](const auto& o) { return o.rate == c.rate && o.attribute == c.attribute; });
         if (same > 1)
-            return base::invalid_argument(
-                "constraint_twice", "{} is constrained twice: once is enough", to_string(c.rate));
+            return base::make_error(Reason::kConstraintTwice,
+                                    "{} is constrained twice: once is enough", to_string(c.rate));
     }
     for (const auto& t : constraints.targets)
         if (!(t.at_most >= 0 && t.at_most <= 1))
-            return base::out_of_range("bad_target", "target {} <= {} is outside [0, 1]",
-                                      to_string(t.rate), t.at_most);
+            return base::make_error(Reason::kBadTarget, "target {} <= {} is outside [0, 1]",
+                                    to_string(t.rate), t.at_most);
     return base::ok();
 }
 
@@ -113,8 +115,8 @@ base::Result<std::vector<ParityConstraint>> parse_parity(std::string_view text, 
         const auto attribute =
             at == std::string_view::npos ? std::string_view() : trimmed(part.substr(at + 1));
         if (at != std::string_view::npos && attribute.empty())
-            return base::invalid_argument("no_attribute",
-                                          "'{}' names no attribute after @: write fnr@sex", part);
+            return base::make_error(Reason::kNoAttribute,
+                                    "'{}' names no attribute after @: write fnr@sex", part);
         for (const Rate rate : rates) out.push_back({rate, tolerance, std::string(attribute)});
     }
     return out;
@@ -130,10 +132,10 @@ base::Result<std::vector<RateTarget>> parse_targets(std::string_view text) {
         const auto [end, error] =
             std::from_chars(number.data(), number.data() + number.size(), value);
         if (error != std::errc{} || end != number.data() + number.size() || number.empty())
-            return base::invalid_argument("bad_target",
-                                          "'{}' is no target: write a rate, <= and a number, as "
-                                          "in fpr<=0.05",
-                                          part.substr(0, 60));
+            return base::make_error(Reason::kBadTarget,
+                                    "'{}' is no target: write a rate, <= and a number, as "
+                                    "in fpr<=0.05",
+                                    part.substr(0, 60));
         RAMPART_TRY(const auto rate, parse_rate(trimmed(part.substr(0, sign))));
         out.push_back({rate, value});
     }

@@ -7,6 +7,8 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/fairness/reasons.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -48,20 +50,19 @@ base::Result<std::vector<Compared>> compared(const std::vector<std::string>& nam
         for (size_t k = 0; k < names.size(); ++k) {
             const auto part = part_of(names[k], constraint.attribute);
             if (part.empty())
-                return base::invalid_argument("unknown_attribute",
-                                              "{}@{}: group '{}' has no attribute of that name; "
-                                              "it must be a protected column of the schema",
-                                              to_string(constraint.rate), constraint.attribute,
-                                              names[k]);
+                return base::make_error(base::Reason::kUnknownAttribute,
+                                        "{}@{}: group '{}' has no attribute of that name; "
+                                        "it must be a protected column of the schema",
+                                        to_string(constraint.rate), constraint.attribute, names[k]);
             members[part].push_back(k);
         }
         for (const auto& [name, groups] : members) out.push_back({std::string(name), groups});
     }
     if (out.size() < 2)
-        return base::invalid_argument("too_few_groups",
-                                      "parity of {} needs at least two groups, the data have {}: "
-                                      "name protected columns in the schema",
-                                      to_string(constraint.rate), out.size());
+        return base::make_error(Reason::kTooFewGroups,
+                                "parity of {} needs at least two groups, the data have {}: "
+                                "name protected columns in the schema",
+                                to_string(constraint.rate), out.size());
     return out;
 }
 
@@ -75,8 +76,8 @@ base::Result<LinearRate> linear(Rate rate, const Compared& who, size_t groups,
     for (const size_t k : who.groups)
         weight += (zeros ? cell_weight[k] : 0) + (ones ? cell_weight[groups + k] : 0);
     if (!(weight > 0))
-        return base::invalid_argument(
-            "group_without_label",
+        return base::make_error(
+            Reason::kGroupWithoutLabel,
             "group '{}' has no row with the {} label: its {} does not exist; merge it with another "
             "group, leave its rows out or do not constrain this rate",
             who.name, zeros ? "unfavourable" : "favourable", to_string(rate));

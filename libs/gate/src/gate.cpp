@@ -6,6 +6,7 @@
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/certification/constraint_set.hpp"
 #include "rampart/monitoring/drift.hpp"
+#include "rampart/monitoring/reasons.hpp"
 #include "rampart/training/covariate_shift.hpp"
 #include "rampart/training/gate_inputs.hpp"
 
@@ -139,7 +140,7 @@ Result<std::optional<double>> Gate::drift_auc(const training_set::VaultSet& vaul
     RAMPART_TRY(const auto latest, deps_.records.applicants(from, t));
     const auto drift = training::covariate_shift(vault, latest, deps_.pool);
     if (drift) return std::optional(drift->auc);
-    if (drift.error().reason == monitoring::kTooFewRows) return std::optional<double>();
+    if (drift.error().is(monitoring::Reason::kTooFewRows)) return std::optional<double>();
     return drift.error();
 }
 

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "binned_data.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/gbdt/reasons.hpp"
 
 namespace rampart::gbdt {
 
@@ -15,10 +17,11 @@ struct Bins::Kept {
 
 base::Result<Bins> Bins::create(const dataset::Dataset& data, int max_bins,
                                 base::ThreadPool* pool) {
-    if (data.rows() == 0) return base::invalid_argument("no_rows", "the training set has no rows");
+    if (data.rows() == 0)
+        return base::make_error(base::Reason::kNoRows, "the training set has no rows");
     if (max_bins < 0) {
-        return base::out_of_range("bad_learner_parameter", "max_bins is {}; allowed are 2 to 255",
-                                  max_bins);
+        return base::make_error(Reason::kBadLearnerParameter,
+                                "max_bins is {}; allowed are 2 to 255", max_bins);
     }
     RAMPART_TRY(auto binned, BinnedData::create(data, static_cast<size_t>(max_bins), pool));
     return Bins(
@@ -31,8 +34,8 @@ base::Status Bins::check(const dataset::Dataset& data, int max_bins) const {
     const Kept& kept = *kept_;
     if (data.rows() == kept.rows && max_bins == kept.max_bins && data.schema == kept.schema)
         return base::ok();
-    return base::invalid_argument(
-        "other_bins",
+    return base::make_error(
+        Reason::kOtherBins,
         "the bins given are of {} rows and {} features, max_bins {}; the training set has {} rows "
         "and {}features, max_bins is {}: make them of this training set",
         kept.rows, kept.schema.size(), kept.max_bins, data.rows(),

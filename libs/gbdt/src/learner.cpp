@@ -7,7 +7,10 @@
 
 #include "learner_params.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/dataset/reasons.hpp"
 #include "rampart/gbdt/log_loss.hpp"
+#include "rampart/gbdt/reasons.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "tree_grower.hpp"
 #include "work.hpp"
@@ -21,18 +24,18 @@ base::Status check_validation(const dataset::Dataset& data, const dataset::Datas
                               const LearnerParams& params) {
     if (validation == nullptr) {
         if (params.early_stopping_rounds == 0) return base::ok();
-        return base::invalid_argument("no_validation_set",
-                                      "early_stopping_rounds is {} but there is no "
-                                      "validation set; give one or set it to 0",
-                                      params.early_stopping_rounds);
+        return base::make_error(Reason::kNoValidationSet,
+                                "early_stopping_rounds is {} but there is no "
+                                "validation set; give one or set it to 0",
+                                params.early_stopping_rounds);
     }
     if (!(validation->schema == data.schema)) {
-        return base::invalid_argument("other_schema",
-                                      "the validation set has another feature schema than the "
-                                      "training set");
+        return base::make_error(dataset::Reason::kOtherSchema,
+                                "the validation set has another feature schema than the "
+                                "training set");
     }
     if (validation->rows() == 0) {
-        return base::invalid_argument("no_rows", "the validation set has no rows");
+        return base::make_error(base::Reason::kNoRows, "the validation set has no rows");
     }
     if (const auto status = check_columns(*validation); !status) {
         return status.error().with_context("validation set");
@@ -46,11 +49,10 @@ base::Status check_start(const model::Ensemble& start, const dataset::Dataset& d
         return status.error().with_context("the model to continue from");
     }
     if (start.trees.size() < static_cast<size_t>(params.trees)) return base::ok();
-    return base::invalid_argument(
-        "nothing_to_train",
-        "the model to continue from has {} trees and trees is {}; ask for "
-        "more",
-        start.trees.size(), params.trees);
+    return base::make_error(Reason::kNothingToTrain,
+                            "the model to continue from has {} trees and trees is {}; ask for "
+                            "more",
+                            start.trees.size(), params.trees);
 }
 
 /// Returns the leaf of a row of bins, as a node.
@@ -154,8 +156,8 @@ class Run {
         }
         ensemble_.base_score = objective_.initial_score();
         if (!(std::abs(ensemble_.base_score) <= model::kMaxRawValue)) {
-            return base::internal_error("bad_initial_score", "objective '{}' starts at {}",
-                                        objective_.name(), ensemble_.base_score);
+            return base::make_error(Reason::kBadInitialScore, "objective '{}' starts at {}",
+                                    objective_.name(), ensemble_.base_score);
         }
         scores_.assign(data_.rows(), ensemble_.base_score);
         if (validation != nullptr)
@@ -214,10 +216,10 @@ class Run {
         if (sound && all.least_h > 0) return scale_for(all);
         size_t row = 0;
         while (std::isfinite(g_[row]) && std::isfinite(h_[row]) && h_[row] > 0) ++row;
-        return base::internal_error("bad_gradient",
-                                    "objective '{}', iteration {}, row {}: g = {}, h = {}; "
-                                    "expected finite numbers and h > 0",
-                                    objective_.name(), iteration, row, g_[row], h_[row]);
+        return base::make_error(Reason::kBadGradient,
+                                "objective '{}', iteration {}, row {}: g = {}, h = {}; "
+                                "expected finite numbers and h > 0",
+                                objective_.name(), iteration, row, g_[row], h_[row]);
     }
 
     /// Sets the fields that the grower leaves open, and adds the tree to all scores.
@@ -346,7 +348,8 @@ Result<model::Ensemble> train(const dataset::Dataset& data, Objective& objective
                               const LearnerParams& params, base::ThreadPool* pool,
                               const TrainingOptions& options) {
     RAMPART_RETURN_IF_ERROR(validate(params));
-    if (data.rows() == 0) return base::invalid_argument("no_rows", "the training set has no rows");
+    if (data.rows() == 0)
+        return base::make_error(base::Reason::kNoRows, "the training set has no rows");
     RAMPART_RETURN_IF_ERROR(check_columns(data));
     RAMPART_RETURN_IF_ERROR(check_against(params, data.schema));
     RAMPART_RETURN_IF_ERROR(check_validation(data, options.validation, params));

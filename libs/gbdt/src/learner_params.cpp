@@ -1,6 +1,7 @@
 #include "learner_params.hpp"
 
 #include "rampart/base/limits.hpp"
+#include "rampart/gbdt/reasons.hpp"
 
 namespace rampart::gbdt {
 namespace {
@@ -10,28 +11,28 @@ namespace limits = base::limits;
 template <class T>
 base::Status check_range(std::string_view field, T value, T lo, T hi) {
     if (value >= lo && value <= hi) return base::ok();
-    return base::out_of_range("bad_learner_parameter", "{} is {}; allowed are {} to {}", field,
-                              value, lo, hi);
+    return base::make_error(Reason::kBadLearnerParameter, "{} is {}; allowed are {} to {}", field,
+                            value, lo, hi);
 }
 
 base::Status check_fraction(std::string_view field, double value) {
     if (value > 0 && value <= 1) return base::ok();
-    return base::out_of_range("bad_learner_parameter", "{} is {}; allowed is above 0 up to 1",
-                              field, value);
+    return base::make_error(Reason::kBadLearnerParameter, "{} is {}; allowed is above 0 up to 1",
+                            field, value);
 }
 
 base::Status check_interactions(const LearnerParams& params, size_t features) {
     for (size_t i = 0; i < params.interactions.size(); ++i) {
         const auto& set = params.interactions[i];
         if (set.empty()) {
-            return base::invalid_argument("bad_interactions",
-                                          "interactions[{}] names no feature; remove it", i);
+            return base::make_error(Reason::kBadInteractions,
+                                    "interactions[{}] names no feature; remove it", i);
         }
         for (const uint32_t feature : set) {
             if (feature < features) continue;
-            return base::out_of_range("bad_interactions",
-                                      "interactions[{}] names feature {}; there are {}", i, feature,
-                                      features);
+            return base::make_error(Reason::kBadInteractions,
+                                    "interactions[{}] names feature {}; there are {}", i, feature,
+                                    features);
         }
     }
     return base::ok();
@@ -40,18 +41,18 @@ base::Status check_interactions(const LearnerParams& params, size_t features) {
 base::Status check_monotone(const LearnerParams& params, const dataset::FeatureSchema& schema) {
     if (params.monotone.empty()) return base::ok();
     if (params.monotone.size() != schema.size()) {
-        return base::invalid_argument("bad_monotone",
-                                      "monotone has {} entries for {} features; give one for each, "
-                                      "0 for an unconstrained one",
-                                      params.monotone.size(), schema.size());
+        return base::make_error(Reason::kBadMonotone,
+                                "monotone has {} entries for {} features; give one for each, "
+                                "0 for an unconstrained one",
+                                params.monotone.size(), schema.size());
     }
     for (size_t f = 0; f < schema.size(); ++f) {
         const auto& spec = schema.features()[f];
         if (params.monotone[f] == 0 || spec.kind == dataset::FeatureKind::kNumeric) continue;
-        return base::invalid_argument("bad_monotone",
-                                      "feature '{}' is categorical and has no order to be monotone "
-                                      "in; make it numeric or its entry 0",
-                                      spec.name);
+        return base::make_error(Reason::kBadMonotone,
+                                "feature '{}' is categorical and has no order to be monotone "
+                                "in; make it numeric or its entry 0",
+                                spec.name);
     }
     return base::ok();
 }
@@ -91,10 +92,10 @@ base::Status validate(const LearnerParams& params) {
     RAMPART_RETURN_IF_ERROR(check_range("number of interactions", params.interactions.size(),
                                         size_t{0}, limits::kMaxFeatures));
     if (!model::supports(params.instructions)) {
-        return base::out_of_range("bad_learner_parameter",
-                                  "instructions are {}, which this processor lacks; leave the "
-                                  "default",
-                                  model::to_string(params.instructions));
+        return base::make_error(Reason::kBadLearnerParameter,
+                                "instructions are {}, which this processor lacks; leave the "
+                                "default",
+                                model::to_string(params.instructions));
     }
     return check_range("early_stopping_rounds", params.early_stopping_rounds, 0,
                        static_cast<int>(limits::kMaxTrees));

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "rampart/base/check.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/gbdt/reasons.hpp"
 #include "targets.hpp"
 
 namespace rampart::gbdt {
@@ -49,7 +51,8 @@ base::Result<QuantileLoss> QuantileLoss::create(std::vector<double> targets,
                                                 std::vector<float> weights, double alpha) {
     RAMPART_RETURN_IF_ERROR(check_targets(targets, weights, -kLargestTarget, kLargestTarget));
     if (!(alpha > 0 && alpha < 1))
-        return base::out_of_range("bad_alpha", "alpha is {}; allowed is between 0 and 1", alpha);
+        return base::make_error(base::Reason::kBadAlpha, "alpha is {}; allowed is between 0 and 1",
+                                alpha);
     return QuantileLoss(std::move(targets), std::move(weights), alpha);
 }
 
@@ -88,8 +91,8 @@ base::Result<HuberLoss> HuberLoss::create(std::vector<double> targets, std::vect
                                           double delta) {
     RAMPART_RETURN_IF_ERROR(check_targets(targets, weights, -kLargestTarget, kLargestTarget));
     if (!(delta > 0 && std::isfinite(delta)))
-        return base::out_of_range("bad_delta", "delta is {}; allowed is a finite number above 0",
-                                  delta);
+        return base::make_error(Reason::kBadDelta,
+                                "delta is {}; allowed is a finite number above 0", delta);
     return HuberLoss(std::move(targets), std::move(weights), delta);
 }
 

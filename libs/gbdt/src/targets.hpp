@@ -3,27 +3,29 @@
 #include <cmath>
 #include <vector>
 
+#include "rampart/base/reasons.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/gbdt/reasons.hpp"
 
 namespace rampart::gbdt {
 
 /// Checks targets in [lo, hi] and weights, one per target or none.
 inline base::Status check_targets(const std::vector<double>& targets,
                                   const std::vector<float>& weights, double lo, double hi) {
-    if (targets.empty()) return base::invalid_argument("no_rows", "there are no targets");
+    if (targets.empty()) return base::make_error(base::Reason::kNoRows, "there are no targets");
     if (!weights.empty() && weights.size() != targets.size()) {
-        return base::invalid_argument("bad_size", "{} weights for {} targets", weights.size(),
-                                      targets.size());
+        return base::make_error(base::Reason::kBadSize, "{} weights for {} targets", weights.size(),
+                                targets.size());
     }
     for (size_t row = 0; row < targets.size(); ++row) {
         if (!(targets[row] >= lo && targets[row] <= hi)) {
-            return base::out_of_range("bad_target", "row {}: target {}; allowed are {} to {}", row,
-                                      targets[row], lo, hi);
+            return base::make_error(Reason::kBadTarget, "row {}: target {}; allowed are {} to {}",
+                                    row, targets[row], lo, hi);
         }
         if (!weights.empty() && (!(weights[row] > 0) || !std::isfinite(weights[row]))) {
-            return base::invalid_argument("bad_weight",
-                                          "row {}: weight {} is not a finite number above 0", row,
-                                          weights[row]);
+            return base::make_error(base::Reason::kBadWeight,
+                                    "row {}: weight {} is not a finite number above 0", row,
+                                    weights[row]);
         }
     }
     return base::ok();

@@ -7,6 +7,9 @@
 #include <charconv>
 #include <optional>
 
+#include "rampart/base/reasons.hpp"
+#include "rampart/http/reasons.hpp"
+
 namespace rampart::http {
 namespace {
 
@@ -86,19 +89,19 @@ error_code Client::Impl::exchange(const bhttp::request<bhttp::string_body>& requ
 base::Error Client::Impl::error_of(const error_code& ec, std::string_view target) const {
     const std::string where = fmt::format("{}:{}{}", host, port, target);
     if (ec == beast::error::timeout) {
-        return base::unavailable("timeout", "{}: no answer within {} s", where,
-                                 static_cast<double>(options.timeout.micros()) / 1e6);
+        return base::make_error(base::Reason::kTimeout, "{}: no answer within {} s", where,
+                                static_cast<double>(options.timeout.micros()) / 1e6);
     }
     if (ec == bhttp::error::body_limit) {
-        return base::resource_exhausted("answer_too_large", "{}: the answer has more than {} bytes",
-                                        where, options.max_response_bytes);
+        return base::make_error(Reason::kAnswerTooLarge, "{}: the answer has more than {} bytes",
+                                where, options.max_response_bytes);
     }
     const bool http = ec.category() == make_error_code(bhttp::error::bad_method).category();
     if (http && ec != bhttp::error::end_of_stream && ec != bhttp::error::partial_message) {
-        return base::data_loss("bad_http", "{}: the answer is not HTTP/1.1: {}", where,
-                               ec.message());
+        return base::make_error(Reason::kBadHttpAnswer, "{}: the answer is not HTTP/1.1: {}", where,
+                                ec.message());
     }
-    return base::unavailable("no_connection", "{}: {}", where, ec.message());
+    return base::make_error(Reason::kNoConnection, "{}: {}", where, ec.message());
 }
 
 base::Result<Response> Client::Impl::send(bhttp::verb verb, std::string_view target,
@@ -146,8 +149,8 @@ Client::~Client() = default;
 base::Result<Client> Client::create(std::string_view endpoint, ClientOptions options) {
     const size_t colon = endpoint.rfind(':');
     const auto bad = [&] {
-        return base::invalid_argument("bad_endpoint", "'{}' is not host:port, as in 127.0.0.1:8080",
-                                      endpoint);
+        return base::make_error(Reason::kBadEndpoint, "'{}' is not host:port, as in 127.0.0.1:8080",
+                                endpoint);
     };
     if (colon == std::string_view::npos || colon == 0) return bad();
     std::string_view host = endpoint.substr(0, colon);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "rampart/http/reasons.hpp"
+
 namespace rampart::http {
 namespace {
 
@@ -40,7 +42,7 @@ std::optional<std::string> percent_decode(std::string_view text, bool plus_is_sp
 }
 
 base::Error bad_target(std::string_view why) {
-    return base::invalid_argument("bad_target", "the request's target {}", why);
+    return base::make_error(Reason::kBadTarget, "the request's target {}", why);
 }
 
 }  // namespace

@@ -2,9 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "rampart/base/utf8.hpp"
+#include "rampart/http/reasons.hpp"
 
 namespace rampart::http {
+namespace {
+
+/// Reasons with a status that says more than that of their code.
+constexpr std::pair<Reason, int> kStatuses[] = {{Reason::kUnauthenticated, 401},
+                                                {Reason::kMethodNotAllowed, 405},
+                                                {Reason::kBodyTooLarge, 413},
+                                                {Reason::kHeadersTooLarge, 431}};
+
+}  // namespace
 
 std::string_view Response::header(std::string_view name) const {
     return find_header(headers, name);
@@ -34,6 +46,12 @@ int status_of(base::ErrorCode code) {
             return 500;
     }
     return 500;
+}
+
+int status_of(base::AnyReason reason) {
+    for (const auto& [own, status] : kStatuses)
+        if (&reason_info(own) == &*reason) return status;
+    return status_of(reason->code);
 }
 
 Response error_response(const base::Error& error) {

@@ -6,6 +6,7 @@
 #include "rampart/base/check.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/http/reasons.hpp"
 
 namespace rampart::http {
 namespace {
@@ -49,21 +50,20 @@ bool same_shape(const std::vector<std::string>& a, const std::vector<std::string
 }
 
 Response unauthenticated() {
-    auto response =
-        error_response(base::permission_denied(
-                           "unauthenticated",
-                           "this request needs the header 'Authorization: Bearer <token>' with the "
-                           "service's token"),
-                       401);
+    auto response = error_response(
+        base::make_error(Reason::kUnauthenticated,
+                         "this request needs the header 'Authorization: Bearer <token>' with the "
+                         "service's token"),
+        status_of(Reason::kUnauthenticated));
     response.headers.push_back({"WWW-Authenticate", "Bearer"});
     return response;
 }
 
 Response method_not_allowed(const std::set<std::string>& allowed) {
     auto response =
-        error_response(base::invalid_argument("method_not_allowed", "allowed methods: {}",
-                                              fmt::join(allowed, ", ")),
-                       405);
+        error_response(base::make_error(Reason::kMethodNotAllowed, "allowed methods: {}",
+                                        fmt::join(allowed, ", ")),
+                       status_of(Reason::kMethodNotAllowed));
     response.headers.push_back({"Allow", fmt::format("{}", fmt::join(allowed, ", "))});
     return response;
 }
@@ -74,7 +74,7 @@ Response call(const Handler& handler, const Request& request) {
     } catch (const std::exception& e) {
         kLog.error("msg=\"handler failed\" path=\"{}\" what=\"{}\"", request.path, e.what());
         return error_response(
-            base::internal_error("handler_failed", "the request failed inside the service"));
+            base::make_error(Reason::kHandlerFailed, "the request failed inside the service"));
     }
 }
 
@@ -104,7 +104,7 @@ Plan Router::plan(Request& head) const {
     Plan plan;
     if (head.path.empty() || head.path.front() != '/') {
         plan.refusal =
-            error_response(base::invalid_argument("bad_target", "the path has no leading '/'"));
+            error_response(base::make_error(Reason::kBadTarget, "the path has no leading '/'"));
         return plan;
     }
     const auto path = split_path(head.path);
@@ -119,8 +119,8 @@ Plan Router::plan(Request& head) const {
         }
     }
     if (methods.empty()) {
-        plan.refusal = error_response(
-            base::not_found("unknown_path", "there is nothing at {}", head.path.substr(0, 200)));
+        plan.refusal = error_response(base::make_error(
+            Reason::kUnknownPath, "there is nothing at {}", head.path.substr(0, 200)));
     } else if (best == nullptr) {
         plan.refusal = method_not_allowed(methods);
     } else if (best->route.access == Access::kToken && !token_accepted(head)) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "rampart/base/log.hpp"
+#include "rampart/http/reasons.hpp"
 
 namespace rampart::http {
 namespace {
@@ -41,20 +42,21 @@ std::chrono::microseconds chrono_of(base::Duration duration) {
     return std::chrono::microseconds(duration.micros());
 }
 
-Response refusal(int status, std::string_view reason, std::string_view message) {
-    return error_response(base::out_of_range(reason, "{}", message), status);
+Response refusal(Reason reason, std::string_view message) {
+    return error_response(base::make_error(reason, "{}", message), status_of(reason));
 }
 
 Response overloaded() {
-    return error_response(base::resource_exhausted(
-        "too_many_connections", "the service has reached its limit of connections; retry later"));
+    return error_response(
+        base::make_error(Reason::kTooManyConnections,
+                         "the service has reached its limit of connections; retry later"));
 }
 
 Response administrative_busy() {
-    return error_response(base::resource_exhausted(
-        "administrative_busy",
-        "all threads for administrative requests are busy or wait for a training "
-        "run; nothing was done, retry later"));
+    return error_response(
+        base::make_error(Reason::kAdministrativeBusy,
+                         "all threads for administrative requests are busy or wait for a training "
+                         "run; nothing was done, retry later"));
 }
 
 using Head = bhttp::request<bhttp::string_body>;
@@ -62,17 +64,15 @@ using Head = bhttp::request<bhttp::string_body>;
 /// Returns why the message is not one request with a known end. Two readers of it, such as a proxy
 /// and this server, must agree on where the next request begins.
 std::optional<Response> framing_error(const Head& head) {
-    const auto refuse = [](std::string_view reason, std::string_view message) {
-        return error_response(base::invalid_argument(reason, "{}", message));
-    };
     if (head.count(bhttp::field::host) > 1 ||
         (head.version() >= 11 && head.count(bhttp::field::host) == 0)) {
-        return refuse("bad_host", "a request must have exactly one Host header");
+        return refusal(Reason::kBadHost, "a request must have exactly one Host header");
     }
     if (const auto codings = head.count(bhttp::field::transfer_encoding);
         codings > 1 ||
         (codings == 1 && !beast::iequals(head[bhttp::field::transfer_encoding], "chunked"))) {
-        return refuse("bad_transfer_encoding", "the only supported Transfer-Encoding is 'chunked'");
+        return refusal(Reason::kBadTransferEncoding,
+                       "the only supported Transfer-Encoding is 'chunked'");
     }
     return std::nullopt;
 }
@@ -163,7 +163,7 @@ struct Shared {
         } catch (const std::exception& e) {
             kLog.error("msg=\"handler failed\" what=\"{}\"", e.what());
             return error_response(
-                base::internal_error("handler_failed", "the request failed inside the service"));
+                base::make_error(Reason::kHandlerFailed, "the request failed inside the service"));
         }
     }
 };
@@ -291,7 +291,7 @@ class Session : public std::enable_shared_from_this<Session> {
     }
 
     Response too_large() const {
-        return refusal(413, "body_too_large",
+        return refusal(Reason::kBodyTooLarge,
                        fmt::format("the body may have up to {} bytes", plan_.max_body_bytes));
     }
 
@@ -316,7 +316,7 @@ class Session : public std::enable_shared_from_this<Session> {
             return write(too_large(), false);
         }
         if (ec == bhttp::error::header_limit) {
-            return write(refusal(431, "headers_too_large",
+            return write(refusal(Reason::kHeadersTooLarge,
                                  fmt::format("line and headers may have up to {} bytes",
                                              shared_.options.max_header_bytes)),
                          false);
@@ -327,8 +327,8 @@ class Session : public std::enable_shared_from_this<Session> {
         }
         if (ec.category() == make_error_code(bhttp::error::bad_method).category() &&
             ec != bhttp::error::end_of_stream && ec != bhttp::error::partial_message) {
-            return write(error_response(base::invalid_argument(
-                             "bad_http", "this is not HTTP/1.1: {}", ec.message())),
+            return write(error_response(base::make_error(Reason::kBadHttp,
+                                                         "this is not HTTP/1.1: {}", ec.message())),
                          false);
         }
         close();
@@ -411,26 +411,26 @@ base::Result<tcp::endpoint> endpoint_of(const ServerOptions& options) {
     error_code ec;
     const auto address = asio::ip::make_address(options.address, ec);
     if (!ec) return tcp::endpoint(address, options.port);
-    return base::invalid_argument("bad_address",
-                                  "address '{}' is not a numeric address like 127.0.0.1 or ::1",
-                                  options.address);
+    return base::make_error(Reason::kBadAddress,
+                            "address '{}' is not a numeric address like 127.0.0.1 or ::1",
+                            options.address);
 }
 
 base::Error listen_error(const ServerOptions& options, const error_code& ec) {
     if (ec == asio::error::address_in_use) {
-        return base::failed_precondition(
-            "port_in_use",
+        return base::make_error(
+            Reason::kPortInUse,
             "port {} of {} is in use; stop the program that uses it or choose another port",
             options.port, options.address);
     }
     if (ec == asio::error::access_denied) {
-        return base::permission_denied("port_not_allowed",
-                                       "port {} of {} may not be opened by this user; use a port "
-                                       "from 1024 on",
-                                       options.port, options.address);
+        return base::make_error(Reason::kPortNotAllowed,
+                                "port {} of {} may not be opened by this user; use a port "
+                                "from 1024 on",
+                                options.port, options.address);
     }
-    return base::unavailable("cannot_listen", "cannot listen on port {} of {}: {}", options.port,
-                             options.address, ec.message());
+    return base::make_error(Reason::kCannotListen, "cannot listen on port {} of {}: {}",
+                            options.port, options.address, ec.message());
 }
 
 }  // namespace
@@ -554,8 +554,8 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
     size_t threads = kInlineThreads;
     for (const size_t n : places) {
         if (n < 1 || n > kMaxThreads) {
-            return base::invalid_argument("bad_threads", "threads {} is not in 1 to {}", n,
-                                          kMaxThreads);
+            return base::make_error(Reason::kBadThreads, "threads {} is not in 1 to {}", n,
+                                    kMaxThreads);
         }
         threads += n;
     }

@@ -2,6 +2,8 @@
 
 #include <queue>
 
+#include "rampart/joiner/reasons.hpp"
+
 namespace rampart::joiner {
 namespace {
 
@@ -27,7 +29,7 @@ class TimeLine {
         RAMPART_TRY(const auto parsed, parse_time_key(key));
         RAMPART_TRY(auto state, store_.load(parsed.id, &at_));
         if (state) return *std::move(state);
-        return base::data_loss("corrupt_index", "decision '{}' has no state", parsed.id);
+        return base::make_error(Reason::kCorruptIndex, "decision '{}' has no state", parsed.id);
     }
 
   private:

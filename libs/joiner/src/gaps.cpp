@@ -1,4 +1,5 @@
 #include "outcome_joiner_impl.hpp"
+#include "rampart/joiner/reasons.hpp"
 
 /// The part of OutcomeJoiner that goes on behind a gap in the log.
 namespace rampart::joiner {
@@ -32,9 +33,9 @@ Result<std::vector<AcceptedGap>> OutcomeJoiner::accept_gap(std::string_view name
     const std::string topic(name);
     const bool decisions = topic == impl_->options.decisions_topic;
     if (!decisions && topic != impl_->options.outcomes_topic) {
-        return base::not_found("unknown_topic", "topic '{}' is not read here; '{}' and '{}' are",
-                               topic, impl_->options.decisions_topic,
-                               impl_->options.outcomes_topic);
+        return base::make_error(Reason::kUnknownTopic,
+                                "topic '{}' is not read here; '{}' and '{}' are", topic,
+                                impl_->options.decisions_topic, impl_->options.outcomes_topic);
     }
     std::vector<AcceptedGap> accepted;
     std::vector<Source> sources;
@@ -61,8 +62,8 @@ Result<std::vector<AcceptedGap>> OutcomeJoiner::accept_gap(std::string_view name
         if (gap) accepted.push_back(*std::move(gap));
     }
     if (!accepted.empty()) return accepted;
-    return base::failed_precondition("not_stopped",
-                                     "partition {} of topic '{}' has no gap to accept", id, topic);
+    return base::make_error(Reason::kNotStopped, "partition {} of topic '{}' has no gap to accept",
+                            id, topic);
 }
 
 }  // namespace rampart::joiner

@@ -7,6 +7,7 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/joiner/reasons.hpp"
 
 namespace rampart::joiner {
 namespace {
@@ -212,7 +213,7 @@ Result<TimePoint> read_time(base::ByteReader& in) {
 }
 
 base::Error bad_state(std::string_view what) {
-    return base::data_loss("bad_join_state", "a stored state {}", what);
+    return base::make_error(Reason::kBadJoinState, "a stored state {}", what);
 }
 
 Result<double> read_value(base::ByteReader& in) {
@@ -292,8 +293,8 @@ Result<JoinState> decode_join_state(std::string_view bytes) {
     JoinState state;
     RAMPART_TRY(const uint8_t format, in.u8());
     if (format != kPlain && format != kFull) {
-        return base::data_loss("bad_join_state", "a stored state has format {}, not {} or {}",
-                               format, kPlain, kFull);
+        return base::make_error(Reason::kBadJoinState, "a stored state has format {}, not {} or {}",
+                                format, kPlain, kFull);
     }
     if (format == kFull) {
         RAMPART_TRY(state.erased, read_flag(in));

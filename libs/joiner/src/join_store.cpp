@@ -4,6 +4,8 @@
 #include <array>
 
 #include "rampart/base/bytes.hpp"
+#include "rampart/joiner/reasons.hpp"
+#include "rampart/streaming/reasons.hpp"
 
 namespace rampart::joiner {
 namespace {
@@ -80,15 +82,15 @@ base::Status check_identity(storage::DerivedDatabase& db, const StoreIdentity& i
         return db.write(first_batch(identity, db.has_set_aside()), storage::Sync::kAlways);
     }
     if (measures != identity.measures) {
-        return base::failed_precondition(
-            "measures_changed",
+        return base::make_error(
+            Reason::kMeasuresChanged,
             "the joined state in '{}' was made for other measures (names, ranges, horizons or "
             "graces); restore these, or give a new folder, which replays the log",
             db.path().string());
     }
     if (partition != partition_value(identity)) {
-        return base::failed_precondition(
-            "other_partition",
+        return base::make_error(
+            streaming::Reason::kOtherPartition,
             "the joined state in '{}' is not that of partition {} of {}; set the number of "
             "partitions back, or give a new folder, which replays the log",
             db.path().string(), identity.partition, identity.partitions);
@@ -167,7 +169,7 @@ Result<StateHash> JoinStore::hash() const {
     if (!bytes) return StateHash{};
     base::Digest value;
     if (bytes->size() != value.bytes.size()) {
-        return base::data_loss("bad_state_hash", "the stored state hash is damaged");
+        return base::make_error(Reason::kBadStateHash, "the stored state hash is damaged");
     }
     std::copy(bytes->begin(), bytes->end(), value.bytes.begin());
     return StateHash::from(value);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "rampart/joiner/reasons.hpp"
+
 namespace rampart::joiner {
 
 using base::Result;

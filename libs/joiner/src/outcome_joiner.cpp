@@ -11,7 +11,9 @@
 #include "person_scan.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/thread_pool.hpp"
+#include "rampart/joiner/reasons.hpp"
 #include "rampart/streaming/partitioner.hpp"
+#include "rampart/streaming/reasons.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "store_check.hpp"
 
@@ -57,24 +59,24 @@ Status OutcomeJoiner::Impl::check_topic(Round& round, const std::string& topic,
     RAMPART_TRY(const std::string identity, reader.identity(topic));
     const bool decisions = topic == options.decisions_topic;
     if (decisions && count < options.partitions) {
-        return base::failed_precondition("partitions_changed",
-                                         "topic '{}' has {} partitions, and {} are configured",
-                                         topic, count, options.partitions);
+        return base::make_error(streaming::Reason::kPartitionsChanged,
+                                "topic '{}' has {} partitions, and {} are configured", topic, count,
+                                options.partitions);
     }
     for (size_t i = 0; i < partitions.size(); ++i) {
         if (is_out(i)) continue;
         RAMPART_TRY(const auto known, partitions[i]->store().known_topic(topic));
         if (!known) round.batches[i].put_known_topic(topic, {identity, count});
         if (known && known->identity != identity) {
-            return base::failed_precondition(
-                "topic_recreated",
+            return base::make_error(
+                streaming::Reason::kTopicRecreated,
                 "topic '{}' is '{}', and '{}' was read before: the log is another", topic, identity,
                 known->identity);
         }
         if (known && known->partitions != count) {
-            return base::failed_precondition("partitions_changed",
-                                             "topic '{}' has {} partitions, and had {}", topic,
-                                             count, known->partitions);
+            return base::make_error(streaming::Reason::kPartitionsChanged,
+                                    "topic '{}' has {} partitions, and had {}", topic, count,
+                                    known->partitions);
         }
     }
     if (decisions) {
@@ -216,9 +218,9 @@ Result<std::unique_ptr<OutcomeJoiner>> OutcomeJoiner::open(const std::filesystem
                                                            const streaming::Reader& reader) {
     RAMPART_RETURN_IF_ERROR(domain::validate(options.product));
     if (options.decisions_topic == options.outcomes_topic) {
-        return base::invalid_argument("bad_topic",
-                                      "decisions and outcomes are both read from topic '{}'",
-                                      options.decisions_topic);
+        return base::make_error(streaming::Reason::kBadTopic,
+                                "decisions and outcomes are both read from topic '{}'",
+                                options.decisions_topic);
     }
     auto impl = std::make_unique<Impl>(std::move(options), reader);
     RAMPART_TRY(impl->held, held_of(impl->options.partitions, impl->options.held));
@@ -264,8 +266,9 @@ Counts OutcomeJoiner::counts() const {
 Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const ExampleVisitor& visit,
                                std::optional<TimePoint> from) const {
     if (impl_->options.product.find_measure(measure) == nullptr) {
-        return base::not_found("unknown_measure", "measure '{}' is not declared by product '{}'",
-                               measure, impl_->options.product.name);
+        return base::make_error(Reason::kUnknownMeasure,
+                                "measure '{}' is not declared by product '{}'", measure,
+                                impl_->options.product.name);
     }
     RAMPART_RETURN_IF_ERROR(impl_->all_whole());
     std::vector<const JoinStore*> stores;

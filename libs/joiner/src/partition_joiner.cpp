@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "rampart/base/log.hpp"
+#include "rampart/joiner/reasons.hpp"
+#include "rampart/streaming/reasons.hpp"
 
 namespace rampart::joiner {
 
@@ -20,8 +22,8 @@ constexpr size_t kMaturedPerWrite = 1000;
 Result<std::vector<streaming::PartitionId>> held_of(int32_t partitions,
                                                     std::vector<streaming::PartitionId> held) {
     if (partitions < 1 || partitions > kMaxPartitions) {
-        return base::out_of_range("bad_partitions", "{} partitions; 1 to {} are allowed",
-                                  partitions, kMaxPartitions);
+        return base::make_error(streaming::Reason::kBadPartitions,
+                                "{} partitions; 1 to {} are allowed", partitions, kMaxPartitions);
     }
     if (held.empty()) {
         for (int32_t p = 0; p < partitions; ++p) held.emplace_back(p);
@@ -29,9 +31,9 @@ Result<std::vector<streaming::PartitionId>> held_of(int32_t partitions,
     std::sort(held.begin(), held.end());
     const bool twice = std::adjacent_find(held.begin(), held.end()) != held.end();
     if (twice || held.front().value() < 0 || held.back().value() >= partitions) {
-        return base::out_of_range("bad_partitions",
-                                  "the partitions to hold have to be different ones of 0 to {}",
-                                  partitions - 1);
+        return base::make_error(streaming::Reason::kBadPartitions,
+                                "the partitions to hold have to be different ones of 0 to {}",
+                                partitions - 1);
     }
     return held;
 }
@@ -89,10 +91,10 @@ Status PartitionJoiner::whole() const {
     const std::lock_guard lock(mutex_);
     RAMPART_RETURN_IF_ERROR(mended_);
     if (!rebuilding_) return store_.db().damage();
-    return base::unavailable("state_rebuilding",
-                             "the joined state of partition {} was damaged, and is being made anew "
-                             "from the log; try again in a while",
-                             id());
+    return base::make_error(Reason::kStateRebuilding,
+                            "the joined state of partition {} was damaged, and is being made anew "
+                            "from the log; try again in a while",
+                            id());
 }
 
 bool PartitionJoiner::is_newly_damaged() const {

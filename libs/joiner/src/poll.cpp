@@ -2,6 +2,7 @@
 
 #include "outcome_joiner_impl.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/storage/reasons.hpp"
 
 /// A round of OutcomeJoiner, and what becomes of a partition whose database is damaged.
 namespace rampart::joiner {
@@ -117,8 +118,8 @@ OutcomeJoiner::Upkeep OutcomeJoiner::upkeep() const {
         upkeep.set_aside += partition->store().db().set_aside();
         const Status whole = partition->whole();
         if (whole) continue;
-        const auto& reason = whole.error().reason;
-        ++(reason == "state_damaged" ? upkeep.refused : upkeep.rebuilding);
+        const bool refused = whole.error().is(storage::Reason::kStateDamaged);
+        ++(refused ? upkeep.refused : upkeep.rebuilding);
     }
     return upkeep;
 }

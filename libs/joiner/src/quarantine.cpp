@@ -1,5 +1,7 @@
 #include "outcome_joiner_impl.hpp"
+#include "rampart/joiner/reasons.hpp"
 #include "rampart/wire/event_codec.hpp"
+#include "rampart/wire/reasons.hpp"
 
 /// The part of OutcomeJoiner that works on what lies in quarantine.
 namespace rampart::joiner {
@@ -22,9 +24,9 @@ Result<std::pair<size_t, Quarantined>> OutcomeJoiner::Impl::find_quarantined(std
         RAMPART_TRY(auto found, wire::decode_quarantined(key, *value));
         return std::pair(i, std::move(found));
     }
-    return base::not_found("not_quarantined",
-                           "offset {} of partition {} of topic '{}' is not in quarantine here",
-                           offset, partition, topic);
+    return base::make_error(wire::Reason::kNotQuarantined,
+                            "offset {} of partition {} of topic '{}' is not in quarantine here",
+                            offset, partition, topic);
 }
 
 Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view topic,
@@ -39,8 +41,8 @@ Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view 
         const auto event = wire::decode_outcome_event(quarantined.record);
         if (event) home = impl_->home_of(wire::decision_of(*event).value());
         if (home == impl_->partitions.size()) {
-            return std::optional(Error(base::failed_precondition(
-                "not_held", "decision '{}' belongs to a partition that is held elsewhere",
+            return std::optional(Error(base::make_error(
+                Reason::kNotHeld, "decision '{}' belongs to a partition that is held elsewhere",
                 wire::decision_of(*event))));
         }
     }

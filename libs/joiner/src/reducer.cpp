@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rampart/joiner/reasons.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/fence.hpp"
 
@@ -61,8 +62,8 @@ void dangle(JoinBatch& batch, const std::string& id) {
 }
 
 MaybeError too_many(const std::string& id, std::string_view what) {
-    return MaybeError(base::out_of_range("too_many_reports", "decision '{}' has {} {} already", id,
-                                         kMaxReports, what));
+    return MaybeError(base::make_error(Reason::kTooManyReports, "decision '{}' has {} {} already",
+                                       id, kMaxReports, what));
 }
 
 }  // namespace
@@ -117,10 +118,10 @@ Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::R
         case Applied::kConflict:
         case Applied::kTooMany:
             ++counts.conflicting_decisions;
-            return MaybeError(base::already_exists("conflicting_decision",
-                                                   "decision '{}' is known with other "
-                                                   "content; the first one stays",
-                                                   id));
+            return MaybeError(base::make_error(Reason::kConflictingDecision,
+                                               "decision '{}' is known with other "
+                                               "content; the first one stays",
+                                               id));
         case Applied::kNew:
             break;
     }
@@ -161,11 +162,11 @@ Reducer::Verdict Reducer::apply(JoinBatch& batch, const domain::Outcome& report,
         case Applied::kConflict:
             ++counts.conflicting_outcomes;
             return MaybeError(
-                base::already_exists("conflicting_outcome",
-                                     "decision '{}', measure '{}', revision "
-                                     "{} is known with other content; the first one stays; send "
-                                     "corrections with a higher revision",
-                                     id, report.measure, report.revision));
+                base::make_error(Reason::kConflictingOutcome,
+                                 "decision '{}', measure '{}', revision "
+                                 "{} is known with other content; the first one stays; send "
+                                 "corrections with a higher revision",
+                                 id, report.measure, report.revision));
         case Applied::kTooMany:
             ++counts.undecodable;
             return too_many(id, "outcomes");
@@ -207,8 +208,8 @@ Reducer::Verdict Reducer::apply(JoinBatch& batch, const domain::Override& taken,
             return MaybeError();
         case Applied::kConflict:
             ++counts.conflicting_outcomes;
-            return MaybeError(base::already_exists(
-                "conflicting_override",
+            return MaybeError(base::make_error(
+                Reason::kConflictingOverride,
                 "decision '{}': revision {} of its override is known with other content; the first "
                 "one stays; send corrections with a higher revision",
                 id, taken.revision));

@@ -1,6 +1,8 @@
 #include "rampart/lease/lease_board.hpp"
 
 #include "rampart/base/log.hpp"
+#include "rampart/lease/reasons.hpp"
+#include "rampart/streaming/reasons.hpp"
 
 namespace rampart::lease {
 
@@ -41,8 +43,8 @@ const Lease* LeaseBoard::find(PartitionId partition) const {
 Status LeaseBoard::start() {
     RAMPART_TRY(const int32_t partitions, reader_.partitions(topic_));
     if (partitions != 1) {
-        return base::failed_precondition(
-            "bad_topic",
+        return base::make_error(
+            Reason::kBadTopic,
             "topic '{}' has {} partitions; it must have one, which defines the order of leases",
             topic_, partitions);
     }
@@ -55,7 +57,7 @@ Status LeaseBoard::refresh() {
     if (!started_) RAMPART_RETURN_IF_ERROR(start());
     while (true) {
         const auto records = reader_.read(topic_, kOnly, next_, kReadBatch);
-        if (!records && records.error().reason == "retention_gap") {
+        if (!records && records.error().is(streaming::Reason::kRetentionGap)) {
             // compaction keeps the last record of each partition, which is sufficient
             RAMPART_RETURN_IF_ERROR(start());
             continue;

@@ -5,6 +5,7 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/lease/reasons.hpp"
 
 namespace rampart::lease {
 
@@ -18,7 +19,7 @@ constexpr uint8_t kFormat = 1;
 constexpr size_t kSessionBytes = 16;
 
 base::Error bad(std::string_view what) {
-    return base::data_loss("bad_lease", "a lease record has a bad {}", what);
+    return base::make_error(Reason::kBadLease, "a lease record has a bad {}", what);
 }
 
 bool is_name_character(char c) {
@@ -33,8 +34,8 @@ Status check_name(std::string_view what, std::string_view name) {
         std::all_of(name.begin(), name.end(), is_name_character)) {
         return base::ok();
     }
-    return base::invalid_argument(
-        "bad_name", "{} is '{}'; 1 to {} of a-z A-Z 0-9 . _ - are allowed", what,
+    return base::make_error(
+        Reason::kBadName, "{} is '{}'; 1 to {} of a-z A-Z 0-9 . _ - are allowed", what,
         name.substr(0, base::limits::kMaxNameBytes), base::limits::kMaxNameBytes);
 }
 

@@ -4,6 +4,7 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/lease/reasons.hpp"
 
 namespace rampart::lease {
 
@@ -38,9 +39,9 @@ Result<std::unique_ptr<PartitionLeases>> PartitionLeases::create(LeaseOptions op
     RAMPART_RETURN_IF_ERROR(check_name("group", options.group));
     RAMPART_RETURN_IF_ERROR(check_name("node", options.node));
     if (options.ttl < kMinTtl || kMaxTtl < options.ttl) {
-        return base::out_of_range("bad_ttl", "a lease of {} ms; {} ms to {} ms are allowed",
-                                  options.ttl.micros() / 1000, kMinTtl.micros() / 1000,
-                                  kMaxTtl.micros() / 1000);
+        return base::make_error(Reason::kBadTtl, "a lease of {} ms; {} ms to {} ms are allowed",
+                                options.ttl.micros() / 1000, kMinTtl.micros() / 1000,
+                                kMaxTtl.micros() / 1000);
     }
     return std::unique_ptr<PartitionLeases>(new PartitionLeases(std::move(options), deps));
 }
@@ -52,8 +53,8 @@ bool PartitionLeases::is_mine(PartitionId partition, uint64_t epoch) const {
 }
 
 base::Error PartitionLeases::owned_by(PartitionId partition, const Lease& lease) const {
-    return base::failed_precondition(
-        "partition_owned",
+    return base::make_error(
+        Reason::kPartitionOwned,
         "partition {} of group '{}' is owned by the node '{}', which is alive; stop that node, "
         "take "
         "the partition out of its configuration, or out of that of '{}'",
@@ -84,9 +85,9 @@ Result<PartitionLeases::Epochs> PartitionLeases::claim_all(std::set<PartitionId>
     // Repeats only if a record that the previous run had sent arrived in between.
     for (int tries = 0; status && !wanted.empty(); ++tries) {
         if (tries == kClaimTries) {
-            status = base::unavailable("claim_failed",
-                                       "partition {} could not be claimed in {} tries; try again",
-                                       *wanted.begin(), kClaimTries);
+            status = base::make_error(Reason::kClaimFailed,
+                                      "partition {} could not be claimed in {} tries; try again",
+                                      *wanted.begin(), kClaimTries);
             break;
         }
         status = watch_others(wanted);
@@ -138,7 +139,8 @@ Status PartitionLeases::watch_others(const std::set<PartitionId>& partitions) {
     const Duration step = Duration::micros(std::max<int64_t>(silence.micros() / kLooksPerTtl, 1));
     for (bool over = false; !over;) {
         if (!deps_.timer.wait(step)) {
-            return base::unavailable("stopped", "stopped while waiting for a lease to expire");
+            return base::make_error(Reason::kStopped,
+                                    "stopped while waiting for a lease to expire");
         }
         // the time is taken before the read, so that the check is never too early, however long
         // this process was suspended

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/model/reasons.hpp"
 
 namespace rampart::model {
 namespace {
@@ -30,8 +31,8 @@ class TreeCheck {
     base::Status run() {
         const size_t n = tree_.nodes.size();
         if (n == 0 || n > 2 * limits::kMaxLeaves - 1) {
-            return base::out_of_range("bad_tree_size", "{} nodes; allowed are 1 to {}", n,
-                                      2 * limits::kMaxLeaves - 1);
+            return base::make_error(Reason::kBadTreeSize, "{} nodes; allowed are 1 to {}", n,
+                                    2 * limits::kMaxLeaves - 1);
         }
         if (tree_.category_sets.size() > n) return bad_sets("more category sets than nodes");
         for (const auto& set : tree_.category_sets) {
@@ -51,10 +52,10 @@ class TreeCheck {
 
   private:
     static base::Error bad_sets(std::string_view what) {
-        return base::invalid_argument("bad_category_set", "{}", what);
+        return base::make_error(Reason::kBadCategorySet, "{}", what);
     }
     static base::Error bad_node(std::string_view what) {
-        return base::invalid_argument("bad_node", "{}", what);
+        return base::make_error(Reason::kBadNode, "{}", what);
     }
 
     /// Checks a node. Children come after their parent, so that every node's state is final here.
@@ -98,16 +99,16 @@ class TreeCheck {
 base::Status check_split(const Tree& tree, const TreeNode& node, const dataset::FeatureSpec& spec) {
     const bool categorical = spec.kind == dataset::FeatureKind::kCategorical;
     if (categorical != (node.categories >= 0)) {
-        return base::invalid_argument("wrong_split_kind", "splits {} feature '{}' by {}",
-                                      categorical ? "categorical" : "numeric", spec.name,
-                                      categorical ? "a threshold" : "categories");
+        return base::make_error(Reason::kWrongSplitKind, "splits {} feature '{}' by {}",
+                                categorical ? "categorical" : "numeric", spec.name,
+                                categorical ? "a threshold" : "categories");
     }
     if (!categorical) return base::ok();
     const auto& set = tree.category_sets[static_cast<size_t>(node.categories)];
     for (size_t code = spec.categories.size(); code < set.size() * 64; ++code) {
         if ((set[code / 64] >> (code % 64) & 1) == 0) continue;
-        return base::out_of_range("unknown_category", "feature '{}' has no category code {}",
-                                  spec.name, code);
+        return base::make_error(Reason::kUnknownCategory, "feature '{}' has no category code {}",
+                                spec.name, code);
     }
     return base::ok();
 }
@@ -135,13 +136,13 @@ double Ensemble::predict_raw(std::span<const float> row, size_t trees_used) cons
 
 base::Status validate(const Ensemble& ensemble, size_t features) {
     if (ensemble.trees.size() > limits::kMaxTrees) {
-        return base::out_of_range("too_many_trees", "{} trees; allowed are {}",
-                                  ensemble.trees.size(), limits::kMaxTrees);
+        return base::make_error(Reason::kTooManyTrees, "{} trees; allowed are {}",
+                                ensemble.trees.size(), limits::kMaxTrees);
     }
     if (!(std::abs(ensemble.base_score) <= kMaxRawValue)) {
-        return base::out_of_range("bad_base_score",
-                                  "base score {}; allowed is a magnitude up to {}",
-                                  ensemble.base_score, kMaxRawValue);
+        return base::make_error(Reason::kBadBaseScore,
+                                "base score {}; allowed is a magnitude up to {}",
+                                ensemble.base_score, kMaxRawValue);
     }
     for (size_t t = 0; t < ensemble.trees.size(); ++t) {
         if (const auto status = TreeCheck(ensemble.trees[t], features).run(); !status) {

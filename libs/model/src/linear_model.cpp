@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rampart/model/reasons.hpp"
+
 namespace rampart::model {
 namespace {
 
 template <class... Args>
 base::Error bad(fmt::format_string<Args...> format, Args&&... args) {
-    return base::invalid_argument("bad_linear_model", format, std::forward<Args>(args)...);
+    return base::make_error(Reason::kBadLinearModel, format, std::forward<Args>(args)...);
 }
 
 bool allowed(double x) { return std::abs(x) <= kMaxCoefficient; }

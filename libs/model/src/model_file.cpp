@@ -11,6 +11,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/model/reasons.hpp"
 #include "rampart/v1/model_file.pb.h"
 #include "state_message.hpp"
 #include "state_text.hpp"
@@ -27,7 +28,9 @@ constexpr uint32_t kPlain = 1, kWithMembers = 2, kWithCalibrations = 3, kWithSco
 constexpr size_t kHeaderBytes = 8 + 4 + 8;
 constexpr size_t kDigestBytes = 32;
 
-base::Error bad(std::string_view what) { return base::data_loss("bad_model_file", "{}", what); }
+base::Error bad(std::string_view what) {
+    return base::make_error(Reason::kBadModelFile, "{}", what);
+}
 
 // ---- policy to message
 
@@ -463,8 +466,8 @@ Result<Payload> payload_of(std::string_view bytes) {
         return bad("this is not a Rampart model file (wrong first bytes)");
     if (bytes.size() < kHeaderBytes + kDigestBytes) return bad("the file is truncated");
     if (bytes.size() > limits::kMaxModelFileBytes) {
-        return base::out_of_range("model_file_too_large", "{} bytes; allowed are {}", bytes.size(),
-                                  limits::kMaxModelFileBytes);
+        return base::make_error(Reason::kModelFileTooLarge, "{} bytes; allowed are {}",
+                                bytes.size(), limits::kMaxModelFileBytes);
     }
     base::ByteReader reader(bytes.substr(kMagic.size()));
     RAMPART_TRY(const uint32_t version, reader.u32());
@@ -536,10 +539,10 @@ Result<LoadedPolicy> load_model_file(const std::filesystem::path& path) {
 Result<domain::PolicyId> save_model_file(const Policy& policy, const std::filesystem::path& path) {
     const std::string bytes = encode_model_file(policy);
     if (bytes.size() > limits::kMaxModelFileBytes) {
-        return base::out_of_range("model_file_too_large",
-                                  "the model takes {} bytes; allowed are {}; use fewer "
-                                  "trees",
-                                  bytes.size(), limits::kMaxModelFileBytes);
+        return base::make_error(Reason::kModelFileTooLarge,
+                                "the model takes {} bytes; allowed are {}; use fewer "
+                                "trees",
+                                bytes.size(), limits::kMaxModelFileBytes);
     }
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(path, bytes));
     return policy_id_of(bytes);

@@ -25,7 +25,7 @@ constexpr size_t kMaxProvenanceValueBytes = 16 << 20;  // large enough for a sch
 
 template <class... Args>
 base::Error bad(fmt::format_string<Args...> format, Args&&... args) {
-    return base::invalid_argument("bad_policy", format, std::forward<Args>(args)...);
+    return base::make_error(Reason::kBadPolicy, format, std::forward<Args>(args)...);
 }
 
 bool is_probability(double p) { return p >= 0 && p <= 1; }
@@ -108,12 +108,12 @@ base::Status check_members(const LearnedLink& link, const dataset::FeatureSchema
         return base::ok();
     }
     if (link.members.size() > limits::kMaxMembers) {
-        return base::out_of_range("too_many_members", "{} members; allowed are {}",
-                                  link.members.size(), limits::kMaxMembers);
+        return base::make_error(Reason::kTooManyMembers, "{} members; allowed are {}",
+                                link.members.size(), limits::kMaxMembers);
     }
     if (link.trees() > limits::kMaxTrees) {
-        return base::out_of_range("too_many_trees", "{} trees in all ensembles; allowed are {}",
-                                  link.trees(), limits::kMaxTrees);
+        return base::make_error(Reason::kTooManyTrees, "{} trees in all ensembles; allowed are {}",
+                                link.trees(), limits::kMaxTrees);
     }
     double sum = 0;
     std::vector<bool> used(1 + link.additional_ensembles.size()), added(link.linears.size());
@@ -185,8 +185,8 @@ base::Status check_calibrations_and_pulls(const LearnedLink& link,
         }
     }
     if (!link.adjustments.empty() && link.trees() > limits::kMaxTrees) {
-        return base::out_of_range("too_many_trees", "{} trees in all ensembles; allowed are {}",
-                                  link.trees(), limits::kMaxTrees);
+        return base::make_error(Reason::kTooManyTrees, "{} trees in all ensembles; allowed are {}",
+                                link.trees(), limits::kMaxTrees);
     }
     return base::ok();
 }
@@ -353,8 +353,8 @@ Result<Policy> Policy::create(dataset::FeatureSchema schema, std::vector<Link> l
                               std::map<std::string, std::string> provenance, PolicyState state) {
     if (schema.size() == 0) return bad("the schema has no features");
     if (links.empty() || links.size() > limits::kMaxChainLinks) {
-        return base::out_of_range("bad_chain_length", "{} links; allowed are 1 to {}", links.size(),
-                                  limits::kMaxChainLinks);
+        return base::make_error(Reason::kBadChainLength, "{} links; allowed are 1 to {}",
+                                links.size(), limits::kMaxChainLinks);
     }
     Policy policy;
     for (size_t i = 0; i < links.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/model/ensemble.hpp"
+#include "rampart/model/reasons.hpp"
 
 namespace rampart::model {
 
@@ -34,10 +35,10 @@ double drawn_score(std::span<const ScoreMass> scores, double u) {
 base::Result<StepNumbers> numbers_of(const ScoreStep& step, uint32_t levels) {
     const double t = step.threshold;
     if (!(t >= 0 && t <= 1) || levels > kMaxScoreLevels) {
-        return base::out_of_range("bad_score_threshold",
-                                  "a threshold of {} on scores of {} levels; scores lie in [0, 1], "
-                                  "levels are at most {}",
-                                  t, levels, kMaxScoreLevels);
+        return base::make_error(Reason::kBadScoreThreshold,
+                                "a threshold of {} on scores of {} levels; scores lie in [0, 1], "
+                                "levels are at most {}",
+                                t, levels, kMaxScoreLevels);
     }
     // p as 2p - 1, or as 1 - 2p if low scores are approved
     StepNumbers out =

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <map>
 
+#include "rampart/model_exchange/reasons.hpp"
+
 namespace rampart::model_exchange {
 namespace {
 
@@ -51,8 +53,8 @@ base::Result<std::vector<std::optional<size_t>>> match_features(
     std::span<const std::string> names, size_t count, const dataset::FeatureSchema& schema,
     std::vector<std::string>& notes) {
     if (!names.empty() && names.size() != count) {
-        return base::invalid_argument("wrong_feature_count", "{} names of {} features",
-                                      names.size(), count);
+        return base::make_error(Reason::kWrongFeatureCount, "{} names of {} features", names.size(),
+                                count);
     }
     std::multimap<std::string, size_t> by_name;
     for (size_t i = 0; i < schema.size(); ++i) {
@@ -64,10 +66,10 @@ base::Result<std::vector<std::optional<size_t>>> match_features(
     bool any = false;
     for (size_t i = 0; i < names.size(); ++i) {
         if (by_name.count(names[i]) > 1) {
-            return base::invalid_argument("ambiguous_feature_name",
-                                          "the model's feature '{}' matches several features of "
-                                          "the schema: rename one of them",
-                                          names[i].substr(0, 100));
+            return base::make_error(Reason::kAmbiguousFeatureName,
+                                    "the model's feature '{}' matches several features of "
+                                    "the schema: rename one of them",
+                                    names[i].substr(0, 100));
         }
         const auto found = by_name.find(names[i]);
         if (found == by_name.end()) continue;
@@ -76,8 +78,8 @@ base::Result<std::vector<std::optional<size_t>>> match_features(
     }
     if (any || !are_positions(names)) return places;
     if (count != schema.size()) {
-        return base::invalid_argument(
-            "wrong_feature_count",
+        return base::make_error(
+            Reason::kWrongFeatureCount,
             "the model does not name its {} features, and the schema has {}: give the schema the "
             "model's features, in its order",
             count, schema.size());

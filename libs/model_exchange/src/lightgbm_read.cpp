@@ -5,7 +5,10 @@
 #include <map>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/model/reasons.hpp"
 #include "rampart/model_exchange/lightgbm_text.hpp"
+#include "rampart/model_exchange/reasons.hpp"
 #include "tree_builder.hpp"
 
 namespace rampart::model_exchange {
@@ -15,7 +18,7 @@ namespace limits = base::limits;
 using base::Result;
 
 base::Error unsupported(std::string_view what) {
-    return base::invalid_argument("unsupported_model", "{}", what);
+    return base::make_error(Reason::kUnsupportedModel, "{}", what);
 }
 
 /// "key=value" lines up to an empty line or the end.
@@ -113,8 +116,8 @@ class LightGbmReader {
 
     Result<ForeignModel> read(std::string_view text) {
         if (take_line(text) != "tree") {
-            return base::invalid_argument(
-                "not_a_lightgbm_model",
+            return base::make_error(
+                Reason::kNotALightgbmModel,
                 "the first line is not 'tree': give a text model, as Booster.save_model writes it");
         }
         RAMPART_RETURN_IF_ERROR(read_header(take_section(text)));
@@ -130,8 +133,8 @@ class LightGbmReader {
             text = rest;
             const size_t number = out_.ensemble.trees.size();
             if (number >= limits::kMaxTrees) {
-                return base::out_of_range("too_many_trees", "more than {} trees",
-                                          limits::kMaxTrees);
+                return base::make_error(model::Reason::kTooManyTrees, "more than {} trees",
+                                        limits::kMaxTrees);
             }
             auto tree = read_tree(take_section(text));
             if (!tree) return tree.error().with_context(fmt::format("tree {}", number));
@@ -226,8 +229,8 @@ class LightGbmReader {
     Result<model::Tree> read_tree(const Section& section) {
         RAMPART_TRY(const int64_t leaves, number_of(section, "num_leaves"));
         if (leaves < 1 || static_cast<size_t>(leaves) > limits::kMaxLeaves) {
-            return base::out_of_range("too_many_leaves", "{} leaves; allowed are 1 to {}", leaves,
-                                      limits::kMaxLeaves);
+            return base::make_error(Reason::kTooManyLeaves, "{} leaves; allowed are 1 to {}",
+                                    leaves, limits::kMaxLeaves);
         }
         if (const auto linear = section.find("is_linear");
             linear != section.end() && linear->second != "0") {
@@ -304,16 +307,16 @@ class LightGbmReader {
             return bad_model(fmt::format("splits feature {} of {}", feature, places_.size()));
         const auto place = places_[static_cast<size_t>(feature)];
         if (place) return *place;
-        return base::invalid_argument(
-            "unknown_feature", "the model reads '{}', which the schema does not have: add it",
-            names_[static_cast<size_t>(feature)].substr(0, 100));
+        return base::make_error(base::Reason::kUnknownFeature,
+                                "the model reads '{}', which the schema does not have: add it",
+                                names_[static_cast<size_t>(feature)].substr(0, 100));
     }
 
     Result<std::vector<uint64_t>> read_set(const Arrays& a, double index, size_t feature) const {
         const auto& spec = schema_.features()[feature];
         if (spec.kind != dataset::FeatureKind::kCategorical) {
-            return base::invalid_argument(
-                "wrong_split_kind",
+            return base::make_error(
+                model::Reason::kWrongSplitKind,
                 "the model splits '{}' by categories, but it is numeric in the schema: make it "
                 "categorical and list its categories",
                 spec.name);
@@ -355,11 +358,11 @@ class LightGbmReader {
                 ++categorical;
         }
         if (categorical == pandas_.size()) return column;
-        return base::invalid_argument("wrong_split_kind",
-                                      "the model has {} categorical columns, but {} of its "
-                                      "features are categorical in the schema: "
-                                      "make the same ones categorical",
-                                      pandas_.size(), categorical);
+        return base::make_error(model::Reason::kWrongSplitKind,
+                                "the model has {} categorical columns, but {} of its "
+                                "features are categorical in the schema: "
+                                "make the same ones categorical",
+                                pandas_.size(), categorical);
     }
 
     const dataset::FeatureSchema& schema_;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "rampart/model_exchange/lightgbm_text.hpp"
+#include "rampart/model_exchange/reasons.hpp"
 
 namespace rampart::model_exchange {
 namespace {
@@ -17,9 +18,9 @@ base::Result<std::string> name_text(std::string_view name) {
     for (char& c : out) {
         if (std::isspace(static_cast<unsigned char>(c)) != 0) c = '_';
         if (std::string_view(",[]{}\":").find(c) == std::string_view::npos) continue;
-        return base::invalid_argument(
-            "unsupported_name", "LightGBM does not allow '{}' in a feature's name: rename '{}'", c,
-            name);
+        return base::make_error(Reason::kUnsupportedName,
+                                "LightGBM does not allow '{}' in a feature's name: rename '{}'", c,
+                                name);
     }
     return out;
 }
@@ -152,10 +153,10 @@ base::Result<std::string> write_lightgbm(const model::Ensemble& ensemble,
     if (trees.empty()) trees.push_back({.nodes = {{}}, .category_sets = {}});
     for (const auto& node : trees.front().nodes) {
         if (std::abs(node.value + ensemble.base_score) <= model::kMaxRawValue) continue;
-        return base::out_of_range("score_too_large",
-                                  "a leaf of the first tree and the base score are {} together; "
-                                  "allowed is a magnitude up to {}",
-                                  node.value + ensemble.base_score, model::kMaxRawValue);
+        return base::make_error(Reason::kScoreTooLarge,
+                                "a leaf of the first tree and the base score are {} together; "
+                                "allowed is a magnitude up to {}",
+                                node.value + ensemble.base_score, model::kMaxRawValue);
     }
     std::string sizes = "tree_sizes=", body;
     for (size_t t = 0; t < trees.size(); ++t) {

@@ -5,14 +5,16 @@
 #include <limits>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/dataset/text.hpp"
+#include "rampart/model_exchange/reasons.hpp"
 
 namespace rampart::model_exchange {
 
 namespace limits = base::limits;
 
 base::Error bad_model(std::string_view what) {
-    return base::invalid_argument("bad_model", "{}", what);
+    return base::make_error(Reason::kBadModel, "{}", what);
 }
 
 base::Result<model::Tree> build_tree(
@@ -22,8 +24,8 @@ base::Result<model::Tree> build_tree(
     for (size_t next = 0; next < numbers.size(); ++next) {
         // a tree with a cycle never ends, and is refused here
         if (numbers.size() > 2 * limits::kMaxLeaves - 1) {
-            return base::out_of_range("too_many_leaves", "more than {} leaves, or a cycle of nodes",
-                                      limits::kMaxLeaves);
+            return base::make_error(Reason::kTooManyLeaves,
+                                    "more than {} leaves, or a cycle of nodes", limits::kMaxLeaves);
         }
         auto found = read(numbers[next]);
         if (!found) return found.error().with_context(fmt::format("node {}", numbers[next]));
@@ -44,7 +46,7 @@ base::Result<model::Tree> build_tree(
 base::Result<float> float_at_most(double x) {
     constexpr float kMost = std::numeric_limits<float>::max();
     if (!(x >= -static_cast<double>(kMost)) || std::isinf(x)) {
-        return base::out_of_range("bad_threshold", "the threshold {} is below every float", x);
+        return base::make_error(Reason::kBadThreshold, "the threshold {} is below every float", x);
     }
     if (x >= static_cast<double>(kMost)) return kMost;
     const auto near = static_cast<float>(x);
@@ -54,7 +56,7 @@ base::Result<float> float_at_most(double x) {
 base::Result<float> float_below(float x) {
     constexpr float kMost = std::numeric_limits<float>::max();
     if (!(x > -kMost) || std::isinf(x)) {
-        return base::out_of_range("bad_threshold", "no float is below the threshold {}", x);
+        return base::make_error(Reason::kBadThreshold, "no float is below the threshold {}", x);
     }
     return std::nextafter(x, -kMost);
 }
@@ -70,8 +72,8 @@ CategoryCodes::CategoryCodes(const dataset::FeatureSchema& schema, size_t featur
 size_t CategoryCodes::count() const { return schema_.features()[feature_].categories.size(); }
 
 base::Error CategoryCodes::unknown(std::string_view category) const {
-    return base::invalid_argument(
-        "unknown_category",
+    return base::make_error(
+        base::Reason::kUnknownCategory,
         "the model splits on category '{}' of '{}', which the schema does not list: "
         "add it to the feature's categories",
         category.substr(0, 100), schema_.features()[feature_].name);

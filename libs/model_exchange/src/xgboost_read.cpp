@@ -4,6 +4,9 @@
 #include <map>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/model/reasons.hpp"
+#include "rampart/model_exchange/reasons.hpp"
 #include "rampart/model_exchange/xgboost_json.hpp"
 #include "tree_builder.hpp"
 
@@ -15,7 +18,7 @@ namespace limits = base::limits;
 using base::Result;
 
 base::Error unsupported(std::string_view what) {
-    return base::invalid_argument("unsupported_model", "{}", what);
+    return base::make_error(Reason::kUnsupportedModel, "{}", what);
 }
 
 Result<const json::object*> object_at(const json::object& in, std::string_view key) {
@@ -112,10 +115,9 @@ class XgboostReader {
         const auto* object = error ? nullptr : root.if_object();
         const auto* learner = object == nullptr ? nullptr : object->if_contains("learner");
         if (learner == nullptr || !learner->is_object()) {
-            return base::invalid_argument(
-                "not_an_xgboost_model",
-                "not a JSON object with a 'learner': give a JSON model, as "
-                "Booster.save_model(\"model.json\") writes it");
+            return base::make_error(Reason::kNotAnXgboostModel,
+                                    "not a JSON object with a 'learner': give a JSON model, as "
+                                    "Booster.save_model(\"model.json\") writes it");
         }
         RAMPART_RETURN_IF_ERROR(read_learner(learner->get_object()));
         RAMPART_TRY(const auto* booster, object_at(learner->get_object(), "gradient_booster"));
@@ -126,8 +128,8 @@ class XgboostReader {
         RAMPART_TRY(const auto* model, object_at(*booster, "model"));
         RAMPART_TRY(const auto* trees, array_at(*model, "trees"));
         if (trees->size() > limits::kMaxTrees)
-            return base::out_of_range("too_many_trees", "{} trees; allowed are {}", trees->size(),
-                                      limits::kMaxTrees);
+            return base::make_error(model::Reason::kTooManyTrees, "{} trees; allowed are {}",
+                                    trees->size(), limits::kMaxTrees);
         for (const auto& value : *trees) {
             const size_t number = out_.ensemble.trees.size();
             if (!value.is_object())
@@ -262,8 +264,9 @@ class XgboostReader {
             return bad_model(fmt::format("splits feature {} of {}", feature, places_.size()));
         const auto at = static_cast<size_t>(feature);
         if (places_[at]) return *places_[at];
-        return base::invalid_argument(
-            "unknown_feature", "the model reads '{}', which the schema does not have: add it",
+        return base::make_error(
+            base::Reason::kUnknownFeature,
+            "the model reads '{}', which the schema does not have: add it",
             names_.empty() ? fmt::format("f{}", at) : names_[at].substr(0, 100));
     }
 
@@ -271,8 +274,8 @@ class XgboostReader {
     Result<std::vector<uint64_t>> read_set(const Arrays& a, size_t node, size_t feature) const {
         const auto& spec = schema_.features()[feature];
         if (spec.kind != dataset::FeatureKind::kCategorical) {
-            return base::invalid_argument(
-                "wrong_split_kind",
+            return base::make_error(
+                model::Reason::kWrongSplitKind,
                 "the model splits '{}' by categories, but it is numeric in the schema: make it "
                 "categorical and list its categories",
                 spec.name);

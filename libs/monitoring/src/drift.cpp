@@ -9,6 +9,8 @@
 #include "rampart/gbdt/learner.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/batch_engine.hpp"
+#include "rampart/monitoring/reasons.hpp"
+#include "rampart/ope/reasons.hpp"
 #include "rampart/stats/distributions.hpp"
 #include "rampart/stats/metrics.hpp"
 
@@ -55,10 +57,10 @@ Status check_half(const Dataset& half) {
         static_cast<size_t>(std::count(half.label.begin(), half.label.end(), uint8_t{1}));
     const size_t earlier = half.rows() - later;
     if (std::min(earlier, later) >= kMinDriftRows) return base::ok();
-    return base::failed_precondition(kTooFewRows,
-                                     "half of the persons are {} of the earlier and {} of the "
-                                     "later period; {} of each are wanted: take longer periods",
-                                     earlier, later, kMinDriftRows);
+    return base::make_error(Reason::kTooFewRows,
+                            "half of the persons are {} of the earlier and {} of the "
+                            "later period; {} of each are wanted: take longer periods",
+                            earlier, later, kMinDriftRows);
 }
 
 /// 1 - sum (t^3 - t) / (N^3 - N): share of the variance that ties leave.
@@ -118,8 +120,8 @@ std::vector<std::pair<std::string, double>> largest_gains(const model::Ensemble&
 Result<Drift> measure_drift(const Dataset& data, const std::vector<std::string>& person,
                             const DriftOptions& options, base::ThreadPool* pool) {
     if (person.size() != data.rows()) {
-        return base::invalid_argument("bad_shape", "{} persons for {} rows", person.size(),
-                                      data.rows());
+        return base::make_error(ope::Reason::kBadShape, "{} persons for {} rows", person.size(),
+                                data.rows());
     }
     std::vector<uint32_t> to_learn, to_test;
     const auto chosen = one_row_each(person, options);

@@ -6,13 +6,17 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "rampart/base/reasons.hpp"
+#include "rampart/monitoring/reasons.hpp"
+#include "rampart/ope/reasons.hpp"
 #include "rampart/stats/confidence_bound.hpp"
 #include "rampart/stats/confidence_sequence.hpp"
+#include "rampart/stats/reasons.hpp"
 
 namespace rampart::monitoring {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 using base::Result;
 using base::Status;
 using ope::ImpactModel;
@@ -220,9 +224,9 @@ Status check_impacts(const WatchPlan& plan, const LoggedFeedback& since) {
     for (size_t i = 0; i < since.impact.size(); ++i) {
         const double x = since.impact[i];
         if (since.decisions.has_impact[i] != 0 && !(x >= model.lo && x <= model.hi)) {
-            return invalid_argument("impact_out_of_range",
-                                    "record {}: impact {} lies outside the declared range [{}, {}]",
-                                    since.decisions.record_id[i], x, model.lo, model.hi);
+            return make_error(ope::Reason::kImpactOutOfRange,
+                              "record {}: impact {} lies outside the declared range [{}, {}]",
+                              since.decisions.record_id[i], x, model.lo, model.hi);
         }
     }
     return base::ok();
@@ -232,25 +236,28 @@ Status check_impacts(const WatchPlan& plan, const LoggedFeedback& since) {
 
 Status validate(const MonitorConfig& config, const ImpactModel& impact) {
     if (!(config.delta > 0 && config.delta <= 0.5)) {
-        return invalid_argument("bad_delta", "delta is {}: must lie in (0, 0.5]", config.delta);
+        return make_error(stats::Reason::kBadDelta, "delta is {}: must lie in (0, 0.5]",
+                          config.delta);
     }
     if (!(config.margin >= 0 && std::isfinite(config.margin))) {
-        return invalid_argument("bad_margin", "margin is {}: must be at least 0 and finite",
-                                config.margin);
+        return make_error(Reason::kBadMargin, "margin is {}: must be at least 0 and finite",
+                          config.margin);
     }
     if (!(config.bet_cap > 0 && config.bet_cap < 1)) {
-        return invalid_argument("bad_bet_cap", "bet_cap is {}: must lie in (0, 1)", config.bet_cap);
+        return make_error(base::Reason::kBadBetCap, "bet_cap is {}: must lie in (0, 1)",
+                          config.bet_cap);
     }
     if (config.min_units < 1) {
-        return invalid_argument("bad_min_units", "min_units is 0: must be at least 1");
+        return make_error(Reason::kBadMinUnits, "min_units is 0: must be at least 1");
     }
     if (!(std::isfinite(impact.lo) && std::isfinite(impact.hi) && impact.lo < impact.hi)) {
-        return invalid_argument("bad_range", "the impact's range is [{}, {}]: must be an interval",
-                                impact.lo, impact.hi);
+        return make_error(base::Reason::kBadRange,
+                          "the impact's range is [{}, {}]: must be an interval", impact.lo,
+                          impact.hi);
     }
     if (config.floor && !(*config.floor >= impact.lo && *config.floor < impact.hi)) {
-        return invalid_argument("bad_floor", "floor is {}: must lie in [{}, {})", *config.floor,
-                                impact.lo, impact.hi);
+        return make_error(Reason::kBadFloor, "floor is {}: must lie in [{}, {})", *config.floor,
+                          impact.lo, impact.hi);
     }
     return base::ok();
 }
@@ -282,9 +289,9 @@ Result<WatchState> look(const WatchPlan& plan, const LoggedFeedback& since) {
         std::equal(groups.begin(), groups.end(), plan.groups.begin(), plan.groups.end(),
                    [](const auto& a, const auto& b) { return a.name == b.name; });
     if (!same) {
-        return invalid_argument("other_groups",
-                                "the decisions' {} groups are not the {} that were planned for",
-                                groups.size(), plan.groups.size());
+        return make_error(base::Reason::kOtherGroups,
+                          "the decisions' {} groups are not the {} that were planned for",
+                          groups.size(), plan.groups.size());
     }
     WatchState state{.log_needed = plan.log_needed, .groups = {}};
     for (size_t g = 0; g < groups.size(); ++g) {

@@ -8,11 +8,12 @@
 #include <numeric>
 
 #include "rampart/base/random.hpp"
+#include "rampart/numeric/reasons.hpp"
 
 namespace rampart::numeric {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
@@ -204,13 +205,13 @@ class Run {
 
 base::Status check_box(const Box& box, size_t n) {
     if (box.lower.size() != box.upper.size() || (!box.lower.empty() && box.lower.size() != n)) {
-        return invalid_argument("bad_search", "box: {} lower and {} upper ends for {} coordinates",
-                                box.lower.size(), box.upper.size(), n);
+        return make_error(Reason::kBadSearch, "box: {} lower and {} upper ends for {} coordinates",
+                          box.lower.size(), box.upper.size(), n);
     }
     for (size_t i = 0; i < box.lower.size(); ++i) {
         if (!(box.lower[i] <= box.upper[i])) {
-            return invalid_argument("bad_search", "box: coordinate {} has the ends [{}, {}]", i,
-                                    box.lower[i], box.upper[i]);
+            return make_error(Reason::kBadSearch, "box: coordinate {} has the ends [{}, {}]", i,
+                              box.lower[i], box.upper[i]);
         }
     }
     return base::ok();
@@ -220,12 +221,12 @@ base::Status check_options(const CmaEsOptions& o, size_t n) {
     const auto require = [](bool holds, const char* field, auto value, const char* range) {
         if (holds) return base::ok();
         return base::Status(
-            invalid_argument("bad_search", "{}: {} has to lie in {}", field, value, range));
+            make_error(Reason::kBadSearch, "{}: {} has to lie in {}", field, value, range));
     };
     RAMPART_RETURN_IF_ERROR(
         require(o.scale > 0 && std::isfinite(o.scale), "scale", o.scale, "(0, inf)"));
     if (!o.scales.empty() && o.scales.size() != n) {
-        return invalid_argument("bad_search", "scales: {} for {} coordinates", o.scales.size(), n);
+        return make_error(Reason::kBadSearch, "scales: {} for {} coordinates", o.scales.size(), n);
     }
     for (const double s : o.scales) {
         RAMPART_RETURN_IF_ERROR(require(s > 0 && std::isfinite(s), "scales", s, "(0, inf)"));
@@ -247,19 +248,19 @@ base::Status check_options(const CmaEsOptions& o, size_t n) {
 base::Status check(std::span<const std::vector<double>> starts, const Box& box,
                    const CmaEsOptions& options) {
     if (starts.empty() || starts.size() > kMaxStarts) {
-        return invalid_argument("bad_search", "starts: {} points; give 1 to {}", starts.size(),
-                                kMaxStarts);
+        return make_error(Reason::kBadSearch, "starts: {} points; give 1 to {}", starts.size(),
+                          kMaxStarts);
     }
     const size_t n = starts[0].size();
     if (n < 1 || n > kMaxDimension) {
-        return invalid_argument("bad_search", "starts: {} coordinates; 1 to {} can be searched", n,
-                                kMaxDimension);
+        return make_error(Reason::kBadSearch, "starts: {} coordinates; 1 to {} can be searched", n,
+                          kMaxDimension);
     }
     for (const auto& start : starts) {
         if (start.size() != n ||
             !std::all_of(start.begin(), start.end(), [](double v) { return std::isfinite(v); })) {
-            return invalid_argument("bad_search", "starts: each has to have {} finite coordinates",
-                                    n);
+            return make_error(Reason::kBadSearch, "starts: each has to have {} finite coordinates",
+                              n);
         }
     }
     RAMPART_RETURN_IF_ERROR(check_box(box, n));

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <memory>
 
+#include "rampart/numeric/reasons.hpp"
+
 namespace rampart::numeric {
 namespace {
 
@@ -23,7 +25,7 @@ using Model = std::unique_ptr<Clp_Simplex, FreeModel>;
 
 template <class... Args>
 base::Error bad(fmt::format_string<Args...> format, Args&&... args) {
-    return base::invalid_argument("bad_linear_program", format, std::forward<Args>(args)...);
+    return base::make_error(Reason::kBadLinearProgram, format, std::forward<Args>(args)...);
 }
 
 bool are_bounds(double lower, double upper) {
@@ -163,10 +165,10 @@ base::Result<LinearSolution> run(const LinearProgram& program) {
         auto solution = solution_of(program, model.get());
         if (proven(program, solution)) return solution;
     }
-    return base::internal_error("simplex_failed",
-                                "a linear program of {} rows and {} columns was not solved (status "
-                                "{})",
-                                program.rows.size(), program.columns.size(), status);
+    return base::make_error(Reason::kSimplexFailed,
+                            "a linear program of {} rows and {} columns was not solved (status "
+                            "{})",
+                            program.rows.size(), program.columns.size(), status);
 }
 
 }  // namespace
@@ -176,9 +178,9 @@ base::Result<LinearSolution> solve(const LinearProgram& program) {
     try {
         return run(program);
     } catch (...) {  // CoinError, which is no std::exception, or no memory
-        return base::internal_error("simplex_failed",
-                                    "a linear program of {} rows and {} columns failed",
-                                    program.rows.size(), program.columns.size());
+        return base::make_error(Reason::kSimplexFailed,
+                                "a linear program of {} rows and {} columns failed",
+                                program.rows.size(), program.columns.size());
     }
 }
 

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rampart/base/reasons.hpp"
+#include "rampart/ope/reasons.hpp"
 #include "rampart/ope/value_bound.hpp"
 #include "rampart/stats/betting.hpp"
+#include "rampart/stats/reasons.hpp"
 
 namespace rampart::ope {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 
 constexpr size_t kMaxPoints = 1000;
 
@@ -20,24 +23,25 @@ double indicator(double impact, double v, Tail tail) {
 base::Status check(const GroupFeedback& selection, const UnitMap& units, const ImpactModel& model,
                    std::span<const double> points, double delta) {
     if (points.empty() || points.size() > kMaxPoints) {
-        return invalid_argument("bad_points", "{} points: give 1 to {}", points.size(), kMaxPoints);
+        return make_error(base::Reason::kBadPoints, "{} points: give 1 to {}", points.size(),
+                          kMaxPoints);
     }
     for (size_t k = 0; k < points.size(); ++k) {
         const bool inside = points[k] >= model.lo && points[k] < model.hi;
         if (!inside || (k > 0 && !(points[k] > points[k - 1]))) {
-            return invalid_argument("bad_points",
-                                    "point {} is {}: points must ascend and lie in [{}, {})", k,
-                                    points[k], model.lo, model.hi);
+            return make_error(base::Reason::kBadPoints,
+                              "point {} is {}: points must ascend and lie in [{}, {})", k,
+                              points[k], model.lo, model.hi);
         }
     }
     if (!(delta > 0 && delta < 1)) {
-        return invalid_argument("bad_delta", "delta is {}: must lie in (0, 1)", delta);
+        return make_error(stats::Reason::kBadDelta, "delta is {}: must lie in (0, 1)", delta);
     }
     if (selection.records.empty() || units.units < 2) {
-        return invalid_argument("too_few_records",
-                                "{} records to plan from and {} persons to test: at least 1 and 2 "
-                                "are needed",
-                                selection.records.size(), units.units);
+        return make_error(Reason::kTooFewRecords,
+                          "{} records to plan from and {} persons to test: at least 1 and 2 "
+                          "are needed",
+                          selection.records.size(), units.units);
     }
     return base::ok();
 }

@@ -9,11 +9,13 @@
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/ope/reasons.hpp"
 
 namespace rampart::ope {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -33,19 +35,19 @@ base::Status check_shapes(const RegressionData& data, Interval range,
     if (data.features > base::limits::kMaxFeatures || n > base::limits::kMaxRows ||
         data.x.size() != n * data.features || data.approved.size() != n ||
         (!data.weight.empty() && data.weight.size() != n)) {
-        return invalid_argument(
-            "bad_shape",
+        return make_error(
+            Reason::kBadShape,
             "{} impacts, {} features (at most {}), {} feature values, {} actions, {} weights: give "
             "one row of features, one action and one weight (or no weights) for each impact",
             n, data.features, base::limits::kMaxFeatures, data.x.size(), data.approved.size(),
             data.weight.size());
     }
     if (!(options.ridge > 0 && options.ridge <= 1e6)) {
-        return invalid_argument("bad_ridge", "ridge is {}: must lie in (0, 1e6]", options.ridge);
+        return make_error(Reason::kBadRidge, "ridge is {}: must lie in (0, 1e6]", options.ridge);
     }
     if (!(range.lo < range.hi && std::isfinite(range.lo) && std::isfinite(range.hi))) {
-        return invalid_argument("bad_range", "impacts in [{}, {}]: must be a finite interval",
-                                range.lo, range.hi);
+        return make_error(base::Reason::kBadRange, "impacts in [{}, {}]: must be a finite interval",
+                          range.lo, range.hi);
     }
     return base::ok();
 }
@@ -56,8 +58,8 @@ base::Status check_values(const RegressionData& data) {
         const double weight = data.weight.empty() ? 1 : data.weight[i];
         if (data.approved[i] > 1 || std::isinf(data.impact[i]) || !(weight >= 0) ||
             std::isinf(weight)) {
-            return invalid_argument(
-                "bad_regression_data",
+            return make_error(
+                Reason::kBadRegressionData,
                 "row {}: action {}, impact {}, weight {}: an action is 0 or 1, an impact and a "
                 "weight are finite, a weight is not negative",
                 i, data.approved[i], data.impact[i], weight);
@@ -68,14 +70,14 @@ base::Status check_values(const RegressionData& data) {
         std::find_if(data.x.begin(), data.x.end(), [](double v) { return std::isinf(v); });
     if (infinite != data.x.end()) {
         const auto at = static_cast<size_t>(infinite - data.x.begin());
-        return invalid_argument("bad_regression_data",
-                                "row {}, feature {} is infinite: give a number, or NaN where none "
-                                "is known",
-                                at / data.features, at % data.features);
+        return make_error(Reason::kBadRegressionData,
+                          "row {}, feature {} is infinite: give a number, or NaN where none "
+                          "is known",
+                          at / data.features, at % data.features);
     }
     if (rows < 2) {
-        return invalid_argument("too_few_rows",
-                                "{} rows have an impact and a weight: a regression needs 2", rows);
+        return make_error(Reason::kTooFewRows,
+                          "{} rows have an impact and a weight: a regression needs 2", rows);
     }
     return base::ok();
 }
@@ -209,9 +211,9 @@ base::Result<ImpactRegression> ImpactRegression::fit(const RegressionData& data,
     const bool finite = standardise(data, *model);
     if (finite) solve(data, options.ridge, *model);
     if (!finite || !model->slopes.allFinite() || !std::isfinite(model->intercept)) {
-        return invalid_argument("bad_regression_data",
-                                "the features or impacts are so large that their products "
-                                "overflow: scale them");
+        return make_error(Reason::kBadRegressionData,
+                          "the features or impacts are so large that their products "
+                          "overflow: scale them");
     }
     model->range = impact_range;
     Interval fitted{impact_range.hi, impact_range.lo};
@@ -239,10 +241,10 @@ base::Result<std::vector<ControlVariates>> cross_fitted_control_variates(
     const RegressionOptions& options) {
     const size_t n = data.impact.size();
     if (folds < 2 || folds > 100) {
-        return invalid_argument("bad_folds", "{} folds: must be 2 to 100", folds);
+        return make_error(base::Reason::kBadFolds, "{} folds: must be 2 to 100", folds);
     }
     if (unit.size() != n) {
-        return invalid_argument("bad_shape", "{} units for {} records", unit.size(), n);
+        return make_error(Reason::kBadShape, "{} units for {} records", unit.size(), n);
     }
     RAMPART_RETURN_IF_ERROR(check_shapes(data, impact_range, options));
     std::vector<ControlVariates> control_variates(n);

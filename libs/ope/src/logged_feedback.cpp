@@ -7,20 +7,21 @@
 #include <unordered_set>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/ope/reasons.hpp"
 
 namespace rampart::ope {
 namespace {
 
-using base::invalid_argument;
-using base::out_of_range;
+using base::make_error;
 using base::Status;
 namespace limits = base::limits;
 
 Status check_shapes(const LoggedDecisions& d) {
     const size_t n = d.size();
     if (n > limits::kMaxRows) {
-        return out_of_range("too_many_records", "{} records; at most {} fit in one test", n,
-                            limits::kMaxRows);
+        return make_error(Reason::kTooManyRecords, "{} records; at most {} fit in one test", n,
+                          limits::kMaxRows);
     }
     const std::pair<std::string_view, size_t> columns[] = {
         {"unit_id", d.unit_id.size()},     {"p_approve", d.p_approve.size()},
@@ -29,43 +30,42 @@ Status check_shapes(const LoggedDecisions& d) {
         {"logger", d.logger.size()}};
     for (const auto& [name, size] : columns) {
         if (size != n) {
-            return invalid_argument("bad_shape", "{} has {} entries for {} records", name, size, n);
+            return make_error(Reason::kBadShape, "{} has {} entries for {} records", name, size, n);
         }
     }
     if (!d.anchor.empty() && d.anchor.size() != n) {
-        return invalid_argument("bad_shape", "anchor has {} entries for {} records",
-                                d.anchor.size(), n);
+        return make_error(Reason::kBadShape, "anchor has {} entries for {} records",
+                          d.anchor.size(), n);
     }
     if (!d.control_variates.empty() && d.control_variates.size() != n) {
-        return invalid_argument("bad_shape", "centres has {} entries for {} records",
-                                d.control_variates.size(), n);
+        return make_error(Reason::kBadShape, "centres has {} entries for {} records",
+                          d.control_variates.size(), n);
     }
     if (d.has_label.size() != d.conditions.size() ||
         (!d.has_label.empty() && d.has_label.size() != n)) {
-        return invalid_argument(
-            "bad_shape",
-            "has_label has {} entries, conditions {}, for {} records: give both for "
-            "all records or neither",
-            d.has_label.size(), d.conditions.size(), n);
+        return make_error(Reason::kBadShape,
+                          "has_label has {} entries, conditions {}, for {} records: give both for "
+                          "all records or neither",
+                          d.has_label.size(), d.conditions.size(), n);
     }
     return base::ok();
 }
 
 Status check_probability(const std::string& record, std::string_view what, double p) {
     if (p >= 0 && p <= 1) return base::ok();  // false for NaN
-    return invalid_argument("bad_probability", "record {}: {} is {}; a probability lies in [0, 1]",
-                            record, what, p);
+    return make_error(base::Reason::kBadProbability,
+                      "record {}: {} is {}; a probability lies in [0, 1]", record, what, p);
 }
 
 Status check_record(const LoggedDecisions& d, size_t i) {
     const std::string& id = d.record_id[i];
     if (id.empty() || id.size() > limits::kMaxIdBytes) {
-        return invalid_argument("bad_record_id", "record number {}: an id has 1 to {} bytes", i,
-                                limits::kMaxIdBytes);
+        return make_error(Reason::kBadRecordId, "record number {}: an id has 1 to {} bytes", i,
+                          limits::kMaxIdBytes);
     }
     if (d.unit_id[i].empty() || d.unit_id[i].size() > limits::kMaxIdBytes) {
-        return invalid_argument("bad_unit_id", "record {}: the person's id has 1 to {} bytes", id,
-                                limits::kMaxIdBytes);
+        return make_error(Reason::kBadUnitId, "record {}: the person's id has 1 to {} bytes", id,
+                          limits::kMaxIdBytes);
     }
     RAMPART_RETURN_IF_ERROR(check_probability(id, "candidate", d.candidate[i]));
     RAMPART_RETURN_IF_ERROR(check_probability(id, "reference", d.reference[i]));
@@ -73,50 +73,48 @@ Status check_record(const LoggedDecisions& d, size_t i) {
     RAMPART_RETURN_IF_ERROR(check_probability(id, "p_approve", d.p_approve[i]));
     const bool label = !d.has_label.empty() && d.has_label[i] > 1;
     if (d.approved[i] > 1 || d.has_impact[i] > 1 || label) {
-        return invalid_argument("bad_flag",
-                                "record {}: approved, has_impact and has_label are 0 or 1", id);
+        return make_error(base::Reason::kBadFlag,
+                          "record {}: approved, has_impact and has_label are 0 or 1", id);
     }
     const double propensity = d.approved[i] != 0 ? d.p_approve[i] : 1 - d.p_approve[i];
     if (!(propensity > 0)) {
-        return invalid_argument(
-            "bad_propensity",
-            "record {}: the action taken has logged propensity {}; it must lie in "
-            "(0, 1], so the log is wrong",
-            id, propensity);
+        return make_error(base::Reason::kBadPropensity,
+                          "record {}: the action taken has logged propensity {}; it must lie in "
+                          "(0, 1], so the log is wrong",
+                          id, propensity);
     }
     if (!d.control_variates.empty() && !(std::isfinite(d.control_variates[i].approve) &&
                                          std::isfinite(d.control_variates[i].decline))) {
-        return invalid_argument("bad_centre", "record {}: centres {} and {} must be finite", id,
-                                d.control_variates[i].approve, d.control_variates[i].decline);
+        return make_error(Reason::kBadCentre, "record {}: centres {} and {} must be finite", id,
+                          d.control_variates[i].approve, d.control_variates[i].decline);
     }
     if (d.logger[i] >= d.logger_ids.size()) {
-        return invalid_argument("bad_logger", "record {}: logger {} of {}", id, d.logger[i],
-                                d.logger_ids.size());
+        return make_error(Reason::kBadLogger, "record {}: logger {} of {}", id, d.logger[i],
+                          d.logger_ids.size());
     }
     return base::ok();
 }
 
 Status check_groups(const LoggedDecisions& d) {
     if (d.groups.size() > limits::kMaxGroups) {
-        return out_of_range("too_many_groups", "{} groups; at most {} are allowed", d.groups.size(),
-                            limits::kMaxGroups);
+        return make_error(base::Reason::kTooManyGroups, "{} groups; at most {} are allowed",
+                          d.groups.size(), limits::kMaxGroups);
     }
     std::set<std::string_view> names;
     for (const Group& group : d.groups) {
         if (group.name.empty() || group.name.size() > limits::kMaxNameBytes ||
             !names.insert(group.name).second) {
-            return invalid_argument("bad_group",
-                                    "group '{}': names are unique and have 1 to {} bytes",
-                                    group.name, limits::kMaxNameBytes);
+            return make_error(base::Reason::kBadGroup,
+                              "group '{}': names are unique and have 1 to {} bytes", group.name,
+                              limits::kMaxNameBytes);
         }
         for (size_t k = 0; k < group.records.size(); ++k) {
             if (group.records[k] >= d.size() ||
                 (k > 0 && group.records[k] <= group.records[k - 1])) {
-                return invalid_argument(
-                    "bad_group",
-                    "group '{}': positions must be ascending and below {}; entry {} "
-                    "is {}",
-                    group.name, d.size(), k, group.records[k]);
+                return make_error(base::Reason::kBadGroup,
+                                  "group '{}': positions must be ascending and below {}; entry {} "
+                                  "is {}",
+                                  group.name, d.size(), k, group.records[k]);
             }
         }
     }
@@ -126,10 +124,10 @@ Status check_groups(const LoggedDecisions& d) {
 Status check_overridden(const LoggedDecisions& d) {
     for (size_t k = 0; k < d.overridden.size(); ++k) {
         if (d.overridden[k] >= d.size() || (k > 0 && d.overridden[k] <= d.overridden[k - 1])) {
-            return invalid_argument("bad_overridden",
-                                    "overridden: positions must be ascending and below {}; entry "
-                                    "{} is {}",
-                                    d.size(), k, d.overridden[k]);
+            return make_error(Reason::kBadOverridden,
+                              "overridden: positions must be ascending and below {}; entry "
+                              "{} is {}",
+                              d.size(), k, d.overridden[k]);
         }
     }
     return base::ok();
@@ -148,8 +146,8 @@ Status validate(const LoggedDecisions& decisions) {
     for (size_t i = 0; i < decisions.size(); ++i) {
         RAMPART_RETURN_IF_ERROR(check_record(decisions, i));
         if (!seen.insert(decisions.record_id[i]).second) {
-            return invalid_argument("duplicate_record", "record {} occurs twice; keep one",
-                                    decisions.record_id[i]);
+            return make_error(Reason::kDuplicateRecord, "record {} occurs twice; keep one",
+                              decisions.record_id[i]);
         }
     }
     RAMPART_RETURN_IF_ERROR(check_overridden(decisions));
@@ -158,17 +156,17 @@ Status validate(const LoggedDecisions& decisions) {
 
 Status validate_impacts(const LoggedDecisions& decisions, const std::vector<double>& impact) {
     if (impact.size() != decisions.size()) {
-        return invalid_argument("bad_shape", "impact has {} entries for {} records", impact.size(),
-                                decisions.size());
+        return make_error(Reason::kBadShape, "impact has {} entries for {} records", impact.size(),
+                          decisions.size());
     }
     for (size_t i = 0; i < impact.size(); ++i) {
         const bool fits =
             decisions.has_impact[i] != 0 ? std::isfinite(impact[i]) : std::isnan(impact[i]);
         if (!fits) {
-            return invalid_argument(
-                "bad_impact", "record {}: has_impact is {}, so its impact must be {}",
-                decisions.record_id[i], decisions.has_impact[i],
-                decisions.has_impact[i] != 0 ? "a finite number" : "NaN (missing)");
+            return make_error(Reason::kBadImpact,
+                              "record {}: has_impact is {}, so its impact must be {}",
+                              decisions.record_id[i], decisions.has_impact[i],
+                              decisions.has_impact[i] != 0 ? "a finite number" : "NaN (missing)");
         }
     }
     return base::ok();
@@ -176,15 +174,15 @@ Status validate_impacts(const LoggedDecisions& decisions, const std::vector<doub
 
 Status validate_labels(const LoggedDecisions& decisions, const std::vector<double>& label) {
     if (label.size() != decisions.has_label.size()) {
-        return invalid_argument("bad_shape", "label has {} entries, has_label {}", label.size(),
-                                decisions.has_label.size());
+        return make_error(Reason::kBadShape, "label has {} entries, has_label {}", label.size(),
+                          decisions.has_label.size());
     }
     for (size_t i = 0; i < label.size(); ++i) {
         const bool known = decisions.has_label[i] != 0;
         if (known ? label[i] == 0 || label[i] == 1 : std::isnan(label[i])) continue;
-        return invalid_argument("bad_label", "record {}: has_label is {}, so its label must be {}",
-                                decisions.record_id[i], decisions.has_label[i],
-                                known ? "0 or 1" : "NaN (missing)");
+        return make_error(
+            base::Reason::kBadLabel, "record {}: has_label is {}, so its label must be {}",
+            decisions.record_id[i], decisions.has_label[i], known ? "0 or 1" : "NaN (missing)");
     }
     return base::ok();
 }

@@ -9,6 +9,7 @@
 #include "rampart/base/aead.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/privacy/reasons.hpp"
 #include "rampart/storage/database.hpp"
 
 namespace rampart::privacy {
@@ -63,9 +64,9 @@ struct PersonKeys::Impl {
     Result<Unwrapped> unwrap(std::string_view id, std::string_view wrapped) const {
         auto plain = base::unseal(wrapping, id, wrapped);
         if (!plain || plain->size() != kPersonTagBytes + base::kAeadKeyBytes) {
-            return base::data_loss("bad_person_key",
-                                   "person key {} is damaged or wrapped with another secret",
-                                   base::to_hex(id));
+            return base::make_error(Reason::kBadPersonKey,
+                                    "person key {} is damaged or wrapped with another secret",
+                                    base::to_hex(id));
         }
         return Unwrapped{PersonTag(plain->substr(0, kPersonTagBytes)),
                          plain->substr(kPersonTagBytes)};
@@ -94,10 +95,10 @@ Status PersonKeys::Impl::check_secret(bool read_only) {
     RAMPART_TRY(const auto known, db->get(kMeta, kSecretKey));
     if (known == id || (!known && read_only)) return base::ok();
     if (known) {
-        return base::failed_precondition("other_secret",
-                                         "the person keys in '{}' are wrapped with another secret; "
-                                         "restore the file keys/person that they were made with",
-                                         db->path().string());
+        return base::make_error(Reason::kOtherSecret,
+                                "the person keys in '{}' are wrapped with another secret; "
+                                "restore the file keys/person that they were made with",
+                                db->path().string());
     }
     storage::WriteBatch batch;
     batch.put(kMeta, kSecretKey, id);
@@ -110,8 +111,8 @@ const std::vector<std::string> kFamilies{"meta", "keys", "people"};
 
 Status check_length(std::string_view secret) {
     if (secret.size() >= kMinSecretBytes) return base::ok();
-    return base::invalid_argument("bad_secret", "the secret has {} bytes; {} are needed",
-                                  secret.size(), kMinSecretBytes);
+    return base::make_error(Reason::kBadSecret, "the secret has {} bytes; {} are needed",
+                            secret.size(), kMinSecretBytes);
 }
 
 }  // namespace
@@ -162,8 +163,8 @@ Result<std::optional<Key>> PersonKeys::Impl::find(const PersonTag& tag) const {
     if (ids.empty()) return std::optional<Key>();
     RAMPART_TRY(const auto stored, db->get(kKeys, ids.front()));
     if (!stored || stored->empty() || stored->front() != kLive) {
-        return base::data_loss("bad_person_key", "person key {} is listed but missing",
-                               base::to_hex(ids.front()));
+        return base::make_error(Reason::kBadPersonKey, "person key {} is listed but missing",
+                                base::to_hex(ids.front()));
     }
     RAMPART_TRY(auto key, unwrap(ids.front(), std::string_view(*stored).substr(1)));
     return std::optional(Key{ids.front(), std::move(key.secret)});
@@ -237,8 +238,8 @@ bool PersonKeys::is_envelope(std::string_view bytes) {
 Result<std::optional<std::string>> PersonKeys::unseal(std::string_view name,
                                                       std::string_view envelope) {
     if (!is_envelope(envelope) || envelope.size() < kEnvelopeOverheadBytes) {
-        return base::data_loss("bad_envelope", "'{}': {} bytes are not an envelope", name,
-                               envelope.size());
+        return base::make_error(Reason::kBadEnvelope, "'{}': {} bytes are not an envelope", name,
+                                envelope.size());
     }
     const std::string id(envelope.substr(1, kKeyIdBytes));
     auto secret = impl_->cache.secret_of(id);
@@ -264,11 +265,10 @@ Result<std::optional<std::string>> PersonKeys::Impl::look_up(PersonKeys& keys,
         RAMPART_TRY(stored, db->get(kKeys, id));
     }
     if (!stored) {
-        return base::unavailable(
-            "unknown_person_key",
-            "'{}' is sealed with key {}, which is not here; restore the folder "
-            "privacy/keys, or wait for the node that made it",
-            name, base::to_hex(id));
+        return base::make_error(Reason::kUnknownPersonKey,
+                                "'{}' is sealed with key {}, which is not here; restore the folder "
+                                "privacy/keys, or wait for the node that made it",
+                                name, base::to_hex(id));
     }
     if (stored->size() == 1 && stored->front() == kDestroyed) return std::optional<std::string>();
     RAMPART_TRY(auto key, unwrap(id, std::string_view(*stored).substr(1)));
@@ -325,7 +325,8 @@ Status PersonKeys::learn(std::span<const KeyRecord> records, std::string_view cu
     std::map<PersonTag, std::vector<std::string>> destroyed_now;  // those that were known here
     for (const KeyRecord& record : records) {
         if (record.id.size() != kKeyIdBytes) {
-            return base::data_loss("bad_person_key", "a key's id has {} bytes", record.id.size());
+            return base::make_error(Reason::kBadPersonKey, "a key's id has {} bytes",
+                                    record.id.size());
         }
         const auto seen = keys.find(record.id);
         RAMPART_TRY(auto stored, impl_->db->get(kKeys, record.id));

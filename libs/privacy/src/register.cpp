@@ -2,6 +2,7 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/privacy/reasons.hpp"
 #include "rampart/storage/database.hpp"
 
 namespace rampart::privacy {
@@ -29,7 +30,7 @@ Result<TimePoint> read_time(base::ByteReader& in) {
 }
 
 base::Error damaged() {
-    return base::data_loss("bad_register", "an entry in the register of holds is damaged");
+    return base::make_error(Reason::kBadRegister, "an entry in the register of holds is damaged");
 }
 
 Status check_format(base::ByteReader& in) {
@@ -83,9 +84,9 @@ Status Register::add(const Hold& hold) {
     RAMPART_RETURN_IF_ERROR(domain::check_id("matter", hold.matter));
     RAMPART_RETURN_IF_ERROR(domain::check_id("actor", hold.actor));
     if (hold.reason.size() > base::limits::kMaxTextBytes) {
-        return base::out_of_range("reason_too_long",
-                                  "the reason has {} bytes; at most {} are allowed",
-                                  hold.reason.size(), base::limits::kMaxTextBytes);
+        return base::make_error(Reason::kReasonTooLong,
+                                "the reason has {} bytes; at most {} are allowed",
+                                hold.reason.size(), base::limits::kMaxTextBytes);
     }
     storage::WriteBatch batch;
     batch.put(kHolds, hold_key(hold.person, hold.matter), encode(hold));
@@ -96,8 +97,9 @@ Status Register::remove(const PersonTag& person, std::string_view matter) {
     const std::string key = hold_key(person, matter);
     RAMPART_TRY(const auto present, database_->get(kHolds, key));
     if (!present) {
-        return base::not_found("no_hold", "there is no hold on this person in the matter '{}'",
-                               matter.substr(0, base::limits::kMaxIdBytes));
+        return base::make_error(Reason::kNoHold,
+                                "there is no hold on this person in the matter '{}'",
+                                matter.substr(0, base::limits::kMaxIdBytes));
     }
     storage::WriteBatch batch;
     batch.erase(kHolds, key);

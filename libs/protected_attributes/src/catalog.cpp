@@ -6,6 +6,8 @@
 #include <set>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/protected_attributes/reasons.hpp"
 
 namespace rampart::protected_attributes {
 namespace {
@@ -19,28 +21,26 @@ base::Status check_word(std::string_view what, std::string_view word) {
         std::all_of(word.begin(), word.end(), allowed)) {
         return base::ok();
     }
-    return base::invalid_argument("bad_attribute",
-                                  "{} '{}' must have 1 to {} printable ASCII characters, no "
-                                  "space, ',' or '='",
-                                  what, word.substr(0, limits::kMaxNameBytes),
-                                  limits::kMaxNameBytes);
+    return base::make_error(Reason::kBadAttribute,
+                            "{} '{}' must have 1 to {} printable ASCII characters, no "
+                            "space, ',' or '='",
+                            what, word.substr(0, limits::kMaxNameBytes), limits::kMaxNameBytes);
 }
 
 base::Status check_attribute(const Attribute& attribute) {
     RAMPART_RETURN_IF_ERROR(check_word("attribute", attribute.name));
     if (attribute.values.size() < 2) {
-        return base::invalid_argument("bad_attribute",
-                                      "attribute '{}' has {} values; it needs "
-                                      "two or more",
-                                      attribute.name, attribute.values.size());
+        return base::make_error(Reason::kBadAttribute,
+                                "attribute '{}' has {} values; it needs "
+                                "two or more",
+                                attribute.name, attribute.values.size());
     }
     std::set<std::string_view> seen;
     for (const auto& value : attribute.values) {
         RAMPART_RETURN_IF_ERROR(check_word("value", value));
         if (!seen.insert(value).second) {
-            return base::invalid_argument("duplicate_attribute_value",
-                                          "attribute '{}' has value '{}' twice", attribute.name,
-                                          value);
+            return base::make_error(Reason::kDuplicateAttributeValue,
+                                    "attribute '{}' has value '{}' twice", attribute.name, value);
         }
     }
     return base::ok();
@@ -48,26 +48,26 @@ base::Status check_attribute(const Attribute& attribute) {
 
 base::Status check_limits(const std::vector<Attribute>& attributes, bool intersections) {
     if (attributes.empty()) {
-        return base::invalid_argument("no_attributes",
-                                      "no protected attribute is declared; name at least one");
+        return base::make_error(Reason::kNoAttributes,
+                                "no protected attribute is declared; name at least one");
     }
     std::set<std::string_view> seen;
     size_t groups = 0, cells = 1;
     for (const auto& attribute : attributes) {
         RAMPART_RETURN_IF_ERROR(check_attribute(attribute));
         if (!seen.insert(attribute.name).second) {
-            return base::invalid_argument("duplicate_attribute", "attribute '{}' is declared twice",
-                                          attribute.name);
+            return base::make_error(Reason::kDuplicateAttribute, "attribute '{}' is declared twice",
+                                    attribute.name);
         }
         groups += attribute.values.size();
         if (cells <= limits::kMaxGroups) cells *= attribute.values.size();
     }
     if (intersections && attributes.size() > 1) groups += cells;
     if (groups > limits::kMaxGroups || cells > limits::kMaxGroups) {
-        return base::out_of_range("too_many_groups",
-                                  "the attributes make {} or more groups and cells; at most {} "
-                                  "of each are allowed; declare fewer values",
-                                  std::max(groups, cells), limits::kMaxGroups);
+        return base::make_error(base::Reason::kTooManyGroups,
+                                "the attributes make {} or more groups and cells; at most {} "
+                                "of each are allowed; declare fewer values",
+                                std::max(groups, cells), limits::kMaxGroups);
     }
     return base::ok();
 }
@@ -107,16 +107,16 @@ base::Status AttributeCatalog::check(const ProtectedAttributes& person) const {
         if (attribute == attributes_.end()) {
             std::vector<std::string> declared;
             for (const auto& a : attributes_) declared.push_back(a.name);
-            return base::invalid_argument("unknown_attribute",
-                                          "attribute '{}' is not declared; declared: {}", name,
-                                          fmt::join(declared, ", "));
+            return base::make_error(base::Reason::kUnknownAttribute,
+                                    "attribute '{}' is not declared; declared: {}", name,
+                                    fmt::join(declared, ", "));
         }
         const auto& values = attribute->values;
         if (std::find(values.begin(), values.end(), value) == values.end()) {
-            return base::invalid_argument("unknown_attribute_value",
-                                          "attribute '{}' has a value that is not "
-                                          "declared; declared: {}",
-                                          name, fmt::join(values, ", "));
+            return base::make_error(Reason::kUnknownAttributeValue,
+                                    "attribute '{}' has a value that is not "
+                                    "declared; declared: {}",
+                                    name, fmt::join(values, ", "));
         }
     }
     return base::ok();

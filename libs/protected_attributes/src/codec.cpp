@@ -6,7 +6,9 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/protected/v1/protected_attributes.pb.h"
+#include "rampart/protected_attributes/reasons.hpp"
 
 namespace rampart::protected_attributes {
 namespace {
@@ -18,19 +20,19 @@ using base::Result;
 Result<std::string> text_member(const json::object& object, std::string_view name) {
     const auto* member = object.if_contains(name);
     if (member == nullptr)
-        return base::invalid_argument("missing_field", "field '{}' is missing", name);
+        return base::make_error(Reason::kMissingField, "field '{}' is missing", name);
     if (const auto* text = member->if_string()) return std::string(*text);
-    return base::invalid_argument("bad_type", "field '{}' must be a string", name);
+    return base::make_error(Reason::kBadType, "field '{}' must be a string", name);
 }
 
 base::Status check_members(const json::object& object) {
     for (const auto& member : object) {
         const std::string_view name = member.key();
         if (name != "person_id" && name != "event_time" && name != "attributes") {
-            return base::invalid_argument("unknown_field",
-                                          "field '{}' is not known; allowed are person_id, "
-                                          "event_time and attributes",
-                                          name.substr(0, 128));
+            return base::make_error(Reason::kUnknownField,
+                                    "field '{}' is not known; allowed are person_id, "
+                                    "event_time and attributes",
+                                    name.substr(0, 128));
         }
     }
     return base::ok();
@@ -71,16 +73,16 @@ Result<ProtectedAttributes> decode(std::string_view bytes) {
     static const google::protobuf::LogSilencer quiet;
     if (bytes.size() > base::limits::kMaxRecordBytes ||
         !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        return base::data_loss("bad_protobuf", "{} bytes are not a ProtectedAttributes message",
-                               bytes.size());
+        return base::make_error(Reason::kBadProtobuf,
+                                "{} bytes are not a ProtectedAttributes message", bytes.size());
     }
     ProtectedAttributes person{domain::PersonId(message.person_id()),
                                base::TimePoint::from_micros(message.event_time_micros()),
                                {}};
     for (const auto& attribute : message.attributes()) {
         if (!person.attributes.emplace(attribute.name(), attribute.value()).second) {
-            return base::invalid_argument("duplicate_attribute", "attribute '{}' is given twice",
-                                          attribute.name());
+            return base::make_error(Reason::kDuplicateAttribute, "attribute '{}' is given twice",
+                                    attribute.name());
         }
     }
     RAMPART_RETURN_IF_ERROR(validate(person));
@@ -97,15 +99,15 @@ std::string to_json(const ProtectedAttributes& person) {
 
 Result<ProtectedAttributes> parse_json(std::string_view text) {
     if (text.size() > base::limits::kMaxRecordBytes) {
-        return base::out_of_range("bad_json", "{} bytes of JSON; at most {} are allowed",
-                                  text.size(), base::limits::kMaxRecordBytes);
+        return base::make_error(Reason::kBadJson, "{} bytes of JSON; at most {} are allowed",
+                                text.size(), base::limits::kMaxRecordBytes);
     }
     json::error_code error;
     const json::value document = json::parse(json::string_view(text.data(), text.size()), error);
     const auto* object = error ? nullptr : document.if_object();
     if (object == nullptr) {
-        return base::invalid_argument("bad_json", "not a JSON object{}{}", error ? ": " : "",
-                                      error ? error.message() : "");
+        return base::make_error(base::Reason::kBadJson, "not a JSON object{}{}", error ? ": " : "",
+                                error ? error.message() : "");
     }
     RAMPART_RETURN_IF_ERROR(check_members(*object));
     ProtectedAttributes person;
@@ -115,12 +117,12 @@ Result<ProtectedAttributes> parse_json(std::string_view text) {
     RAMPART_TRY(person.event_time, base::parse_iso8601(time));
     const auto* member = object->if_contains("attributes");
     if (member == nullptr)
-        return base::invalid_argument("missing_field", "field 'attributes' is missing");
+        return base::make_error(Reason::kMissingField, "field 'attributes' is missing");
     const auto* attributes = member->if_object();
     if (attributes == nullptr)
-        return base::invalid_argument("bad_type", "field 'attributes' must be an object");
+        return base::make_error(Reason::kBadType, "field 'attributes' must be an object");
     if (count_names(text) != object->size() + attributes->size()) {
-        return base::invalid_argument("duplicate_field", "a field or an attribute is given twice");
+        return base::make_error(Reason::kDuplicateField, "a field or an attribute is given twice");
     }
     for (const auto& attribute : *attributes) {
         RAMPART_TRY(auto value, text_member(*attributes, attribute.key()));

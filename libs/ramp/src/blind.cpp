@@ -7,6 +7,8 @@
 
 #include "dual_failure.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/ramp/reasons.hpp"
 #include "row_moments.hpp"
 #include "solve_sorted.hpp"
 #include "validate.hpp"
@@ -19,13 +21,13 @@ base::Status check_posterior(std::span<const double> posterior, size_t groups) {
         double sum = 0;
         for (const double value : posterior.subspan(i * groups, groups)) {
             if (!(value >= 0 && value <= 1 + 1e-6))
-                return base::out_of_range("bad_posterior", "row {}: P(group) {} is outside [0, 1]",
-                                          i, value);
+                return base::make_error(Reason::kBadPosterior,
+                                        "row {}: P(group) {} is outside [0, 1]", i, value);
             sum += value;
         }
         if (!(std::abs(sum - 1) <= 1e-6))
-            return base::out_of_range("bad_posterior", "row {}: P(group) add up to {}, not to 1", i,
-                                      sum);
+            return base::make_error(Reason::kBadPosterior,
+                                    "row {}: P(group) add up to {}, not to 1", i, sum);
     }
     return base::ok();
 }
@@ -33,18 +35,18 @@ base::Status check_posterior(std::span<const double> posterior, size_t groups) {
 base::Status check(const BlindProblem& p, const RampParams& params) {
     const size_t n = p.score.size();
     if (p.groups < 1 || p.groups > base::limits::kMaxGroups)
-        return base::out_of_range("bad_group_count", "{} groups: give 1 to {}", p.groups,
-                                  base::limits::kMaxGroups);
+        return base::make_error(base::Reason::kBadGroupCount, "{} groups: give 1 to {}", p.groups,
+                                base::limits::kMaxGroups);
     if (n == 0 || p.posterior.size() != n * p.groups || (!p.weight.empty() && p.weight.size() != n))
-        return base::invalid_argument(
-            "size_mismatch",
+        return base::make_error(
+            base::Reason::kSizeMismatch,
             "{} scores, {} posteriors of {} groups and {} weights: give one of each a row (or no "
             "weights)",
             n, p.posterior.size(), p.groups, p.weight.size());
     RAMPART_RETURN_IF_ERROR(check_rows(p.score, p.weight));
     RAMPART_RETURN_IF_ERROR(check_params(params, p.groups));
     if (params.gamma == 0)
-        return base::out_of_range("bad_gamma", "gamma 0: a group-blind ramp needs [1e-6, 100]");
+        return base::make_error(Reason::kBadGamma, "gamma 0: a group-blind ramp needs [1e-6, 100]");
     if (params.criterion == RampCriterion::kCovariance)
         return base::invalid_argument(
             "bad_criterion",
@@ -56,8 +58,8 @@ base::Status check(const BlindProblem& p, const RampParams& params) {
             "bad_posterior",
             "statistical_parity is about all rows: it needs P(group | x), not given a label");
     if (p.posterior_unfavourable.size() != (p.given_label && odds ? n * p.groups : 0))
-        return base::invalid_argument(
-            "bad_posterior",
+        return base::make_error(
+            Reason::kBadPosterior,
             "{} posteriors given unfavourable: equalized odds given the label needs {}, all others "
             "none",
             p.posterior_unfavourable.size(), n * p.groups);
@@ -122,9 +124,9 @@ base::Result<Blind> prepare(const BlindProblem& p, const RampParams& params) {
         blind.mean.push_back(means(p, kind, [](size_t) { return 1.0; }));
         for (size_t k = 0; k < p.groups; ++k)
             if (!(blind.mean.back()[k] > 1e-12))
-                return base::invalid_argument(
-                    "empty_group", "no {} of group {} are to be expected: leave the group out",
-                    kind.what, k);
+                return base::make_error(base::Reason::kEmptyGroup,
+                                        "no {} of group {} are to be expected: leave the group out",
+                                        kind.what, k);
         const auto& centre = blind.mean.size() == 1 ? params.rho : params.rho_negative;
         const auto family = centre ? -1 : static_cast<int32_t>(blind.dual.families++);
         for (size_t k = 0; k < p.groups; ++k) {

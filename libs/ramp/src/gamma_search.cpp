@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rampart/base/reasons.hpp"
 #include "rampart/numeric/folds.hpp"
+#include "rampart/ramp/reasons.hpp"
 
 namespace rampart::ramp {
 namespace {
@@ -18,17 +20,18 @@ double weight_of(const RampProblem& problem, size_t i) {
 
 base::Status check_search(const RampProblem& problem, const GammaSearch& search) {
     if (search.gammas.empty() || search.gammas.size() > 64)
-        return base::out_of_range("bad_gamma_count", "{} gammas: give 1 to 64",
-                                  search.gammas.size());
+        return base::make_error(Reason::kBadGammaCount, "{} gammas: give 1 to 64",
+                                search.gammas.size());
     if (search.folds < 2 || search.folds > 100)
-        return base::out_of_range("bad_folds", "{} folds: allowed is 2 to 100", search.folds);
+        return base::make_error(base::Reason::kBadFolds, "{} folds: allowed is 2 to 100",
+                                search.folds);
     if (!search.label.empty() && search.label.size() != problem.score.size())
-        return base::invalid_argument("size_mismatch", "{} labels for {} scores",
-                                      search.label.size(), problem.score.size());
+        return base::make_error(base::Reason::kSizeMismatch, "{} labels for {} scores",
+                                search.label.size(), problem.score.size());
     for (size_t i = 0; i < search.label.size(); ++i)
         if (search.label[i] > 1)
-            return base::out_of_range("bad_label", "row {}: label {} is neither 0 nor 1", i,
-                                      search.label[i]);
+            return base::make_error(base::Reason::kBadLabel, "row {}: label {} is neither 0 nor 1",
+                                    i, search.label[i]);
     return base::ok();
 }
 
@@ -38,8 +41,8 @@ base::Status check_groups(const RampProblem& problem) {
     for (size_t i = 0; i < problem.score.size(); ++i) ++count[group_of(problem, i)];
     for (size_t k = 0; k < problem.groups; ++k)
         if (count[k] < 2)
-            return base::failed_precondition(
-                "small_group",
+            return base::make_error(
+                base::Reason::kSmallGroup,
                 "group {} has {} row: every fold needs rows of it outside; give gamma, more rows, "
                 "or leave the group out",
                 k, count[k]);

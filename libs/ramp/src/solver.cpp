@@ -9,6 +9,7 @@
 #include "odds.hpp"
 #include "parity.hpp"
 #include "rampart/base/enum_names.hpp"
+#include "rampart/ramp/reasons.hpp"
 #include "solve_sorted.hpp"
 #include "validate.hpp"
 
@@ -56,12 +57,12 @@ base::Status check_labels(const SortedRows& rows, RampCriterion criterion) {
     if (!odds && criterion != RampCriterion::kEqualOpportunity) return base::ok();
     for (size_t k = 0; k < rows.groups.size(); ++k) {
         if (!(rows.positive[k] > 0))
-            return base::invalid_argument(
-                "no_positives",
+            return base::make_error(
+                Reason::kNoPositives,
                 "every score of group {} is -1: it has no favourable rows to approve among", k);
         if (odds && !(rows.positive[k] < 1))
-            return base::invalid_argument(
-                "no_negatives",
+            return base::make_error(
+                Reason::kNoNegatives,
                 "every score of group {} is 1: it has no unfavourable rows to approve among", k);
     }
     return base::ok();
@@ -194,7 +195,7 @@ base::Result<RampSolution> solve_sorted(const SortedRows& rows, const RampParams
 std::string_view to_string(RampCriterion criterion) { return base::name_of(kCriteria, criterion); }
 
 base::Result<RampCriterion> parse_ramp_criterion(std::string_view text) {
-    return base::value_of(kCriteria, text, "criterion");
+    return base::value_of(kCriteria, text, Reason::kUnknownCriterion);
 }
 
 base::Result<RampSolution> solve_ramp(const RampProblem& problem, const RampParams& params) {

@@ -6,6 +6,7 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/numeric/linear_program.hpp"
+#include "rampart/reductions/reasons.hpp"
 
 namespace rampart::reductions {
 namespace {
@@ -55,7 +56,7 @@ numeric::LinearProgram program_of(const fairness::RateSystem& system,
 base::Result<numeric::LinearSolution> optimum(const numeric::LinearProgram& program) {
     RAMPART_TRY(auto solution, solve(program));
     if (solution.status == numeric::LinearStatus::kOptimal) return solution;
-    return base::internal_error("no_mixture", "the mixture of classifiers has no optimum");
+    return base::make_error(Reason::kNoMixture, "the mixture of classifiers has no optimum");
 }
 
 /// Weights without rounding: at least 1e-9 or 0, of sum 1.

@@ -6,7 +6,9 @@
 #include "rampart/gbdt/regression.hpp"
 #include "rampart/gbdt/soft_cross_entropy.hpp"
 #include "rampart/gbdt/squared.hpp"
+#include "rampart/model/reasons.hpp"
 #include "rampart/reductions/oracle.hpp"
+#include "rampart/reductions/reasons.hpp"
 
 namespace rampart::reductions {
 namespace {
@@ -98,11 +100,11 @@ base::Result<GbdtOracle> GbdtOracle::create(const dataset::Dataset& data,
                                             const dataset::Dataset* validation) {
     RAMPART_RETURN_IF_ERROR(gbdt::validate(params));
     if (params.early_stopping_rounds > 0)
-        return base::invalid_argument("early_stopping_of_reductions",
-                                      "early_stopping_rounds is {}; a reduction changes the "
-                                      "targets from fit to fit, so there is no loss to stop by: "
-                                      "set it to 0 and choose trees",
-                                      params.early_stopping_rounds);
+        return base::make_error(Reason::kEarlyStoppingOfReductions,
+                                "early_stopping_rounds is {}; a reduction changes the "
+                                "targets from fit to fit, so there is no loss to stop by: "
+                                "set it to 0 and choose trees",
+                                params.early_stopping_rounds);
     RAMPART_TRY(auto bins, gbdt::Bins::create(data, params.max_bins, pool));
     return GbdtOracle(data, params, pool, validation, std::move(bins));
 }
@@ -136,8 +138,9 @@ base::Result<OracleAnswer> GbdtOracle::fit(const OracleQuestion& question) {
     if (start != nullptr) {
         const size_t trees = start->trees.size() + static_cast<size_t>(std::max(1, question.more));
         if (trees > base::limits::kMaxTrees)
-            return base::out_of_range("too_many_trees", "{} trees; at most {} are allowed", trees,
-                                      base::limits::kMaxTrees);
+            return base::make_error(model::Reason::kTooManyTrees,
+                                    "{} trees; at most {} are allowed", trees,
+                                    base::limits::kMaxTrees);
         params.trees = static_cast<int>(trees);
     }
     OracleAnswer answer;

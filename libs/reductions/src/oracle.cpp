@@ -4,7 +4,10 @@
 #include <cmath>
 
 #include "rampart/base/check.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/gbdt/reasons.hpp"
 #include "rampart/model/batch_engine.hpp"
+#include "rampart/reductions/reasons.hpp"
 
 namespace rampart::reductions {
 namespace {
@@ -16,19 +19,19 @@ base::Status check_cells(const CellLoss& cells, size_t rows) {
                         std::isfinite(cells.first) && cells.least_curvature > 0 &&
                         cells.slopes.size() % cells.nodes == 0 && cells.cell_of_row.size() == rows;
     if (!shaped)
-        return base::invalid_argument("bad_cells",
-                                      "{} slopes at {} nodes, {} apart, and {} rows of cells for "
-                                      "{} rows: give whole cells and one a row",
-                                      cells.slopes.size(), cells.nodes, cells.step,
-                                      cells.cell_of_row.size(), rows);
+        return base::make_error(Reason::kBadCells,
+                                "{} slopes at {} nodes, {} apart, and {} rows of cells for "
+                                "{} rows: give whole cells and one a row",
+                                cells.slopes.size(), cells.nodes, cells.step,
+                                cells.cell_of_row.size(), rows);
     const size_t count = cells.slopes.size() / cells.nodes;
     const bool placed = std::all_of(cells.cell_of_row.begin(), cells.cell_of_row.end(),
                                     [&](uint32_t cell) { return cell < count; });
     const bool finite = std::all_of(cells.slopes.begin(), cells.slopes.end(),
                                     [](double slope) { return std::isfinite(slope); });
     if (placed && finite) return base::ok();
-    return base::invalid_argument("bad_cells", "a row's cell is none of {}, or a slope not finite",
-                                  count);
+    return base::make_error(Reason::kBadCells, "a row's cell is none of {}, or a slope not finite",
+                            count);
 }
 
 base::Status check_targets(const OracleQuestion& question) {
@@ -38,8 +41,9 @@ base::Status check_targets(const OracleQuestion& question) {
     const double lo = counts || shares ? 0 : -kLargestTarget, hi = shares ? 1 : kLargestTarget;
     for (size_t row = 0; row < question.targets.size(); ++row)
         if (!(question.targets[row] >= lo && question.targets[row] <= hi))
-            return base::out_of_range("bad_target", "row {}: target {}; allowed are {} to {}", row,
-                                      question.targets[row], lo, hi);
+            return base::make_error(gbdt::Reason::kBadTarget,
+                                    "row {}: target {}; allowed are {} to {}", row,
+                                    question.targets[row], lo, hi);
     return base::ok();
 }
 
@@ -49,23 +53,23 @@ base::Status validate(const OracleQuestion& question, size_t rows) {
     const bool cells = question.task == OracleTask::kCells;
     if (question.targets.size() != (cells ? 0 : rows) ||
         (!question.weights.empty() && question.weights.size() != rows))
-        return base::invalid_argument("bad_size", "{} targets and {} weights for {} rows",
-                                      question.targets.size(), question.weights.size(), rows);
+        return base::make_error(base::Reason::kBadSize, "{} targets and {} weights for {} rows",
+                                question.targets.size(), question.weights.size(), rows);
     for (size_t row = 0; row < question.weights.size(); ++row)
         if (!(question.weights[row] > 0) || !std::isfinite(question.weights[row]))
-            return base::invalid_argument("bad_weight",
-                                          "row {}: weight {} is not a finite number above 0", row,
-                                          question.weights[row]);
+            return base::make_error(base::Reason::kBadWeight,
+                                    "row {}: weight {} is not a finite number above 0", row,
+                                    question.weights[row]);
     const double p = question.parameter;
     if ((question.task == OracleTask::kQuantile && !(p > 0 && p < 1)) ||
         (question.task == OracleTask::kHuber && !(p > 0 && std::isfinite(p))))
-        return base::out_of_range("bad_parameter",
-                                  "the parameter is {}; an order lies between 0 and 1, a width "
-                                  "above 0",
-                                  p);
+        return base::make_error(Reason::kBadParameter,
+                                "the parameter is {}; an order lies between 0 and 1, a width "
+                                "above 0",
+                                p);
     if (!cells) return check_targets(question);
     if (question.cells == nullptr)
-        return base::invalid_argument("bad_cells", "the task asks for cells and there are none");
+        return base::make_error(Reason::kBadCells, "the task asks for cells and there are none");
     return check_cells(*question.cells, rows);
 }
 

@@ -5,15 +5,17 @@
 #include <limits>
 
 #include "rampart/base/check.hpp"
+#include "rampart/fairgbm/reasons.hpp"
+#include "rampart/reductions/reasons.hpp"
 
 namespace rampart::reductions {
 namespace {
 
 base::Status check_validation(const dataset::Dataset& data, const dataset::Dataset& validation) {
     if (!(validation.schema == data.schema) || validation.group_names != data.group_names)
-        return base::invalid_argument("other_validation_schema",
-                                      "the validation rows have other features or groups than the "
-                                      "training rows: split one table");
+        return base::make_error(fairgbm::Reason::kOtherValidationSchema,
+                                "the validation rows have other features or groups than the "
+                                "training rows: split one table");
     if (auto status = dataset::validate(validation); !status)
         return status.error().with_context("validation rows");
     return base::ok();
@@ -21,13 +23,13 @@ base::Status check_validation(const dataset::Dataset& data, const dataset::Datas
 
 base::Status check_answer(const OracleAnswer& answer, size_t rows, size_t validation_rows) {
     if (answer.scores.size() != rows || answer.validation_scores.size() != validation_rows)
-        return base::internal_error(
-            "bad_oracle", "the oracle scored {} and {} rows, there are {} and {}",
+        return base::make_error(
+            Reason::kBadOracle, "the oracle scored {} and {} rows, there are {} and {}",
             answer.scores.size(), answer.validation_scores.size(), rows, validation_rows);
     if (!std::holds_alternative<model::Ensemble>(answer.model))
-        return base::internal_error("bad_oracle",
-                                    "the oracle's model is no ensemble of trees; a mixture has "
-                                    "trees as members");
+        return base::make_error(Reason::kBadOracle,
+                                "the oracle's model is no ensemble of trees; a mixture has "
+                                "trees as members");
     return base::ok();
 }
 

@@ -6,6 +6,7 @@
 #include "rampart/base/check.hpp"
 #include "rampart/base/enum_names.hpp"
 #include "rampart/model/batch_engine.hpp"
+#include "rampart/reductions/reasons.hpp"
 #include "search.hpp"
 
 namespace rampart::reductions {
@@ -18,8 +19,8 @@ constexpr std::array kNames = {Name{Reduction::kExponentiatedGradient, "eg"},
 
 base::Status check_range(std::string_view field, double value, double lo, double hi) {
     if (value >= lo && value <= hi) return base::ok();
-    return base::out_of_range("bad_reduction_parameter", "{} is {}; allowed are {} to {}", field,
-                              value, lo, hi);
+    return base::make_error(Reason::kBadReductionParameter, "{} is {}; allowed are {} to {}", field,
+                            value, lo, hi);
 }
 
 /// Approves where a member does: at its threshold the score is f.
@@ -33,7 +34,7 @@ model::RampRule step_at(double threshold, const model::LearnedLink& link) {
 }  // namespace
 
 base::Result<Reduction> parse_reduction(std::string_view text) {
-    return base::value_of(kNames, text, "reduction");
+    return base::value_of(kNames, text, Reason::kUnknownReduction);
 }
 
 base::Status validate(const ReductionParams& params) {
@@ -48,11 +49,11 @@ base::Status validate(const ReductionParams& params) {
     RAMPART_RETURN_IF_ERROR(check_range("spread", params.spread, 1, kLarge));
     RAMPART_RETURN_IF_ERROR(check_range("min_gain_share", params.min_gain_share, 0, 1));
     if (params.method == Reduction::kExponentiatedGradient && params.operating_point.meets)
-        return base::invalid_argument("operating_point_of_eg",
-                                      "exponentiated gradient decides by several classifiers "
-                                      "without a score in common to put at an operating point: "
-                                      "constrain {} as a target instead",
-                                      to_string(params.operating_point.meets->rate));
+        return base::make_error(Reason::kOperatingPointOfEg,
+                                "exponentiated gradient decides by several classifiers "
+                                "without a score in common to put at an operating point: "
+                                "constrain {} as a target instead",
+                                to_string(params.operating_point.meets->rate));
     return base::ok();
 }
 

@@ -4,6 +4,7 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/registry/reasons.hpp"
 
 namespace rampart::registry {
 namespace {
@@ -42,8 +43,8 @@ std::string hashed_bytes(const AuditEntry& entry) {
 
 base::Status check_name(std::string_view what, std::string_view name) {
     if (name.empty() || name.size() > base::limits::kMaxNameBytes) {
-        return base::invalid_argument("audit_entry", "audit {} has {} bytes: give 1 to {}", what,
-                                      name.size(), base::limits::kMaxNameBytes);
+        return base::make_error(Reason::kAuditEntry, "audit {} has {} bytes: give 1 to {}", what,
+                                name.size(), base::limits::kMaxNameBytes);
     }
     return base::ok();
 }
@@ -58,15 +59,15 @@ base::Result<AuditEntry> next_entry(const AuditHead& head, base::TimePoint at, s
     RAMPART_RETURN_IF_ERROR(check_name("actor", actor));
     RAMPART_RETURN_IF_ERROR(check_name("action", action));
     if (details.size() > kMaxDetails) {
-        return base::out_of_range("audit_entry", "audit entry has {} details: at most {}",
-                                  details.size(), kMaxDetails);
+        return base::make_error(Reason::kAuditEntry, "audit entry has {} details: at most {}",
+                                details.size(), kMaxDetails);
     }
     for (const auto& [key, value] : details) {
         RAMPART_RETURN_IF_ERROR(check_name("detail's name", key));
         if (value.size() > base::limits::kMaxTextBytes) {
-            return base::invalid_argument("audit_entry",
-                                          "audit detail '{}' has {} bytes: at most {}", key,
-                                          value.size(), base::limits::kMaxTextBytes);
+            return base::make_error(Reason::kAuditEntry,
+                                    "audit detail '{}' has {} bytes: at most {}", key, value.size(),
+                                    base::limits::kMaxTextBytes);
         }
     }
     AuditEntry entry{.sequence = head.count + 1,
@@ -86,25 +87,25 @@ base::Status verify_chain(std::span<const AuditEntry> entries, const AuditHead& 
     AuditHead head;
     const auto check_apart = [&]() -> base::Status {
         if (head.count == apart.count && head.hash != apart.hash) {
-            return base::data_loss("audit_edited",
-                                   "audit log: entry {} was altered (its hash differs from the "
-                                   "separately stored head): restore the log from a copy",
-                                   head.count);
+            return base::make_error(Reason::kAuditEdited,
+                                    "audit log: entry {} was altered (its hash differs from the "
+                                    "separately stored head): restore the log from a copy",
+                                    head.count);
         }
         return base::ok();
     };
     RAMPART_RETURN_IF_ERROR(check_apart());
     for (const auto& entry : entries) {
         if (entry.sequence != head.count + 1) {
-            return base::data_loss(
-                "audit_reordered",
+            return base::make_error(
+                Reason::kAuditReordered,
                 "audit log: entry {} is at the position of entry {}: entries were removed or "
                 "moved; restore the log from a copy",
                 entry.sequence, head.count + 1);
         }
         if (entry.previous != head.hash || entry.hash != hash_of(entry)) {
-            return base::data_loss(
-                "audit_edited",
+            return base::make_error(
+                Reason::kAuditEdited,
                 "audit log: entry {} or the one before it was changed after it was written: "
                 "restore the log from a copy",
                 entry.sequence);
@@ -113,8 +114,8 @@ base::Status verify_chain(std::span<const AuditEntry> entries, const AuditHead& 
         RAMPART_RETURN_IF_ERROR(check_apart());
     }
     if (head.count < apart.count) {
-        return base::data_loss(
-            "audit_truncated",
+        return base::make_error(
+            Reason::kAuditTruncated,
             "audit log: it ends at entry {}, but had {} entries: the last {} were cut "
             "off; restore the log from a copy",
             head.count, apart.count, apart.count - head.count);
@@ -133,8 +134,9 @@ base::Result<AuditEntry> decode_audit_entry(std::string_view bytes) {
     AuditEntry entry;
     RAMPART_TRY(const auto format, reader.u8());
     if (format != kFormat) {
-        return base::data_loss("audit_format", "audit entry has format {}, this version reads {}",
-                               format, kFormat);
+        return base::make_error(Reason::kAuditFormat,
+                                "audit entry has format {}, this version reads {}", format,
+                                kFormat);
     }
     RAMPART_TRY(entry.sequence, reader.u64());
     RAMPART_TRY(const auto at, reader.i64());
@@ -143,24 +145,24 @@ base::Result<AuditEntry> decode_audit_entry(std::string_view bytes) {
     RAMPART_TRY(entry.action, reader.field());
     RAMPART_TRY(const auto count, reader.u32());
     if (count > kMaxDetails) {
-        return base::data_loss("audit_format", "audit entry {} claims {} details", entry.sequence,
-                               count);
+        return base::make_error(Reason::kAuditFormat, "audit entry {} claims {} details",
+                                entry.sequence, count);
     }
     for (uint32_t i = 0; i < count; ++i) {
         RAMPART_TRY(const auto key, reader.field());
         RAMPART_TRY(const auto value, reader.field());
         const bool in_order = entry.details.empty() || entry.details.rbegin()->first < key;
         if (!in_order) {
-            return base::data_loss("audit_format", "audit entry {}: details out of order",
-                                   entry.sequence);
+            return base::make_error(Reason::kAuditFormat, "audit entry {}: details out of order",
+                                    entry.sequence);
         }
         entry.details.emplace(key, value);
     }
     RAMPART_TRY(entry.previous, take_digest(reader));
     RAMPART_TRY(entry.hash, take_digest(reader));
     if (!reader.empty()) {
-        return base::data_loss("audit_format", "audit entry {}: {} bytes too many", entry.sequence,
-                               reader.rest().size());
+        return base::make_error(Reason::kAuditFormat, "audit entry {}: {} bytes too many",
+                                entry.sequence, reader.rest().size());
     }
     return entry;
 }
@@ -182,8 +184,9 @@ base::Result<AuditHead> parse_audit_head(std::string_view text) {
             if (to_text(head) == text) return head;
         }
     }
-    return base::data_loss(
-        "audit_head", "the audit head is not '<count> <64 hex digits>': restore it from a copy");
+    return base::make_error(
+        Reason::kAuditHead,
+        "the audit head is not '<count> <64 hex digits>': restore it from a copy");
 }
 
 }  // namespace rampart::registry

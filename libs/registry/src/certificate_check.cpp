@@ -2,19 +2,20 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/certification/certificate_file.hpp"
+#include "rampart/registry/reasons.hpp"
 
 namespace rampart::registry {
 
 base::Result<VerifiedCertificate> verify_certificate(const Proof& proof) {
     if (proof.certificate.size() > base::limits::kMaxCertificateBytes) {
-        return base::permission_denied(
-            "certificate_invalid", "the certificate has {} bytes: at most {} are read",
-            proof.certificate.size(), base::limits::kMaxCertificateBytes);
+        return base::make_error(Reason::kCertificateInvalid,
+                                "the certificate has {} bytes: at most {} are read",
+                                proof.certificate.size(), base::limits::kMaxCertificateBytes);
     }
     const auto certificate = certification::verify(proof.certificate, proof.evidence, proof.key);
     if (!certificate) {
-        return base::permission_denied("certificate_invalid", "the certificate is invalid: {}",
-                                       certificate.error().message);
+        return base::make_error(Reason::kCertificateInvalid, "the certificate is invalid: {}",
+                                certificate.error().message);
     }
     VerifiedCertificate verified{
         .id = base::sha256(proof.certificate),

@@ -2,6 +2,8 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/certification/reasons.hpp"
+#include "services/rampartd/reasons.hpp"
 
 namespace rampart::registry {
 namespace {
@@ -46,7 +48,7 @@ Result<ChampionNotice> decode_notice(std::string_view bytes, const base::Verifyi
     base::ByteReader in(bytes);
     RAMPART_TRY(const uint8_t format, in.u8());
     if (format != kFormat)
-        return base::data_loss("bad_notice", "format {}, not {}", format, kFormat);
+        return base::make_error(Reason::kBadNotice, "format {}, not {}", format, kFormat);
     ChampionNotice notice;
     RAMPART_TRY(notice.sequence, in.u64());
     RAMPART_TRY(const auto policy, in.field());
@@ -55,9 +57,10 @@ Result<ChampionNotice> decode_notice(std::string_view bytes, const base::Verifyi
     notice.certified = certified == 1;
     const std::string_view body = bytes.substr(0, bytes.size() - in.rest().size());
     RAMPART_TRY(const auto signature, in.field());
-    if (!in.empty() || certified > 1) return base::data_loss("bad_notice", "damaged");
+    if (!in.empty() || certified > 1) return base::make_error(Reason::kBadNotice, "damaged");
     if (!key.verify(message_of(body), signature)) {
-        return base::permission_denied("bad_signature", "not signed by key {}", key.id());
+        return base::make_error(certification::Reason::kBadSignature, "not signed by key {}",
+                                key.id());
     }
     return notice;
 }
@@ -119,7 +122,7 @@ Result<std::optional<ChampionFollower::Champion>> ChampionFollower::next() {
     }
     RAMPART_TRY(const auto file, find_model(latest->policy));
     auto loaded = file ? model::decode_model_file(*file)
-                       : Result<model::Policy>(base::not_found("no_model", "no model file"));
+                       : Result<model::Policy>(base::make_error(Reason::kNoModel, "no model file"));
     from_ = from;
     if (!loaded || model::policy_id_of(*file) != latest->policy) {
         kLog.error("msg=\"champion's model passed over\" policy={} what=\"{}\"", latest->policy,

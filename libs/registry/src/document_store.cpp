@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "rampart/base/file.hpp"
+#include "rampart/base/reasons.hpp"
 
 namespace rampart::registry {
 namespace {
@@ -15,16 +16,16 @@ base::Status DocumentStore::create_folder() const {
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     if (error) {
-        return base::permission_denied("no_access", "{}: cannot make the folder: {}",
-                                       folder_.string(), error.message());
+        return base::make_error(base::Reason::kNoAccess, "{}: cannot make the folder: {}",
+                                folder_.string(), error.message());
     }
     return base::ok();
 }
 
 base::Result<base::Digest> DocumentStore::put(std::string_view content) const {
     if (content.size() > limit_) {
-        return base::out_of_range(what_ + "_size", "{} of {} bytes: at most {} are kept", what_,
-                                  content.size(), limit_);
+        return base::make_error(reasons_.too_large, "{} of {} bytes: at most {} are kept", what_,
+                                content.size(), limit_);
     }
     const auto id = base::sha256(content);
     if (get(id)) return id;
@@ -36,12 +37,12 @@ base::Result<std::string> DocumentStore::get(const base::Digest& id) const {
     auto content = base::read_file(path_of(id), limit_);
     if (!content) {
         if (content.error().code != base::ErrorCode::kNotFound) return content.error();
-        return base::not_found("unknown_" + what_, "{} {} is not in the registry ({})", what_,
-                               id.hex(), path_of(id).string());
+        return base::make_error(reasons_.unknown, "{} {} is not in the registry ({})", what_,
+                                id.hex(), path_of(id).string());
     }
     if (base::sha256(*content) != id) {
-        return base::data_loss(
-            what_ + "_digest",
+        return base::make_error(
+            reasons_.other_content,
             "{}: the content is not the one that was registered (its SHA-256 differs from its "
             "name): restore the file from a copy",
             path_of(id).string());

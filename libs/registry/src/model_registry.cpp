@@ -7,6 +7,7 @@
 #include "certificate_check.hpp"
 #include "document_store.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/registry/reasons.hpp"
 #include "records.hpp"
 #include "registry_store.hpp"
 
@@ -22,10 +23,16 @@ const std::set<std::string_view> kWithDocuments{"register_model", "certify", "bo
 
 struct ModelRegistry::Impl {
     explicit Impl(const std::filesystem::path& folder)
-        : models(folder / "models", "model", ".rmp", base::limits::kMaxModelFileBytes),
-          certificates(folder / "certificates", "certificate", ".cert",
-                       base::limits::kMaxCertificateBytes),
-          evidence(folder / "evidence", "evidence", ".jsonl", kMaxEvidenceBytes) {}
+        : models(folder / "models", "model",
+                 {Reason::kModelSize, Reason::kUnknownModel, Reason::kModelDigest}, ".rmp",
+                 base::limits::kMaxModelFileBytes),
+          certificates(
+              folder / "certificates", "certificate",
+              {Reason::kCertificateSize, Reason::kUnknownCertificate, Reason::kCertificateDigest},
+              ".cert", base::limits::kMaxCertificateBytes),
+          evidence(folder / "evidence", "evidence",
+                   {Reason::kEvidenceSize, Reason::kUnknownEvidence, Reason::kEvidenceDigest},
+                   ".jsonl", kMaxEvidenceBytes) {}
 
     base::Result<std::string> file(const domain::PolicyId& id) const;
     base::Result<model::LoadedPolicy> load(const domain::PolicyId& id) const;
@@ -44,8 +51,8 @@ struct ModelRegistry::Impl {
 base::Result<std::string> ModelRegistry::Impl::file(const domain::PolicyId& id) const {
     RAMPART_TRY(const auto known, store->database().get(RegistryStore::kModels, id.value()));
     if (!known) {
-        return base::not_found("unknown_model",
-                               "model {} is not registered: register its file first", id);
+        return base::make_error(Reason::kUnknownModel,
+                                "model {} is not registered: register its file first", id);
     }
     RAMPART_TRY(const auto digest, base::Digest::from_hex(id.value()));
     return models.get(digest);
@@ -80,10 +87,10 @@ base::Result<std::vector<std::string>> ModelRegistry::Impl::ledger() const {
         RegistryStore::kLedger, storage::KeyRange::all(),
         [&](std::string_view at, std::string_view value) -> base::Result<bool> {
             if (at != RegistryStore::key(entries.size())) {
-                return base::data_loss("ledger_gap",
-                                       "the ledger's entry {} is missing: restore the registry "
-                                       "from a copy",
-                                       entries.size());
+                return base::make_error(Reason::kLedgerGap,
+                                        "the ledger's entry {} is missing: restore the registry "
+                                        "from a copy",
+                                        entries.size());
             }
             entries.emplace_back(value);
             return true;
@@ -98,43 +105,41 @@ base::Status ModelRegistry::Impl::check_charged(const VerifiedCertificate& verif
                                           RegistryStore::key(verified.charge->position)));
         if (entry && base::sha256(*entry) == verified.charge->entry) return base::ok();
     }
-    return base::failed_precondition(
-        "uncharged",
-        "the certificate's run is not in this registry's ledger: a certificate "
-        "is valid only where its run was charged");
+    return base::make_error(Reason::kUncharged,
+                            "the certificate's run is not in this registry's ledger: a certificate "
+                            "is valid only where its run was charged");
 }
 
 base::Status ModelRegistry::Impl::check_promotable(const domain::PolicyId& candidate,
                                                    const VerifiedCertificate& verified) const {
     if (!verified.certified) {
-        return base::failed_precondition(
-            "not_certified", "the certificate's verdict is {}: only CERTIFIED permits a promotion",
+        return base::make_error(
+            Reason::kNotCertified,
+            "the certificate's verdict is {}: only CERTIFIED permits a promotion",
             verified.verdict);
     }
     if (verified.candidate != candidate) {
-        return base::failed_precondition("other_model",
-                                         "the certificate is for model {}, not for {}",
-                                         verified.candidate, candidate);
+        return base::make_error(Reason::kOtherModel, "the certificate is for model {}, not for {}",
+                                verified.candidate, candidate);
     }
     const auto& promotions = store->promotions();
     const auto* current = promotions.current();
     if (current == nullptr) {
-        return base::failed_precondition("no_champion",
-                                         "there is no champion yet: declare the first policy");
+        return base::make_error(Reason::kNoChampion,
+                                "there is no champion yet: declare the first policy");
     }
     if (verified.reference != current->policy) {
-        return base::failed_precondition(
-            "stale_reference",
+        return base::make_error(
+            Reason::kStaleReference,
             "the certificate compares with {}, but the champion is {}: certify the "
             "candidate against the champion",
             verified.reference, current->policy);
     }
     if (const auto* used = promotions.used(verified.id)) {
-        return base::failed_precondition(
-            "certificate_spent",
-            "the certificate was used for promotion {}, which was rolled back "
-            "since: certify the candidate anew",
-            used->sequence);
+        return base::make_error(Reason::kCertificateSpent,
+                                "the certificate was used for promotion {}, which was rolled back "
+                                "since: certify the candidate anew",
+                                used->sequence);
     }
     return check_charged(verified);
 }
@@ -273,9 +278,9 @@ base::Status ModelRegistry::append_ledger_entries(uint64_t position,
                                                   base::TimePoint now, std::string_view actor) {
     for (const auto& entry : added) {
         if (!entry.empty() && entry.size() <= base::limits::kMaxRecordBytes) continue;
-        return base::invalid_argument("ledger_entry",
-                                      "a ledger entry has {} bytes: 1 to {} are kept", entry.size(),
-                                      base::limits::kMaxRecordBytes);
+        return base::make_error(Reason::kLedgerEntry,
+                                "a ledger entry has {} bytes: 1 to {} are kept", entry.size(),
+                                base::limits::kMaxRecordBytes);
     }
     const std::lock_guard lock(impl_->mutex);
     RAMPART_TRY(const auto entries, impl_->ledger());
@@ -284,8 +289,8 @@ base::Status ModelRegistry::append_ledger_entries(uint64_t position,
         std::equal(added.begin(), added.end(), entries.begin() + static_cast<ptrdiff_t>(position));
     if (there) return base::ok();
     if (position != entries.size()) {
-        return base::failed_precondition(
-            "ledger_moved_on",
+        return base::make_error(
+            Reason::kLedgerMovedOn,
             "the ledger has {} entries, entry {} cannot be written: another run "
             "came first, read the ledger again",
             entries.size(), position);
@@ -313,14 +318,14 @@ base::Result<Promotion> ModelRegistry::bootstrap_champion(const domain::PolicyId
     const auto& entries = impl_->store->promotions().entries();
     if (!entries.empty()) {
         if (entries.front().policy == policy) return entries.front();
-        return base::failed_precondition("champion_exists",
-                                         "the first policy was {}: a later one needs a certificate",
-                                         entries.front().policy);
+        return base::make_error(Reason::kChampionExists,
+                                "the first policy was {}: a later one needs a certificate",
+                                entries.front().policy);
     }
     RAMPART_TRY(const auto loaded, impl_->load(policy));
     if (loaded.policy.last_learned() != nullptr) {
-        return base::invalid_argument(
-            "not_a_bootstrap",
+        return base::make_error(
+            Reason::kNotABootstrap,
             "model {} is learned: only a declared rule with known probabilities may "
             "decide without a certificate",
             policy);
@@ -369,21 +374,21 @@ base::Result<Promotion> ModelRegistry::rollback(base::TimePoint now, std::string
                                                 std::string_view reason,
                                                 const std::optional<domain::PolicyId>& from) {
     if (reason.empty() || reason.size() > base::limits::kMaxTextBytes) {
-        return base::invalid_argument("reason_missing",
-                                      "a rollback's reason has {} bytes: give 1 to {}",
-                                      reason.size(), base::limits::kMaxTextBytes);
+        return base::make_error(Reason::kReasonMissing,
+                                "a rollback's reason has {} bytes: give 1 to {}", reason.size(),
+                                base::limits::kMaxTextBytes);
     }
     const std::lock_guard lock(impl_->mutex);
     const auto& promotions = impl_->store->promotions();
     const auto* current = promotions.current();
     if (from && (current == nullptr || current->policy != *from)) {
-        return base::failed_precondition("stale_reference",
-                                         "{} is not the champion: nothing was rolled back", *from);
+        return base::make_error(Reason::kStaleReference,
+                                "{} is not the champion: nothing was rolled back", *from);
     }
     const auto* target = promotions.rollback_target();
     if (target == nullptr) {
-        return base::failed_precondition(
-            "nothing_to_roll_back_to", "the champion is the first policy; there is none before it");
+        return base::make_error(Reason::kNothingToRollBackTo,
+                                "the champion is the first policy; there is none before it");
     }
     RAMPART_RETURN_IF_ERROR(impl_->load(target->policy));  // never switch to a model that cannot be
                                                            // served
@@ -422,9 +427,9 @@ base::Status ModelRegistry::record_keys(const std::map<std::string, std::string>
     const auto& known = impl_->store->recorded_keys();
     if (known == ids) return base::ok();
     if (!known.empty()) {
-        return base::failed_precondition("keys_recorded",
-                                         "the registry has the ids of other keys; the keys of a "
-                                         "store cannot be changed");
+        return base::make_error(Reason::kKeysRecorded,
+                                "the registry has the ids of other keys; the keys of a "
+                                "store cannot be changed");
     }
     return impl_->store->commit_keys(ids, now, actor);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rampart/base/bytes.hpp"
+#include "rampart/registry/reasons.hpp"
 
 namespace rampart::registry {
 namespace {
@@ -10,9 +11,9 @@ namespace {
 constexpr uint8_t kFormat = 1;
 
 base::Error broken(uint64_t sequence, std::string_view what) {
-    return base::data_loss("promotion_log",
-                           "promotion log, entry {}: {}; restore the registry from a copy",
-                           sequence, what);
+    return base::make_error(Reason::kPromotionLog,
+                            "promotion log, entry {}: {}; restore the registry from a copy",
+                            sequence, what);
 }
 
 void append_optional(std::string& out, const std::optional<std::string>& value) {
@@ -22,7 +23,8 @@ void append_optional(std::string& out, const std::optional<std::string>& value) 
 
 base::Result<std::optional<std::string>> take_optional(base::ByteReader& reader) {
     RAMPART_TRY(const auto present, reader.u8());
-    if (present > 1) return base::data_loss("promotion_format", "promotion: a flag is {}", present);
+    if (present > 1)
+        return base::make_error(Reason::kPromotionFormat, "promotion: a flag is {}", present);
     if (present == 0) return std::optional<std::string>();
     RAMPART_TRY(const auto value, reader.field());
     return std::optional<std::string>(value);
@@ -57,8 +59,8 @@ base::Status PromotionLog::add(Promotion promotion) {
         return broken(promotion.sequence, "a promotion has a certificate and a bootstrap has none");
     }
     if (last != nullptr && promotion.at < last->at) {
-        return base::failed_precondition(
-            "time_goes_back",
+        return base::make_error(
+            Reason::kTimeGoesBack,
             "the promotion is dated {}, before the last one at {}: correct the clock",
             base::to_iso8601(promotion.at), base::to_iso8601(last->at));
     }
@@ -118,14 +120,14 @@ base::Result<Promotion> decode_promotion(std::string_view bytes) {
     Promotion promotion;
     RAMPART_TRY(const auto format, reader.u8());
     if (format != kFormat) {
-        return base::data_loss("promotion_format", "promotion has format {}, this version reads {}",
-                               format, kFormat);
+        return base::make_error(Reason::kPromotionFormat,
+                                "promotion has format {}, this version reads {}", format, kFormat);
     }
     RAMPART_TRY(promotion.sequence, reader.u64());
     RAMPART_TRY(const auto kind, reader.u8());
     if (kind > static_cast<uint8_t>(PromotionKind::kRollback)) {
-        return base::data_loss("promotion_format", "promotion {} is of unknown kind {}",
-                               promotion.sequence, kind);
+        return base::make_error(Reason::kPromotionFormat, "promotion {} is of unknown kind {}",
+                                promotion.sequence, kind);
     }
     promotion.kind = static_cast<PromotionKind>(kind);
     RAMPART_TRY(const auto policy, reader.field());
@@ -141,8 +143,8 @@ base::Result<Promotion> decode_promotion(std::string_view bytes) {
     RAMPART_TRY(promotion.actor, reader.field());
     RAMPART_TRY(promotion.reason, reader.field());
     if (!reader.empty()) {
-        return base::data_loss("promotion_format", "promotion {}: {} bytes too many",
-                               promotion.sequence, reader.rest().size());
+        return base::make_error(Reason::kPromotionFormat, "promotion {}: {} bytes too many",
+                                promotion.sequence, reader.rest().size());
     }
     return promotion;
 }

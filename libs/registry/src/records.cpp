@@ -1,6 +1,7 @@
 #include "records.hpp"
 
 #include "rampart/base/bytes.hpp"
+#include "rampart/registry/reasons.hpp"
 
 namespace rampart::registry {
 namespace {
@@ -10,16 +11,17 @@ constexpr uint8_t kFormat = 1;
 base::Status check_format(base::ByteReader& reader, std::string_view what, std::string_view id) {
     RAMPART_TRY(const auto format, reader.u8());
     if (format != kFormat) {
-        return base::data_loss("registry_format", "{} {} has format {}, this version reads {}",
-                               what, id, format, kFormat);
+        return base::make_error(Reason::kRegistryFormat,
+                                "{} {} has format {}, this version reads {}", what, id, format,
+                                kFormat);
     }
     return base::ok();
 }
 
 base::Status check_end(const base::ByteReader& reader, std::string_view what, std::string_view id) {
     if (reader.empty()) return base::ok();
-    return base::data_loss("registry_format", "{} {}: {} bytes too many", what, id,
-                           reader.rest().size());
+    return base::make_error(Reason::kRegistryFormat, "{} {}: {} bytes too many", what, id,
+                            reader.rest().size());
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/registry/reasons.hpp"
+#include "rampart/storage/reasons.hpp"
 
 namespace rampart::registry {
 namespace {
@@ -53,9 +55,9 @@ base::Status RegistryStore::load_promotions() {
         [&](std::string_view at, std::string_view value) -> base::Result<bool> {
             RAMPART_TRY(auto promotion, decode_promotion(value));
             if (at != key(promotion.sequence)) {
-                return base::data_loss("promotion_log",
-                                       "promotion log: entry {} is at the wrong position",
-                                       promotion.sequence);
+                return base::make_error(Reason::kPromotionLog,
+                                        "promotion log: entry {} is at the wrong position",
+                                        promotion.sequence);
             }
             if (auto added = promotions_.add(std::move(promotion)); !added) return added.error();
             return true;
@@ -64,8 +66,8 @@ base::Status RegistryStore::load_promotions() {
     const auto* current = promotions_.current();
     const bool agree = current == nullptr ? !champion : champion == current->policy.value();
     if (!agree) {
-        return base::data_loss(
-            "champion_pointer",
+        return base::make_error(
+            Reason::kChampionPointer,
             "{}: the champion pointer is not the promotion log's last entry: restore the "
             "registry from a copy",
             folder_.string());
@@ -76,8 +78,9 @@ base::Status RegistryStore::load_promotions() {
 base::Status RegistryStore::load_audit(const std::optional<AuditHead>& apart) {
     RAMPART_TRY(const auto entries, read_audit());
     if (!apart && !entries.empty()) {
-        return base::data_loss(
-            "audit_head", "{} is missing, but the audit log has {} entries: restore it from a copy",
+        return base::make_error(
+            Reason::kAuditHead,
+            "{} is missing, but the audit log has {} entries: restore it from a copy",
             head_path().string(), entries.size());
     }
     RAMPART_RETURN_IF_ERROR(verify_chain(entries, apart.value_or(AuditHead{})));
@@ -95,9 +98,9 @@ base::Result<std::vector<AuditEntry>> RegistryStore::read_audit() const {
         [&](std::string_view at, std::string_view value) -> base::Result<bool> {
             RAMPART_TRY(auto entry, decode_audit_entry(value));
             if (at != key(entry.sequence)) {
-                return base::data_loss("audit_reordered",
-                                       "audit log: entry {} is at the wrong position",
-                                       entry.sequence);
+                return base::make_error(Reason::kAuditReordered,
+                                        "audit log: entry {} is at the wrong position",
+                                        entry.sequence);
             }
             entries.push_back(std::move(entry));
             return true;
@@ -120,8 +123,8 @@ base::Status RegistryStore::commit(storage::WriteBatch batch, base::TimePoint at
                                    std::string_view actor, std::string_view action,
                                    std::map<std::string, std::string> details) {
     if (read_only_) {
-        return base::failed_precondition("read_only", "{} was opened for reading only",
-                                         folder_.string());
+        return base::make_error(storage::Reason::kReadOnly, "{} was opened for reading only",
+                                folder_.string());
     }
     RAMPART_TRY(const auto entry,
                 next_entry(head_, at, std::string(actor), std::string(action), std::move(details)));

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "rampart/base/bytes.hpp"
+#include "rampart/retraining/reasons.hpp"
 
 namespace rampart::retraining {
 namespace {
@@ -93,8 +94,8 @@ std::string encode(const RunRecord& run) {
 }
 
 Result<RunRecord> decode_run_record(std::string_view bytes) {
-    const base::Error broken = base::data_loss(
-        "bad_run_record", "the trainer's store holds a run that is not one of its records");
+    const base::Error broken = base::make_error(
+        Reason::kBadRunRecord, "the trainer's store holds a run that is not one of its records");
     boost::system::error_code failure;
     const auto document = json::parse(bytes, failure);
     const auto* object = failure ? nullptr : document.if_object();

@@ -5,6 +5,8 @@
 #include "gate_stores.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/registry/reasons.hpp"
+#include "rampart/retraining/reasons.hpp"
 #include "rampart/training/candidate.hpp"
 #include "rampart/training/gate_inputs.hpp"
 
@@ -127,7 +129,7 @@ Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
         RunRecord record;
         record.at = t;
         record.verdict = certification::Verdict::kRefused;
-        record.reason = "too_few_examples";
+        record.reason = reason_info(Reason::kTooFewExamples).word;
         record.message = fmt::format("{} labelled examples, {} are wanted", labelled,
                                      settings_.schedule.min_examples);
         return record;
@@ -147,8 +149,8 @@ Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimeP
     RAMPART_RETURN_IF_ERROR(check_fits(loaded.policy));
     const auto champion = deps_.registry.champion();
     if (champion && t < champion->at) {
-        return base::failed_precondition(
-            "before_promotion",
+        return base::make_error(
+            Reason::kBeforePromotion,
             "the present champion decides since {}; a candidate can't be compared with it as of {}",
             base::to_iso8601(champion->at), base::to_iso8601(t));
     }
@@ -159,8 +161,8 @@ Result<RunRecord> TrainingLoop::begin(TimePoint t, std::string candidate,
                                       const std::string& new_epoch) {
     const auto champion = deps_.registry.champion();
     if (!champion)
-        return base::failed_precondition(
-            "no_champion", "there is no policy in charge to compare a candidate with");
+        return base::make_error(registry::Reason::kNoChampion,
+                                "there is no policy in charge to compare a candidate with");
     RAMPART_TRY(const auto last, store_.last_run());
     StartedRun run;
     run.ordinal = last ? last->ordinal + 1 : 1;
@@ -260,8 +262,8 @@ Status TrainingLoop::promote(const StartedRun& run, const domain::PolicyId& cand
     const auto info = std::find_if(certificates.begin(), certificates.end(),
                                    [&](const auto& c) { return c.id == id; });
     if (info == certificates.end() || !info->evidence) {
-        return base::data_loss("no_evidence", "certificate {} has no evidence in the registry",
-                               certificate);
+        return base::make_error(Reason::kNoEvidence,
+                                "certificate {} has no evidence in the registry", certificate);
     }
     RAMPART_TRY(const auto evidence, deps_.registry.evidence_file(*info->evidence));
     const registry::Proof proof{file, evidence, deps_.signing_key.public_key()};

@@ -2,6 +2,7 @@
 
 #include "rampart/base/file.hpp"
 #include "rampart/base/log.hpp"
+#include "services/rampartd/reasons.hpp"
 
 namespace rampart::runtime {
 
@@ -28,10 +29,10 @@ Result<std::optional<TimePoint>> read_time(const std::filesystem::path& file) {
     text.erase(std::min(text.find('\n'), text.size()));
     const auto time = base::parse_iso8601(text);
     if (time) return std::optional(*time);
-    return base::data_loss("bad_clock_file",
-                           "'{}' says when the store was last used, and holds no time: write that "
-                           "time into it, like {}",
-                           file.string(), to_iso8601(TimePoint()));
+    return base::make_error(Reason::kBadClockFile,
+                            "'{}' says when the store was last used, and holds no time: write that "
+                            "time into it, like {}",
+                            file.string(), to_iso8601(TimePoint()));
 }
 
 std::string seconds_of(Duration duration) {
@@ -53,8 +54,8 @@ Result<std::unique_ptr<ClockGuard>> ClockGuard::open(Options options, const base
     const Duration most = guard->options_.max_downtime;
     if (!last_used || (*last_used <= now && now <= *last_used + most)) return guard;
     guard->time_unknown_ = true;
-    guard->doubt_ = base::failed_precondition(
-        "clock_jump", "the wall clock says {}, and the store was last used at {}: {}; {}",
+    guard->doubt_ = base::make_error(
+        Reason::kClockJump, "the wall clock says {}, and the store was last used at {}: {}; {}",
         to_iso8601(now), to_iso8601(*last_used),
         now < *last_used ? "time went back"
                          : fmt::format("more than clock.max_downtime_hours ({}) later",
@@ -81,8 +82,8 @@ Status ClockGuard::check_locked() {
     const TimePoint wall = wall_.now(), expected = boot_.now() + agreed_;
     const Duration step = wall < expected ? expected - wall : wall - expected;
     if (step <= kMostStep) return base::ok();
-    doubt_ = base::failed_precondition(
-        "clock_jump",
+    doubt_ = base::make_error(
+        Reason::kClockJump,
         "the wall clock was set {} by {}: it says {}, and by the boot clock it is {}; {}",
         wall < expected ? "back" : "forward", seconds_of(step), to_iso8601(wall),
         to_iso8601(expected), kStopped);

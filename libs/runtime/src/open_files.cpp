@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "rampart/base/log.hpp"
+#include "rampart/runtime/reasons.hpp"
 
 namespace rampart::runtime {
 namespace {
@@ -14,8 +15,8 @@ namespace {
 constexpr base::Logger kLog("runtime");
 
 base::Error no_limit(std::string_view action) {
-    return base::unavailable("no_file_limit", "cannot {} the limit of open files: {}", action,
-                             std::strerror(errno));
+    return base::make_error(Reason::kNoFileLimit, "cannot {} the limit of open files: {}", action,
+                            std::strerror(errno));
 }
 
 }  // namespace
@@ -28,8 +29,8 @@ base::Result<uint64_t> soft_limit_for(std::span<const FilesNeeded> needs, FileLi
         parts += fmt::format("{}{} for {}", parts.empty() ? "" : ", ", need.count, need.what);
     }
     if (total <= limits.hard) return std::max(total, limits.soft);
-    return base::failed_precondition(
-        "too_few_files",
+    return base::make_error(
+        Reason::kTooFewFiles,
         "up to {} files and sockets may be open at a time ({}), and the hard limit of this process "
         "is {}: raise it (systemd: LimitNOFILE={}; container: --ulimit nofile={}), or configure "
         "fewer partitions or connections",

@@ -7,6 +7,8 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/runtime/reasons.hpp"
 
 namespace rampart::runtime {
 namespace {
@@ -17,13 +19,13 @@ constexpr size_t kMaxFileBytes = 1024;
 base::Status check_mode(const std::filesystem::path& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
-        return base::unavailable("no_access", "{}: {}", path.string(), std::strerror(errno));
+        return base::make_error(Reason::kNoAccess, "{}: {}", path.string(), std::strerror(errno));
     }
     if ((status.st_mode & 077) != 0) {
-        return base::permission_denied("secret_exposed",
-                                       "{}: others than its owner have access (mode {:04o}); if "
-                                       "you are sure that none of them has read it, chmod 600",
-                                       path.string(), status.st_mode & 07777);
+        return base::make_error(base::Reason::kSecretExposed,
+                                "{}: others than its owner have access (mode {:04o}); if "
+                                "you are sure that none of them has read it, chmod 600",
+                                path.string(), status.st_mode & 07777);
     }
     return base::ok();
 }
@@ -33,27 +35,29 @@ base::Status check_mode(const std::filesystem::path& path) {
 base::Result<std::string> load_secret(const std::filesystem::path& path) {
     std::error_code ec;
     const bool exists = std::filesystem::exists(path, ec);
-    if (ec) return base::unavailable("no_access", "{}: {}", path.string(), ec.message());
-    if (!exists) return base::not_found("no_secret", "{}: there is no such file", path.string());
+    if (ec) return base::make_error(Reason::kNoAccess, "{}: {}", path.string(), ec.message());
+    if (!exists)
+        return base::make_error(Reason::kNoSecret, "{}: there is no such file", path.string());
     RAMPART_RETURN_IF_ERROR(check_mode(path));
     RAMPART_TRY(std::string text, base::read_file(path, kMaxFileBytes));
     if (!text.empty() && text.back() == '\n') text.pop_back();
     auto secret = base::from_hex(text);
     if (!secret || secret->size() != kSecretBytes) {
-        return base::data_loss("bad_secret",
-                               "{}: does not contain exactly {} hex digits; restore it",
-                               path.string(), 2 * kSecretBytes);
+        return base::make_error(Reason::kBadSecret,
+                                "{}: does not contain exactly {} hex digits; restore it",
+                                path.string(), 2 * kSecretBytes);
     }
     return *std::move(secret);
 }
 
 base::Result<std::string> load_or_create_secret(const std::filesystem::path& path) {
     auto known = load_secret(path);
-    if (known || known.error().reason != "no_secret") return known;
+    if (known || !known.error().is(Reason::kNoSecret)) return known;
     std::error_code ec;
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ec);
     if (ec) {
-        return base::unavailable("no_access", "{}: {}", path.parent_path().string(), ec.message());
+        return base::make_error(Reason::kNoAccess, "{}: {}", path.parent_path().string(),
+                                ec.message());
     }
     std::string secret = base::random_bytes(kSecretBytes);
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(path, base::to_hex(secret) + "\n", 0600));

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "rampart/base/check.hpp"
+#include "rampart/runtime/reasons.hpp"
 
 namespace rampart::runtime {
 namespace {
@@ -41,12 +42,12 @@ bool pipe_has_byte(int timeout_ms) {
 
 base::Result<std::unique_ptr<Shutdown>> Shutdown::install() {
     if (g_installed.exchange(true)) {
-        return base::failed_precondition("already_installed",
-                                         "a Shutdown is installed in this process already");
+        return base::make_error(Reason::kAlreadyInstalled,
+                                "a Shutdown is installed in this process already");
     }
     if (g_pipe[0] < 0 && ::pipe2(g_pipe, O_CLOEXEC | O_NONBLOCK) != 0) {
         g_installed = false;
-        return base::resource_exhausted("no_pipe", "cannot make a pipe: {}", std::strerror(errno));
+        return base::make_error(Reason::kNoPipe, "cannot make a pipe: {}", std::strerror(errno));
     }
     char stale[64];
     while (::read(g_pipe[0], stale, sizeof stale) > 0) {

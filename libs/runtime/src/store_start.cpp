@@ -10,6 +10,8 @@
 #include <system_error>
 
 #include "rampart/base/log.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/runtime/reasons.hpp"
 #include "rampart/runtime/secrets.hpp"
 
 namespace rampart::runtime {
@@ -29,19 +31,19 @@ Result<std::unique_ptr<StoreStart>> StoreStart::begin(
     std::error_code failure;
     const bool made = fs::create_directories(folder, failure);
     if (failure) {
-        return base::unavailable("no_store", "cannot make the store '{}': {}", folder.string(),
-                                 failure.message());
+        return base::make_error(Reason::kNoStore, "cannot make the store '{}': {}", folder.string(),
+                                failure.message());
     }
     const int lock = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (lock < 0) {
-        return base::unavailable("no_store", "cannot open the store '{}': {}", folder.string(),
-                                 std::strerror(errno));
+        return base::make_error(Reason::kNoStore, "cannot open the store '{}': {}", folder.string(),
+                                std::strerror(errno));
     }
     std::unique_ptr<StoreStart> start(new StoreStart(folder, lock));
     if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
-        return base::failed_precondition("database_in_use",
-                                         "another process is starting on the store '{}': {}",
-                                         folder.string(), std::strerror(errno));
+        return base::make_error(base::Reason::kDatabaseInUse,
+                                "another process is starting on the store '{}': {}",
+                                folder.string(), std::strerror(errno));
     }
     fs::remove_all(folder / kAside, failure);  // left by a start that was killed
     RAMPART_TRY(const bool holds, holds_store());
@@ -65,8 +67,8 @@ Result<std::vector<std::string>> StoreStart::secrets(const std::vector<fs::path>
         if (!first_ && !fs::exists(file, unknown) && !unknown) missing.push_back(file.string());
     }
     if (!missing.empty()) {
-        return base::failed_precondition(
-            "key_missing",
+        return base::make_error(
+            Reason::kKeyMissing,
             "{}: missing. The store '{}' was made with {} and cannot be read with another, so "
             "none is made. Restore from your backup of the keys (ops/runbooks/backup.md)",
             fmt::join(missing, ", "), folder_.string(), missing.size() == 1 ? "it" : "them");
@@ -91,7 +93,7 @@ Result<std::string> StoreStart::renewable_secret(const fs::path& file) {
 
 Result<std::string> StoreStart::load_or_make(const fs::path& file) {
     auto known = load_secret(file);
-    if (known || known.error().reason != "no_secret") return known;
+    if (known || !known.error().is(Reason::kNoSecret)) return known;
     std::error_code unknown;
     const auto parent = file.parent_path();
     if (!fs::exists(parent, unknown)) folders_.insert(folders_.begin(), parent);

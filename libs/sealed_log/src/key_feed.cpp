@@ -4,6 +4,7 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/digest.hpp"
+#include "rampart/privacy/reasons.hpp"
 
 namespace rampart::sealed_log {
 namespace {
@@ -24,8 +25,8 @@ Result<KeyRecord> decode(const streaming::StoredRecord& stored) {
     const bool live = value.size() > 1 && value.front() == kLive;
     const bool destroyed = value.size() == 1 && value.front() == kDestroyed;
     if (!id || !(live || destroyed)) {
-        return base::data_loss("bad_person_key", "the record at {} is no person key",
-                               stored.offset);
+        return base::make_error(privacy::Reason::kBadPersonKey, "the record at {} is no person key",
+                                stored.offset);
     }
     return KeyRecord{*std::move(id), value.substr(1)};
 }

@@ -18,8 +18,8 @@ base::Result<Admission::Place> Admission::enter(size_t items, size_t bytes) {
     const std::lock_guard lock(mutex_);
     const bool fits = items_ + items <= max_items_ && bytes_ + bytes <= max_bytes_;
     if (items_ > 0 && !fits) {
-        return base::resource_exhausted(
-            "overloaded",
+        return base::make_error(
+            Reason::kOverloaded,
             "{} applications of {} bytes are being decided, and {} of {} bytes is the limit; retry "
             "later",
             items_, bytes_, max_items_, max_bytes_);

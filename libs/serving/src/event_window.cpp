@@ -16,8 +16,8 @@ Status check_event_time(const domain::Application& application, TimePoint now,
                         const EventWindow& window) {
     const TimePoint first = now - window.max_age, last = now + window.max_ahead;
     if (first <= application.event_time && application.event_time <= last) return base::ok();
-    return base::out_of_range(
-        "event_time_outside",
+    return base::make_error(
+        Reason::kEventTimeOutside,
         "event_time: {} of application '{}' is not within {} to {}; the clock here says {}. Send "
         "the "
         "time of the application, in UTC; to take in older or later ones, as a replay does, set "
@@ -30,16 +30,16 @@ Status check_observed_at(const domain::Outcome& outcome, const domain::Decision&
                          TimePoint now, const EventWindow& window) {
     const TimePoint decided = decision.application.event_time, last = now + window.max_ahead;
     if (base::day_of(outcome.observed_at) < base::day_of(decided)) {
-        return base::out_of_range("observed_before_decision",
-                                  "observed_at: {} lies before the day of decision '{}', whose "
-                                  "application is of {}; send "
-                                  "the time when the outcome showed, in UTC",
-                                  to_iso8601(outcome.observed_at), outcome.decision,
-                                  to_iso8601(decided));
+        return base::make_error(Reason::kObservedBeforeDecision,
+                                "observed_at: {} lies before the day of decision '{}', whose "
+                                "application is of {}; send "
+                                "the time when the outcome showed, in UTC",
+                                to_iso8601(outcome.observed_at), outcome.decision,
+                                to_iso8601(decided));
     }
     if (outcome.observed_at <= last) return base::ok();
-    return base::out_of_range(
-        "observed_in_future",
+    return base::make_error(
+        Reason::kObservedInFuture,
         "observed_at: {} of decision '{}' is later than {}; the clock here says {}. Send outcomes "
         "when they show; a replay sets event_time.max_ahead_days",
         to_iso8601(outcome.observed_at), outcome.decision, to_iso8601(last), to_iso8601(now));

@@ -5,12 +5,14 @@
 #include <limits>
 
 #include "log_wealth.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/stats/confidence_bound.hpp"
+#include "rampart/stats/reasons.hpp"
 
 namespace rampart::stats {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
@@ -77,29 +79,29 @@ double log_mixture(const Bets& bets, const std::array<double, kBetCount>& logs) 
 base::Result<Bets> plan_bets(const BettingPlan& plan, double lo, double delta,
                              const BettingOptions& options) {
     if (plan.n < 2)
-        return invalid_argument("bad_plan", "n is {}: plan for at least 2 values", plan.n);
+        return make_error(Reason::kBadPlan, "n is {}: plan for at least 2 values", plan.n);
     if (!(plan.variance > 0 && std::isfinite(plan.variance))) {
-        return invalid_argument("bad_plan", "variance is {}: must be positive and finite",
-                                plan.variance);
+        return make_error(Reason::kBadPlan, "variance is {}: must be positive and finite",
+                          plan.variance);
     }
     if (!(lo < 0 && std::isfinite(lo))) {
-        return invalid_argument("bad_plan",
-                                "lo is {}: the smallest possible value must be negative", lo);
+        return make_error(Reason::kBadPlan,
+                          "lo is {}: the smallest possible value must be negative", lo);
     }
     if (!(delta > 0 && delta < 1)) {
-        return invalid_argument("bad_delta", "delta is {}: must lie in (0, 1)", delta);
+        return make_error(Reason::kBadDelta, "delta is {}: must lie in (0, 1)", delta);
     }
     if (!(options.cap > 0 && options.cap < 1)) {
-        return invalid_argument("bad_bet_cap", "cap is {}: must lie in (0, 1)", options.cap);
+        return make_error(base::Reason::kBadBetCap, "cap is {}: must lie in (0, 1)", options.cap);
     }
     Bets bets{.weights = options.weights, .cap = options.cap};
     double total = 0;
     for (size_t k = 0; k < kBetCount; ++k) {
         if (!(options.multiples[k] > 0 && std::isfinite(options.multiples[k]) &&
               options.weights[k] >= 0)) {
-            return invalid_argument("bad_bets",
-                                    "bet {}: multiple {} and weight {} must be positive", k,
-                                    options.multiples[k], options.weights[k]);
+            return make_error(Reason::kBadBets,
+                              "bet {}: multiple {} and weight {} must be positive", k,
+                              options.multiples[k], options.weights[k]);
         }
         total += options.weights[k];
         const double best =
@@ -107,7 +109,7 @@ base::Result<Bets> plan_bets(const BettingPlan& plan, double lo, double delta,
         bets.bets[k] = std::min(options.cap / -lo, options.multiples[k] * best);
     }
     if (!(std::abs(total - 1) <= 1e-12)) {
-        return invalid_argument("bad_bets", "weights sum to {}: must sum to 1", total);
+        return make_error(Reason::kBadBets, "weights sum to {}: must sum to 1", total);
     }
     return bets;
 }

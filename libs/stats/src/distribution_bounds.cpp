@@ -5,6 +5,8 @@
 #include <limits>
 #include <string>
 
+#include "rampart/stats/reasons.hpp"
+
 namespace rampart::stats {
 namespace {
 
@@ -121,7 +123,7 @@ double min_variance(const Masses& low, const Masses& high) {
 
 base::Result<DistributionBand> monotone(DistributionBand band) {
     const auto bad = [](const std::string& what) {
-        return base::invalid_argument("bad_band", "{}", what);
+        return base::make_error(Reason::kBadBand, "{}", what);
     };
     const size_t n = band.points.size();
     if (n == 0 || band.lower.size() != n || band.upper.size() != n) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rampart/base/check.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/stats/distributions.hpp"
 
 namespace rampart::stats {
@@ -75,23 +76,24 @@ bool has_both_labels(const ScoredRows& rows) {
 base::Status validate(const ScoredRows& rows) {
     const size_t n = rows.label.size();
     if (n == 0)
-        return base::invalid_argument("no_rows", "there are no rows to measure: give at least one");
+        return base::make_error(base::Reason::kNoRows,
+                                "there are no rows to measure: give at least one");
     if (rows.score.size() != n || (!rows.weight.empty() && rows.weight.size() != n))
-        return base::invalid_argument(
-            "size_mismatch",
+        return base::make_error(
+            base::Reason::kSizeMismatch,
             "{} labels, {} scores and {} weights: give one of each per row (or no weights)", n,
             rows.score.size(), rows.weight.size());
     for (size_t i = 0; i < n; ++i) {
         if (rows.label[i] > 1)
-            return base::invalid_argument("bad_label", "row {}: label {} is neither 0 nor 1", i,
-                                          rows.label[i]);
+            return base::make_error(base::Reason::kBadLabel, "row {}: label {} is neither 0 nor 1",
+                                    i, rows.label[i]);
         if (!(rows.score[i] >= 0 && rows.score[i] <= 1))
-            return base::out_of_range("bad_score", "row {}: score {} is outside [0, 1]", i,
-                                      rows.score[i]);
+            return base::make_error(base::Reason::kBadScore, "row {}: score {} is outside [0, 1]",
+                                    i, rows.score[i]);
         const double weight = rows.weight_of(i);
         if (!(weight > 0) || !std::isfinite(weight))
-            return base::out_of_range("bad_weight", "row {}: weight {} is not a positive number", i,
-                                      weight);
+            return base::make_error(base::Reason::kBadWeight,
+                                    "row {}: weight {} is not a positive number", i, weight);
     }
     return base::ok();
 }

@@ -17,6 +17,7 @@
 #include "rampart/base/log.hpp"
 #include "rampart/storage/inspection.hpp"
 #include "rampart/storage/live_copy.hpp"
+#include "rampart/storage/reasons.hpp"
 #include "whole_database.hpp"
 
 namespace rampart::storage {
@@ -34,10 +35,10 @@ constexpr size_t kMaxListBytes = 64u << 20;
 constexpr unsigned kPrivate = 0700;
 
 base::Error damaged(const fs::path& what, std::string_view how) {
-    return base::data_loss("backup_damaged",
-                           "'{}' {}: restore from another backup, and make a new "
-                           "one into a new folder",
-                           what.string(), how);
+    return base::make_error(Reason::kBackupDamaged,
+                            "'{}' {}: restore from another backup, and make a new "
+                            "one into a new folder",
+                            what.string(), how);
 }
 
 rocksdb::BackupEngineOptions engine_options(const fs::path& folder) {
@@ -83,8 +84,7 @@ Status check_items(const std::vector<BackupItem>& items, std::set<std::string>& 
     for (const auto& item : items) {
         RAMPART_RETURN_IF_ERROR(check_item(item));
         if (seen.insert(item.path).second) continue;
-        return base::invalid_argument("bad_backup_item", "'{}' is to be backed up twice",
-                                      item.path);
+        return base::make_error(Reason::kBadBackupItem, "'{}' is to be backed up twice", item.path);
     }
     return base::ok();
 }
@@ -133,7 +133,8 @@ Result<std::unique_ptr<BackupFolder>> BackupFolder::open(const fs::path& folder,
     std::error_code error;
     const bool empty = !fs::exists(folder, error) || fs::is_empty(folder, error);
     if (empty && mode == Mode::kRead) {
-        return base::not_found("no_backups", "there are no backups in '{}'", folder.string());
+        return base::make_error(Reason::kNoBackups, "there are no backups in '{}'",
+                                folder.string());
     }
     if (empty) {
         RAMPART_RETURN_IF_ERROR(make_folder(folder, kPrivate));
@@ -141,22 +142,22 @@ Result<std::unique_ptr<BackupFolder>> BackupFolder::open(const fs::path& folder,
     }
     const auto format = base::read_file(folder / "format", 1024);
     if (!format || !format->starts_with(kFormatName)) {
-        return base::failed_precondition(
-            "not_a_backup", "'{}' holds something else than backups; name another folder",
-            folder.string());
+        return base::make_error(Reason::kNotABackup,
+                                "'{}' holds something else than backups; name another folder",
+                                folder.string());
     }
     if (*format != kFormat) {
-        return base::failed_precondition("newer_version",
-                                         "the backups in '{}' are of a later release ({}); use it",
-                                         folder.string(), format->substr(0, format->find('\n')));
+        return base::make_error(Reason::kNewerVersion,
+                                "the backups in '{}' are of a later release ({}); use it",
+                                folder.string(), format->substr(0, format->find('\n')));
     }
     RAMPART_TRY(impl->lock, FileLock::acquire(folder / "LOCK", mode == Mode::kRead
                                                                    ? FileLock::Kind::kShared
                                                                    : FileLock::Kind::kExclusive));
     if (!impl->lock) {
-        return base::failed_precondition(
-            "backup_in_use", "another process is at work in '{}'; try again when it is done",
-            folder.string());
+        return base::make_error(Reason::kBackupInUse,
+                                "another process is at work in '{}'; try again when it is done",
+                                folder.string());
     }
     if (mode == Mode::kChange) {
         for (const auto& part : {impl->lists(), folder / "databases", impl->content(Kind::kFile),
@@ -183,7 +184,8 @@ Result<BackupList> BackupFolder::Impl::load(uint64_t id) const {
     const auto path = lists() / std::to_string(id);
     const auto text = base::read_file(path, kMaxListBytes);
     if (!text && text.error().code == base::ErrorCode::kNotFound) {
-        return base::not_found("no_backup", "there is no backup {} in '{}'", id, folder.string());
+        return base::make_error(Reason::kNoBackup, "there is no backup {} in '{}'", id,
+                                folder.string());
     }
     if (!text) return text.error();
     auto list = decode_backup_list(*text);
@@ -258,10 +260,10 @@ Result<BackupInfo> BackupFolder::create(const fs::path& store, const std::vector
     std::set<std::string> seen;
     RAMPART_RETURN_IF_ERROR(check_items(items, seen));
     if (is_inside(impl_->folder, store) || is_inside(store, impl_->folder)) {
-        return base::invalid_argument("backup_inside_store",
-                                      "'{}' and the store '{}' lie one in the other; name a folder "
-                                      "outside, best on another disk",
-                                      impl_->folder.string(), store.string());
+        return base::make_error(Reason::kBackupInsideStore,
+                                "'{}' and the store '{}' lie one in the other; name a folder "
+                                "outside, best on another disk",
+                                impl_->folder.string(), store.string());
     }
     if (const auto swept = impl_->sweep(); !swept) {
         kLog.warning("msg=\"what earlier backups left is not swept away\" error=\"{}\"",
@@ -271,10 +273,10 @@ Result<BackupInfo> BackupFolder::create(const fs::path& store, const std::vector
     RAMPART_RETURN_IF_ERROR(make_folder(work, kPrivate));
     RAMPART_TRY(const auto lock, FileLock::acquire(work / "LOCK", FileLock::Kind::kExclusive));
     if (!lock) {
-        return base::failed_precondition("backup_running",
-                                         "another process is backing up '{}'; try again when it is "
-                                         "done",
-                                         store.string());
+        return base::make_error(Reason::kBackupRunning,
+                                "another process is backing up '{}'; try again when it is "
+                                "done",
+                                store.string());
     }
     RAMPART_TRY(const auto ids, impl_->ids());
     BackupList list;
@@ -357,10 +359,10 @@ Result<BackupInfo> BackupFolder::restore(uint64_t id, const fs::path& store) con
     std::error_code error;
     if (fs::exists(store, error) &&
         !(fs::is_directory(store, error) && fs::is_empty(store, error))) {
-        return base::already_exists("store_not_empty",
-                                    "'{}' is there and not empty; name a new folder, or move it "
-                                    "out of the way",
-                                    store.string());
+        return base::make_error(Reason::kStoreNotEmpty,
+                                "'{}' is there and not empty; name a new folder, or move it "
+                                "out of the way",
+                                store.string());
     }
     const auto target = fs::absolute(store, error).lexically_normal();
     const auto name = target.has_filename() ? target : target.parent_path();
@@ -390,10 +392,11 @@ Status BackupFolder::extract(uint64_t id, const std::set<std::string>& paths,
 }
 
 Result<size_t> BackupFolder::keep_newest(size_t n) {
-    if (n == 0) return base::invalid_argument("bad_count", "keep one backup or more, not 0");
+    if (n == 0) return base::make_error(Reason::kBadCount, "keep one backup or more, not 0");
     RAMPART_TRY(const auto all, list());
     for (const auto& info : all) {
-        if (!info.damage.empty()) return base::data_loss("backup_damaged", "{}", info.damage);
+        if (!info.damage.empty())
+            return base::make_error(Reason::kBackupDamaged, "{}", info.damage);
     }
     const size_t surplus = all.size() - std::min(n, all.size());
     for (size_t i = 0; i < surplus; ++i) {

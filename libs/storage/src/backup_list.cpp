@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <set>
 
+#include "rampart/storage/reasons.hpp"
+
 namespace rampart::storage {
 namespace {
 
@@ -17,7 +19,7 @@ constexpr size_t kMaxPathBytes = 4096;
 constexpr unsigned kMaxMode = 0777;
 
 base::Error damaged(std::string_view what) {
-    return base::data_loss("backup_damaged", "the list of the backup is damaged: {}", what);
+    return base::make_error(Reason::kBackupDamaged, "the list of the backup is damaged: {}", what);
 }
 
 /// Takes words off the front of a line; what does not fit makes it bad, for good.
@@ -105,10 +107,10 @@ base::Status check_item(const BackupItem& item) {
                 item.path.find('\0') == std::string::npos;
     good = good && path.lexically_normal() == path && path != "." && *path.begin() != "..";
     if (good) return base::ok();
-    return base::invalid_argument("bad_backup_item",
-                                  "'{}' cannot be backed up: give a path inside the store, without "
-                                  "'..' and line breaks, of at most {} bytes",
-                                  item.path, kMaxPathBytes);
+    return base::make_error(Reason::kBadBackupItem,
+                            "'{}' cannot be backed up: give a path inside the store, without "
+                            "'..' and line breaks, of at most {} bytes",
+                            item.path, kMaxPathBytes);
 }
 
 std::string encode(const BackupList& list) {

@@ -4,12 +4,13 @@
 #include <optional>
 
 #include "rampart/base/result.hpp"
+#include "rampart/storage/reasons.hpp"
 
 namespace rampart::storage {
 
 /// Whether an error says that stored bytes are not what was written, and nothing else.
 inline bool is_damage(const base::Error& error) {
-    return error.code == base::ErrorCode::kDataLoss && error.reason == "corrupt";
+    return error.code == base::ErrorCode::kDataLoss && error.is(Reason::kCorrupt);
 }
 
 /// The first damage that was met in a database. Thread safe.

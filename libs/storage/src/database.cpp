@@ -8,6 +8,8 @@
 #include "memory_budget_impl.hpp"
 #include "options.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/storage/reasons.hpp"
 
 namespace rampart::storage {
 namespace {
@@ -60,8 +62,8 @@ base::Status Database::Impl::check_room(size_t bytes) const {
     std::error_code error;
     const auto space = std::filesystem::space(path, error);
     if (error || space.available >= min_free_bytes + bytes) return base::ok();
-    return base::resource_exhausted(
-        "disk_full",
+    return base::make_error(
+        base::Reason::kDiskFull,
         "cannot write to database '{}': {} bytes are free and {} are kept in reserve; make "
         "room, then try again",
         path.string(), space.available, min_free_bytes);
@@ -163,9 +165,9 @@ Snapshot Database::snapshot() const {
 base::Status Database::checkpoint(const std::filesystem::path& target) const {
     std::error_code error;
     if (std::filesystem::exists(target, error)) {
-        return base::already_exists("checkpoint_exists",
-                                    "cannot write checkpoint '{}': it is there already",
-                                    target.string());
+        return base::make_error(Reason::kCheckpointExists,
+                                "cannot write checkpoint '{}': it is there already",
+                                target.string());
     }
     rocksdb::Checkpoint* raw = nullptr;
     auto status = rocksdb::Checkpoint::Create(impl_->db.get(), &raw);
@@ -182,8 +184,8 @@ base::Status Database::compact(ColumnFamily family, const KeyRange& range) {
         oldest_snapshot > 0 &&
         db.GetIntProperty(rocksdb::DB::Properties::kOldestSnapshotSequence, &oldest_snapshot) &&
         oldest_snapshot < db.GetLatestSequenceNumber()) {
-        return base::failed_precondition(
-            "snapshot_held",
+        return base::make_error(
+            Reason::kSnapshotHeld,
             "cannot compact database '{}': a reader holds a snapshot of older content; try again "
             "when it is done",
             impl_->path.string());

@@ -7,6 +7,7 @@
 #include "files.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/storage/reasons.hpp"
 
 namespace rampart::storage {
 namespace {
@@ -71,10 +72,10 @@ Result<std::vector<std::string>> find_set_aside(const fs::path& root) {
 fs::path beyond_log_mark(const fs::path& database) { return database.string() + ".beyond-log"; }
 
 base::Error state_damaged(const fs::path& database, std::string_view why) {
-    return base::data_loss("state_damaged",
-                           "'{}' is damaged, and is not made anew from the log: {}; see "
-                           "ops/runbooks/damage.md",
-                           database.string(), why);
+    return base::make_error(Reason::kStateDamaged,
+                            "'{}' is damaged, and is not made anew from the log: {}; see "
+                            "ops/runbooks/damage.md",
+                            database.string(), why);
 }
 
 DerivedDatabase::DerivedDatabase(fs::path path, std::vector<std::string> families,
@@ -184,8 +185,8 @@ Status DerivedDatabase::close() {
     }
     last.reset();  // outside the lock: it may be closed here
     if (*closed_) return base::ok();
-    return base::unavailable("in_use", "database '{}' is damaged, and a read of it is still open",
-                             path_.string());
+    return base::make_error(
+        Reason::kInUse, "database '{}' is damaged, and a read of it is still open", path_.string());
 }
 
 Status DerivedDatabase::move_away() {

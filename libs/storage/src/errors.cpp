@@ -2,10 +2,11 @@
 
 #include <string>
 
+#include "rampart/base/reasons.hpp"
+#include "rampart/storage/reasons.hpp"
+
 namespace rampart::storage {
 namespace {
-
-using base::ErrorCode;
 
 bool mentions(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
@@ -16,36 +17,33 @@ bool mentions(const std::string& text, std::string_view part) {
 base::Error map_error(const rocksdb::Status& status, const std::filesystem::path& path,
                       std::string_view action) {
     const std::string text = status.ToString();
-    const auto error = [&](ErrorCode code, std::string_view reason, std::string_view remedy) {
-        return base::make_error(code, reason, "cannot {} database '{}': {}{}", action,
-                                path.string(), text, remedy);
+    const auto error = [&](base::AnyReason reason, std::string_view remedy) {
+        return base::make_error(reason, "cannot {} database '{}': {}{}", action, path.string(),
+                                text, remedy);
     };
     // RocksDB calls a table corrupt, too, whose size it could not ask for
     const bool kept_out = mentions(text, "IO error: ") && !mentions(text, "No such file");
     if (status.IsCorruption() && !kept_out) {
-        return error(ErrorCode::kDataLoss, "corrupt",
-                     "; restore a checkpoint or rebuild it from the log");
+        return error(Reason::kCorrupt, "; restore a checkpoint or rebuild it from the log");
     }
     if (status.IsNoSpace() || mentions(text, "No space left") || mentions(text, "File too large") ||
         mentions(text, "Disk quota exceeded")) {
-        return error(ErrorCode::kResourceExhausted, "disk_full", "; make room, then try again");
+        return error(base::Reason::kDiskFull, "; make room, then try again");
     }
     if (mentions(text, "lock hold by current process") || mentions(text, "While lock file")) {
-        return error(ErrorCode::kFailedPrecondition, "database_in_use",
-                     "; stop the process that has it open");
+        return error(base::Reason::kDatabaseInUse, "; stop the process that has it open");
     }
     if (mentions(text, "Permission denied") || mentions(text, "Read-only file system")) {
-        return error(ErrorCode::kPermissionDenied, "no_access",
-                     "; check owner and mode of the folder");
+        return error(base::Reason::kNoAccess, "; check owner and mode of the folder");
     }
     if (status.IsNotSupported()) {
-        return error(ErrorCode::kFailedPrecondition, "read_only", "; it is open for reading only");
+        return error(Reason::kReadOnly, "; it is open for reading only");
     }
     if (kept_out || status.IsIOError() || status.IsTimedOut() || status.IsBusy() ||
         status.IsTryAgain()) {
-        return error(ErrorCode::kUnavailable, "io_error", "");
+        return error(base::Reason::kIoError, "");
     }
-    return error(ErrorCode::kInternal, "database_error", "");
+    return error(Reason::kDatabaseError, "");
 }
 
 }  // namespace rampart::storage

@@ -10,6 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "rampart/base/reasons.hpp"
+#include "rampart/storage/reasons.hpp"
+
 namespace rampart::storage {
 namespace {
 
@@ -61,17 +64,12 @@ Result<Copied> read_pieces(const fs::path& path, uint64_t limit, const Take& tak
 }  // namespace
 
 base::Error file_error(int error, const fs::path& path, std::string_view action) {
-    ErrorCode code = ErrorCode::kUnavailable;
-    std::string_view reason = "io_error";
-    if (error == ENOENT) code = ErrorCode::kNotFound, reason = "no_such_file";
-    if (error == EACCES || error == EPERM || error == EROFS) {
-        code = ErrorCode::kPermissionDenied, reason = "no_access";
-    }
-    if (error == ENOSPC || error == EDQUOT) {
-        code = ErrorCode::kResourceExhausted, reason = "disk_full";
-    }
-    if (error == EXDEV) code = ErrorCode::kFailedPrecondition, reason = "other_file_system";
-    return base::make_error(code, reason, "cannot {} '{}': {}", action, path.string(),
+    base::AnyReason reason = base::Reason::kIoError;
+    if (error == ENOENT) reason = base::Reason::kNoSuchFile;
+    if (error == EACCES || error == EPERM || error == EROFS) reason = base::Reason::kNoAccess;
+    if (error == ENOSPC || error == EDQUOT) reason = base::Reason::kDiskFull;
+    if (error == EXDEV) reason = Reason::kOtherFileSystem;
+    return base::make_error(reason, "cannot {} '{}': {}", action, path.string(),
                             std::strerror(error));
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "errors.hpp"
+#include "rampart/storage/reasons.hpp"
 #include "schema.hpp"
 
 namespace rampart::storage {
@@ -16,7 +17,8 @@ bool is_database(const std::filesystem::path& folder) {
 
 base::Result<std::vector<std::string>> families_in(const std::filesystem::path& folder) {
     if (!is_database(folder)) {
-        return base::not_found("no_database", "there is no database in '{}'", folder.string());
+        return base::make_error(Reason::kNoDatabase, "there is no database in '{}'",
+                                folder.string());
     }
     std::vector<std::string> families;
     const auto status =

@@ -6,6 +6,7 @@
 #include "files.hpp"
 #include "rampart/storage/derived_database.hpp"
 #include "rampart/storage/folder.hpp"
+#include "rampart/storage/reasons.hpp"
 #include "schema.hpp"
 #include "whole_database.hpp"
 
@@ -70,7 +71,7 @@ void find_in(const fs::path& folder, const fs::path& relative, std::vector<std::
 Result<std::vector<std::string>> find_databases(const fs::path& root) {
     std::error_code error;
     if (!fs::is_directory(root, error)) {
-        return base::not_found("no_folder", "there is no folder '{}'", root.string());
+        return base::make_error(Reason::kNoFolder, "there is no folder '{}'", root.string());
     }
     std::vector<std::string> found;
     find_in(root, {}, found, error);

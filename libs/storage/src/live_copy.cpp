@@ -9,6 +9,7 @@
 
 #include "files.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/storage/reasons.hpp"
 #include "whole_database.hpp"
 
 namespace rampart::storage {
@@ -32,14 +33,15 @@ struct Mark {
 Result<std::optional<Mark>> mark_of(const fs::path& database) {
     auto current = base::read_file(database / "CURRENT", kMaxCurrentBytes);
     if (!current && current.error().code == base::ErrorCode::kNotFound) {
-        return base::not_found("no_database", "there is no database at '{}'", database.string());
+        return base::make_error(Reason::kNoDatabase, "there is no database at '{}'",
+                                database.string());
     }
     if (!current) return current.error();
     Mark mark{*current, *current, 0};
     while (!mark.manifest.empty() && mark.manifest.back() == '\n') mark.manifest.pop_back();
     if (!mark.manifest.starts_with("MANIFEST-") || mark.manifest.find('/') != std::string::npos) {
-        return base::data_loss("corrupt", "'{}' names no manifest; restore the database",
-                               (database / "CURRENT").string());
+        return base::make_error(Reason::kCorrupt, "'{}' names no manifest; restore the database",
+                                (database / "CURRENT").string());
     }
     std::error_code error;
     mark.bytes = fs::file_size(database / mark.manifest, error);
@@ -125,8 +127,8 @@ Status remove_other_tables(const fs::path& copy) {
 Status copy_live(const fs::path& database, const fs::path& target) {
     std::error_code error;
     if (fs::exists(target, error)) {
-        return base::already_exists("copy_exists", "cannot copy to '{}': it is there already",
-                                    target.string());
+        return base::make_error(Reason::kCopyExists, "cannot copy to '{}': it is there already",
+                                target.string());
     }
     for (int i = 0; i < kAttempts; ++i) {
         auto whole = attempt(database, target);
@@ -136,10 +138,10 @@ Status copy_live(const fs::path& database, const fs::path& target) {
         return result;
     }
     RAMPART_RETURN_IF_ERROR(remove_tree(target));
-    return base::unavailable("database_too_busy",
-                             "database '{}' changed while it was copied, {} times in a row; try "
-                             "again when less is written",
-                             database.string(), kAttempts);
+    return base::make_error(Reason::kDatabaseTooBusy,
+                            "database '{}' changed while it was copied, {} times in a row; try "
+                            "again when less is written",
+                            database.string(), kAttempts);
 }
 
 }  // namespace rampart::storage

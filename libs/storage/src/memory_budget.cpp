@@ -1,6 +1,7 @@
 #include "rampart/storage/memory_budget.hpp"
 
 #include "memory_budget_impl.hpp"
+#include "rampart/storage/reasons.hpp"
 
 namespace rampart::storage {
 namespace {
@@ -15,9 +16,9 @@ constexpr double kShareOfIndicesAndFilters = 0.5;
 
 base::Result<std::shared_ptr<MemoryBudget>> MemoryBudget::create(uint64_t bytes) {
     if (bytes < kMinBytes) {
-        return base::invalid_argument("bad_memory_budget",
-                                      "a memory budget of {} bytes is too small; give {} or more",
-                                      bytes, kMinBytes);
+        return base::make_error(Reason::kBadMemoryBudget,
+                                "a memory budget of {} bytes is too small; give {} or more", bytes,
+                                kMinBytes);
     }
     auto impl = std::make_unique<Impl>();
     impl->bytes = bytes;

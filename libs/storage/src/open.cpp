@@ -10,7 +10,9 @@
 #include "options.hpp"
 #include "ordered_logs.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/storage/database.hpp"
+#include "rampart/storage/reasons.hpp"
 #include "rocksdb_log.hpp"
 #include "schema.hpp"
 #include "stop_listener.hpp"
@@ -33,8 +35,8 @@ Status check_families(const Names& families) {
     std::set<std::string_view> seen;
     for (const auto& name : families) {
         if (!name.empty() && name != kFormatFamily && seen.insert(name).second) continue;
-        return base::invalid_argument("bad_column_families",
-                                      "column family '{}' is empty, given twice or reserved", name);
+        return base::make_error(Reason::kBadColumnFamilies,
+                                "column family '{}' is empty, given twice or reserved", name);
     }
     return base::ok();
 }
@@ -77,16 +79,16 @@ Status fit_families(const rocksdb::Options& options, const std::filesystem::path
         RAMPART_RETURN_IF_ERROR(check_version(version, wanted.schema, wanted.read_only, path));
     }
     if (unknown != existing.end()) {
-        return base::failed_precondition("unknown_column_family",
-                                         "cannot open database '{}': its column family '{}' is not "
-                                         "known here; another part of the product made it",
-                                         path.string(), *unknown);
+        return base::make_error(Reason::kUnknownColumnFamily,
+                                "cannot open database '{}': its column family '{}' is not "
+                                "known here; another part of the product made it",
+                                path.string(), *unknown);
     }
     if (lacks) {
-        return base::failed_precondition("missing_column_family",
-                                         "cannot open database '{}' for reading: it has no column "
-                                         "family '{}' yet; let the service open it once",
-                                         path.string(), *missing);
+        return base::make_error(Reason::kMissingColumnFamily,
+                                "cannot open database '{}' for reading: it has no column "
+                                "family '{}' yet; let the service open it once",
+                                path.string(), *missing);
     }
     if (wanted.read_only && !contains(existing, kFormatFamily)) {
         std::erase(families, kFormatFamily);
@@ -160,11 +162,11 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
     std::error_code error;
     const bool exists = std::filesystem::exists(path / "CURRENT", error);
     if (error) {
-        return base::permission_denied("no_access", "cannot open database '{}': {}", path.string(),
-                                       error.message());
+        return base::make_error(base::Reason::kNoAccess, "cannot open database '{}': {}",
+                                path.string(), error.message());
     }
     if (!exists && !options.create_if_missing) {
-        return base::not_found("no_database", "there is no database at '{}'", path.string());
+        return base::make_error(Reason::kNoDatabase, "there is no database at '{}'", path.string());
     }
     if (!exists) std::filesystem::create_directories(path, error);  // opening says what failed
     Status opened = open_folder(options, wanted, families, exists, *impl);

@@ -4,6 +4,7 @@
 #include "errors.hpp"
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/storage/reasons.hpp"
 
 namespace rampart::storage {
 namespace {
@@ -42,8 +43,9 @@ Status check_migrations(const Schema& schema) {
         good = good && migration.to == ++from && migration.step != nullptr;
     }
     if (good) return base::ok();
-    return base::invalid_argument(
-        "bad_migrations", "migrations have to lead step by step up to version {}", schema.version);
+    return base::make_error(Reason::kBadMigrations,
+                            "migrations have to lead step by step up to version {}",
+                            schema.version);
 }
 
 Result<std::optional<uint32_t>> stored_version(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* format,
@@ -59,8 +61,8 @@ Status check_version(uint32_t present, const Schema& schema, bool read_only,
                      const std::filesystem::path& path) {
     if (schema.version == Schema::kAnyVersion) return base::ok();
     if (present > schema.version) {
-        return base::failed_precondition(
-            "newer_version",
+        return base::make_error(
+            Reason::kNewerVersion,
             "database '{}' has format version {}, and this release knows versions up to {}; use "
             "the release that wrote it, or restore a backup from before",
             path.string(), present, schema.version);
@@ -69,9 +71,9 @@ Status check_version(uint32_t present, const Schema& schema, bool read_only,
     const auto known = schema.version - static_cast<uint32_t>(schema.migrations.size());
     const bool can = present >= known;
     if (can && !read_only) return base::ok();
-    return base::failed_precondition(
-        "older_version", "database '{}' has format version {}, not {}; {}", path.string(), present,
-        schema.version,
+    return base::make_error(
+        Reason::kOlderVersion, "database '{}' has format version {}, not {}; {}", path.string(),
+        present, schema.version,
         can ? "it is open for reading only: let the service open it once, which migrates it"
             : "migrate it with an earlier release first, or make it again");
 }
@@ -107,8 +109,8 @@ Status Database::run(const Migration& migration) {
         RAMPART_TRY(const auto next, migration.step(*this, cursor, changes));
         more = next.has_value();
         if (more && *next == cursor) {
-            return base::internal_error("migration_stuck", "no progress past a cursor of {} bytes",
-                                        cursor.size());
+            return base::make_error(Reason::kMigrationStuck,
+                                    "no progress past a cursor of {} bytes", cursor.size());
         }
         rocksdb::WriteBatch batch;
         RAMPART_RETURN_IF_ERROR(impl.add(batch, changes));

@@ -3,12 +3,13 @@
 #include "errors.hpp"
 #include "options.hpp"
 #include "rampart/storage/folder.hpp"
+#include "rampart/storage/reasons.hpp"
 
 namespace rampart::storage {
 
 base::Result<WholeDatabase> WholeDatabase::open(const std::filesystem::path& path, Mode mode) {
     if (!is_database(path)) {
-        return base::not_found("no_database", "there is no database at '{}'", path.string());
+        return base::make_error(Reason::kNoDatabase, "there is no database at '{}'", path.string());
     }
     OpenOptions ours;
     ours.create = false;

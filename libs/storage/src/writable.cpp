@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "errors.hpp"
+#include "rampart/storage/reasons.hpp"
 #include "stop_listener.hpp"
 
 namespace rampart::storage {
@@ -66,11 +67,11 @@ base::Status all_writable() {
     const std::lock_guard lock(stopped_mutex);
     if (stopped.empty()) return base::ok();
     const auto& first = stopped.front();
-    return base::unavailable("database_stopped",
-                             "database '{}' takes no more writes until it is opened anew: {}; what "
-                             "was acknowledged is safe: mend the cause, and start this program "
-                             "again",
-                             first.path, first.why);
+    return base::make_error(Reason::kDatabaseStopped,
+                            "database '{}' takes no more writes until it is opened anew: {}; what "
+                            "was acknowledged is safe: mend the cause, and start this program "
+                            "again",
+                            first.path, first.why);
 }
 
 }  // namespace rampart::storage

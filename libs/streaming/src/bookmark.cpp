@@ -2,6 +2,7 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/digest.hpp"
+#include "rampart/streaming/reasons.hpp"
 
 namespace rampart::streaming {
 namespace {
@@ -12,10 +13,10 @@ using base::Status;
 constexpr uint8_t kFormat = 1;
 
 base::Error gone(std::string_view topic, PartitionId partition, Offset next, Offset begin) {
-    return base::data_loss("retention_gap",
-                           "topic '{}', partition {}: the next record to read is {}, but the log "
-                           "begins at {}; the records between are gone",
-                           topic, partition, next, begin);
+    return base::make_error(Reason::kRetentionGap,
+                            "topic '{}', partition {}: the next record to read is {}, but the log "
+                            "begins at {}; the records between are gone",
+                            topic, partition, next, begin);
 }
 
 }  // namespace
@@ -45,11 +46,10 @@ Status check_bookmark(const Reader& reader, std::string_view topic, PartitionId 
     if (bookmark.next < begin) return gone(topic, partition, bookmark.next, begin);
     RAMPART_TRY(const Offset end, reader.end_offset(topic, partition));
     if (end < bookmark.next) {
-        return base::out_of_range(
-            "offset_ahead",
-            "topic '{}', partition {}: the next record to read is {}, but the "
-            "log ends at {}: it was truncated or recreated",
-            topic, partition, bookmark.next, end);
+        return base::make_error(Reason::kOffsetAhead,
+                                "topic '{}', partition {}: the next record to read is {}, but the "
+                                "log ends at {}: it was truncated or recreated",
+                                topic, partition, bookmark.next, end);
     }
     if (bookmark.digest.empty() || bookmark.next == begin) return base::ok();
     const Offset last(bookmark.next.value() - 1);
@@ -59,16 +59,15 @@ Status check_bookmark(const Reader& reader, std::string_view topic, PartitionId 
          record_digest(records.front()) == bookmark.digest)) {
         return base::ok();
     }
-    return base::failed_precondition(
-        "topic_recreated",
-        "topic '{}', partition {}: the record at {} is not the one that "
-        "was read there: the topic was recreated, or this is another log",
-        topic, partition, last);
+    return base::make_error(Reason::kTopicRecreated,
+                            "topic '{}', partition {}: the record at {} is not the one that "
+                            "was read there: the topic was recreated, or this is another log",
+                            topic, partition, last);
 }
 
 bool is_gap(const base::Error& error) {
-    return error.reason == "retention_gap" || error.reason == "offset_ahead" ||
-           error.reason == "topic_recreated" || error.reason == "partitions_changed";
+    return error.is(Reason::kRetentionGap) || error.is(Reason::kOffsetAhead) ||
+           error.is(Reason::kTopicRecreated) || error.is(Reason::kPartitionsChanged);
 }
 
 std::string encode(const Bookmark& bookmark) {
@@ -83,12 +82,13 @@ Result<Bookmark> decode_bookmark(std::string_view bytes) {
     base::ByteReader in(bytes);
     RAMPART_TRY(const uint8_t format, in.u8());
     if (format != kFormat) {
-        return base::data_loss("bad_bookmark", "a bookmark has format {}, not {}", format, kFormat);
+        return base::make_error(Reason::kBadBookmark, "a bookmark has format {}, not {}", format,
+                                kFormat);
     }
     RAMPART_TRY(const int64_t next, in.i64());
     RAMPART_TRY(const auto digest, in.field());
     if (!in.empty() || next < 0 || (!digest.empty() && digest.size() != 32)) {
-        return base::data_loss("bad_bookmark", "a bookmark is damaged");
+        return base::make_error(Reason::kBadBookmark, "a bookmark is damaged");
     }
     return Bookmark{Offset(next), std::string(digest)};
 }

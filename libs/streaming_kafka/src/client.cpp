@@ -5,7 +5,10 @@
 
 #include "conf.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/streaming/reasons.hpp"
 #include "rampart/streaming_kafka/kafka_reader.hpp"
+#include "rampart/streaming_kafka/reasons.hpp"
 
 namespace rampart::streaming_kafka {
 namespace {
@@ -49,9 +52,9 @@ base::Status check_name(std::string_view topic) {
         topic.find_first_not_of(kAllowed) == std::string_view::npos) {
         return base::ok();
     }
-    return base::invalid_argument("bad_topic",
-                                  "'{}' is not a topic name; 1 to {} of [A-Za-z0-9._-] are",
-                                  topic.substr(0, kMaxTopicBytes), kMaxTopicBytes);
+    return base::make_error(streaming::Reason::kBadTopic,
+                            "'{}' is not a topic name; 1 to {} of [A-Za-z0-9._-] are",
+                            topic.substr(0, kMaxTopicBytes), kMaxTopicBytes);
 }
 
 Client::TopicState state_of(const rd_kafka_metadata_topic_t& topic, std::string cluster_id) {
@@ -87,8 +90,8 @@ Result<std::unique_ptr<Client>> Client::open(const KafkaSettings& settings, Kind
     const auto type = kind == Kind::kConsumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER;
     client->handle_.reset(rd_kafka_new(type, conf.get(), why.data(), why.size()));
     if (!client->handle_) {
-        return base::invalid_argument("bad_kafka_settings", "Kafka at {}: {}",
-                                      settings.bootstrap_servers, why.data());
+        return base::make_error(Reason::kBadKafkaSettings, "Kafka at {}: {}",
+                                settings.bootstrap_servers, why.data());
     }
     (void)conf.release();  // now owned by the handle
     client->thread_ = std::thread([raw = client.get()] { raw->serve(); });
@@ -146,12 +149,13 @@ void Client::pause(Span span) {
 }
 
 base::Error Client::error(rd_kafka_resp_err_t error, std::string_view what) const {
-    const auto reason = meaning_of(error).reason;
-    if (reason == "timeout" || reason == "no_broker" || reason == "delivery_timeout") {
+    const auto meant = to_error(error, what);
+    if (meant.is(base::Reason::kTimeout) || meant.is(Reason::kNoBroker) ||
+        meant.is(Reason::kDeliveryTimeout)) {
         const std::lock_guard lock(mutex_);
         if (trouble_) return to_error(trouble_->error, what, trouble_->reason);
     }
-    return to_error(error, what);
+    return meant;
 }
 
 void Client::succeeded() {
@@ -164,8 +168,8 @@ Result<rd_kafka_topic_t*> Client::topic(std::string_view name) {
     if (const auto found = topics_.find(name); found != topics_.end()) return found->second.get();
     RAMPART_RETURN_IF_ERROR(check_name(name));
     if (topics_.size() >= kMaxTopics) {
-        return base::out_of_range("too_many_topics", "topic '{}' would be number {}; at most {}",
-                                  name, topics_.size() + 1, kMaxTopics);
+        return base::make_error(Reason::kTooManyTopics, "topic '{}' would be number {}; at most {}",
+                                name, topics_.size() + 1, kMaxTopics);
     }
     std::string owned(name);
     TopicHandle topic(rd_kafka_topic_new(handle_.get(), owned.c_str(), nullptr));
@@ -184,8 +188,8 @@ Result<Client::TopicState> Client::describe(std::string_view name) {
         if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
             succeeded();
             if (metadata->topic_cnt != 1) {
-                return base::internal_error("bad_metadata", "{}: Kafka described {} topics", what,
-                                            metadata->topic_cnt);
+                return base::make_error(Reason::kBadMetadata, "{}: Kafka described {} topics", what,
+                                        metadata->topic_cnt);
             }
             failure = metadata->topics[0].err;
         }
@@ -218,8 +222,8 @@ base::Error Client::unknown_partition(const std::string& topic, int32_t partitio
     const auto state = describe(topic);
     if (!state) return state.error();
     if (partition >= state->partitions) return to_error(failure, what);
-    return base::unavailable("broker_error", "{}: {}, though the cluster has it; retry", what,
-                             rd_kafka_err2str(failure));
+    return base::make_error(Reason::kBrokerError, "{}: {}, though the cluster has it; retry", what,
+                            rd_kafka_err2str(failure));
 }
 
 /// Sends one request to the leader; the library's own function for both ends sends two.
@@ -237,7 +241,7 @@ Result<int64_t> Client::offset_at(const std::string& topic, int32_t partition, i
             return list->elems[0].offset;
         }
         const auto meaning = meaning_of(failure);
-        const bool unknown = meaning.code == base::ErrorCode::kNotFound;
+        const bool unknown = meaning.reason->code == base::ErrorCode::kNotFound;
         const auto why =
             unknown ? unknown_partition(topic, partition, failure)
                     : error(failure, fmt::format("topic '{}', partition {}", topic, partition));

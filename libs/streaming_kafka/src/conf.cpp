@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "rampart/base/file.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/streaming_kafka/reasons.hpp"
 
 namespace rampart::streaming_kafka {
 namespace {
@@ -41,8 +43,8 @@ Status set(rd_kafka_conf_t* conf, const Property& property) {
         return base::ok();
     }
     // the library's message may contain the value, which may be a secret
-    return base::internal_error("bad_kafka_property", "librdkafka rejects property '{}'",
-                                property.name);
+    return base::make_error(Reason::kBadKafkaProperty, "librdkafka rejects property '{}'",
+                            property.name);
 }
 
 Status set_all(rd_kafka_conf_t* conf, const std::vector<Property>& properties) {
@@ -53,29 +55,29 @@ Status set_all(rd_kafka_conf_t* conf, const std::vector<Property>& properties) {
 Result<std::string> read_password(const std::filesystem::path& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
-        return base::invalid_argument("bad_kafka_settings", "password_file: {}: {}", path.string(),
-                                      std::strerror(errno));
+        return base::make_error(Reason::kBadKafkaSettings, "password_file: {}: {}", path.string(),
+                                std::strerror(errno));
     }
     if ((status.st_mode & 077) != 0) {
-        return base::permission_denied("secret_exposed",
-                                       "password_file: {}: others than its owner have access (mode "
-                                       "{:04o}); change the password, then chmod 600",
-                                       path.string(), status.st_mode & 07777);
+        return base::make_error(base::Reason::kSecretExposed,
+                                "password_file: {}: others than its owner have access (mode "
+                                "{:04o}); change the password, then chmod 600",
+                                path.string(), status.st_mode & 07777);
     }
     RAMPART_TRY(std::string text, base::read_file(path, kMaxPasswordBytes));
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
     if (text.empty() || text.find_first_of(std::string_view("\n\0", 2)) != std::string::npos) {
-        return base::invalid_argument("bad_kafka_settings",
-                                      "password_file: {}: does not contain exactly one line",
-                                      path.string());
+        return base::make_error(Reason::kBadKafkaSettings,
+                                "password_file: {}: does not contain exactly one line",
+                                path.string());
     }
     return text;
 }
 
 Status check_readable(std::string_view field, const std::filesystem::path& path) {
     if (path.empty() || ::access(path.c_str(), R_OK) == 0) return base::ok();
-    return base::invalid_argument("bad_tls", "{}: {}: {}", field, path.string(),
-                                  std::strerror(errno));
+    return base::make_error(Reason::kBadTls, "{}: {}: {}", field, path.string(),
+                            std::strerror(errno));
 }
 
 std::string protocol_of(Security security) {

@@ -10,9 +10,8 @@ namespace rampart::streaming_kafka {
 
 /// Our error for an error of the client library or a broker.
 struct Meaning {
-    base::ErrorCode code;
-    std::string_view reason;
-    std::string_view remedy;  // for the operator; may be empty
+    base::AnyReason reason;
+    std::string_view remedy;  // for the operator, in the message; may be empty
     bool retry = false;       // the same request may succeed soon
 };
 

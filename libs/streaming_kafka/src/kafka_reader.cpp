@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "client.hpp"
+#include "rampart/streaming/reasons.hpp"
+#include "rampart/streaming_kafka/reasons.hpp"
 #include "time_header.hpp"
 
 namespace rampart::streaming_kafka {
@@ -158,8 +160,9 @@ Status KafkaReader::Impl::check_partition(Topic& topic, PartitionId partition) {
         count = fresh.partitions;
     }
     if (0 <= partition.value() && partition.value() < count) return base::ok();
-    return base::out_of_range("bad_partition", "topic '{}' has partitions 0 to {}, and no {}",
-                              topic.name, count - 1, partition);
+    return base::make_error(streaming::Reason::kBadPartition,
+                            "topic '{}' has partitions 0 to {}, and no {}", topic.name, count - 1,
+                            partition);
 }
 
 Cursor& KafkaReader::Impl::cursor(Topic& topic, int32_t partition, uint64_t& cluster) {
@@ -200,16 +203,16 @@ base::Error KafkaReader::Impl::moved(const Topic& topic, int32_t partition, int6
     const auto end = asking->end_offset(topic.name, partition);
     if (!end) return end.error();
     if (at < *begin) {
-        return base::data_loss("retention_gap",
-                               "topic '{}', partition {}: the next record to read is {}, but the "
-                               "log begins at {}; the records between are gone",
-                               topic.name, partition, at, *begin);
+        return base::make_error(streaming::Reason::kRetentionGap,
+                                "topic '{}', partition {}: the next record to read is {}, but the "
+                                "log begins at {}; the records between are gone",
+                                topic.name, partition, at, *begin);
     }
     if (at > *end) {
-        return base::out_of_range("offset_ahead",
-                                  "topic '{}', partition {}: the next record to read is {}, but "
-                                  "the log ends at {}: it was truncated or recreated",
-                                  topic.name, partition, at, *end);
+        return base::make_error(streaming::Reason::kOffsetAhead,
+                                "topic '{}', partition {}: the next record to read is {}, but "
+                                "the log ends at {}: it was truncated or recreated",
+                                topic.name, partition, at, *end);
     }
     return to_error(RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,
                     fmt::format("topic '{}', partition {}, offset {}", topic.name, partition, at));
@@ -242,9 +245,9 @@ Result<bool> KafkaReader::Impl::take(Topic& topic, int32_t partition, Cursor& cu
     const auto failure = message->err;
     const std::string what = fmt::format("topic '{}', partition {}", topic.name, partition);
     base::Error error = to_error(failure, what, rd_kafka_message_errstr(message.get()));
-    if (meaning_of(failure).reason == "offset_moved") {
+    if (error.is(Reason::kOffsetMoved)) {
         error = moved(topic, partition, at);
-        if (error.reason == "offset_moved" && !cursor.begun) {
+        if (error.is(Reason::kOffsetMoved) && !cursor.begun) {
             // The position is in the log. The broker answered a fetch of the previous start; the
             // library does not separate such an answer, and stops fetching.
             RAMPART_RETURN_IF_ERROR(start(topic, partition, cursor, at));
@@ -254,9 +257,9 @@ Result<bool> KafkaReader::Impl::take(Topic& topic, int32_t partition, Cursor& cu
         // or the fetching client does not know it yet: it queries again before it restarts
         topic.fetchable = 0;
         const auto there = asking->describe(topic.name);
-        error = !there
-                    ? there.error()
-                    : base::unavailable("broker_error", "{}: it was created just now; retry", what);
+        error = !there ? there.error()
+                       : base::make_error(Reason::kBrokerError,
+                                          "{}: it was created just now; retry", what);
     }
     stop(topic, partition, cursor);
     return error;
@@ -375,8 +378,8 @@ Result<std::string> KafkaReader::identity(std::string_view name) const {
 Result<std::vector<StoredRecord>> KafkaReader::read(std::string_view name, PartitionId partition,
                                                     Offset from, size_t limit) const {
     if (from.value() < 0) {
-        return base::out_of_range("bad_offset", "topic '{}', partition {}: offset {}", name,
-                                  partition, from);
+        return base::make_error(Reason::kBadOffset, "topic '{}', partition {}: offset {}", name,
+                                partition, from);
     }
     RAMPART_TRY(Topic * topic, impl_->topic(name));
     RAMPART_RETURN_IF_ERROR(impl_->check_partition(*topic, partition));

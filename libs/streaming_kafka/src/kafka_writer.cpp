@@ -10,6 +10,8 @@
 #include "client.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/streaming/partitioner.hpp"
+#include "rampart/streaming/reasons.hpp"
+#include "rampart/streaming_kafka/reasons.hpp"
 #include "time_header.hpp"
 
 namespace rampart::streaming_kafka {
@@ -72,21 +74,21 @@ Result<size_t> check_records(const KafkaSettings& settings, std::string_view top
     for (const Record& record : records) {
         const size_t size = size_of(record);
         if (size > settings.max_record_bytes) {
-            return base::out_of_range("record_too_large",
-                                      "a record of {} bytes for topic '{}'; at most {} are allowed",
-                                      size, topic, settings.max_record_bytes);
+            return base::make_error(streaming::Reason::kRecordTooLarge,
+                                    "a record of {} bytes for topic '{}'; at most {} are allowed",
+                                    size, topic, settings.max_record_bytes);
         }
         if (record.headers.size() > kMaxHeaders) {
-            return base::out_of_range("too_many_headers",
-                                      "a record with {} headers for topic '{}'; at most {}",
-                                      record.headers.size(), topic, kMaxHeaders);
+            return base::make_error(streaming::Reason::kTooManyHeaders,
+                                    "a record with {} headers for topic '{}'; at most {}",
+                                    record.headers.size(), topic, kMaxHeaders);
         }
         total += size + kBytesPerRecord;
     }
     if (total > settings.writer_bytes) {
-        return base::out_of_range("batch_too_large",
-                                  "{} bytes for topic '{}' at once; at most {} are allowed", total,
-                                  topic, settings.writer_bytes);
+        return base::make_error(streaming::Reason::kBatchTooLarge,
+                                "{} bytes for topic '{}' at once; at most {} are allowed", total,
+                                topic, settings.writer_bytes);
     }
     return total;
 }
@@ -188,10 +190,10 @@ Result<std::shared_ptr<Client>> KafkaWriter::Impl::current() {
     const std::lock_guard lock(mutex);
     if (!client->failed()) return client;
     if (now() - opened_at < kReplacePause) {
-        return base::unavailable("producer_failed",
-                                 "Kafka at {}: the producer had a fatal error a moment ago; a new "
-                                 "one is made within a second, retry",
-                                 settings.bootstrap_servers);
+        return base::make_error(Reason::kProducerFailed,
+                                "Kafka at {}: the producer had a fatal error a moment ago; a new "
+                                "one is made within a second, retry",
+                                settings.bootstrap_servers);
     }
     RAMPART_TRY(client, Client::open(settings, Client::Kind::kProducer, on_delivery));
     opened_at = now();
@@ -228,15 +230,15 @@ Result<KafkaWriter::Impl::Admission> KafkaWriter::Impl::admit(size_t wanted) {
     const std::lock_guard lock(mutex);
     const Instant moment = now();
     if (!since.empty() && moment - since.front() > to_chrono(settings.stall_limit)) {
-        return base::resource_exhausted(
-            "broker_stalled",
+        return base::make_error(
+            Reason::kBrokerStalled,
             "Kafka at {} has not acknowledged what was appended {} ms ago; retry later",
             settings.bootstrap_servers,
             std::chrono::duration_cast<std::chrono::milliseconds>(moment - since.front()).count());
     }
     if (bytes + wanted > settings.writer_bytes) {
-        return base::resource_exhausted(
-            "queue_full",
+        return base::make_error(
+            Reason::kQueueFull,
             "{} bytes are in flight to Kafka, and {} more would exceed the limit of {}; retry "
             "later",
             bytes, wanted, settings.writer_bytes);
@@ -252,8 +254,9 @@ Result<std::vector<Position>> KafkaWriter::Impl::append(std::string_view topic,
     RAMPART_TRY(const auto producer, current());
     RAMPART_TRY(const int32_t count, partitions(*producer, topic));
     if (partition && (partition->value() < 0 || partition->value() >= count)) {
-        return base::out_of_range("bad_partition", "topic '{}' has partitions 0 to {}, and no {}",
-                                  topic, count - 1, *partition);
+        return base::make_error(streaming::Reason::kBadPartition,
+                                "topic '{}' has partitions 0 to {}, and no {}", topic, count - 1,
+                                *partition);
     }
     if (records.empty()) return std::vector<Position>();
     std::vector<PartitionId> places;
@@ -291,7 +294,7 @@ Result<std::vector<Position>> KafkaWriter::Impl::send(Client& producer, std::str
         const auto& slot = batch->slots[i];
         if (slot.error != RD_KAFKA_RESP_ERR_NO_ERROR) return producer.error(slot.error, what);
         if (slot.offset < 0) {
-            return base::internal_error("no_offset", "{}: acknowledged without an offset", what);
+            return base::make_error(Reason::kNoOffset, "{}: acknowledged without an offset", what);
         }
         positions.push_back({places[i], streaming::Offset(slot.offset)});
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/streaming_kafka/reasons.hpp"
 
 namespace rampart::streaming_kafka {
 namespace {
@@ -37,13 +38,13 @@ Result<T> parse(const std::array<std::pair<T, std::string_view>, n>& all, std::s
         if (name == text) return value;
         allowed += (allowed.empty() ? "" : ", ") + std::string(name);
     }
-    return base::invalid_argument("bad_kafka_settings", "{}: '{}' is none of {}", field, text,
-                                  allowed);
+    return base::make_error(Reason::kBadKafkaSettings, "{}: '{}' is none of {}", field, text,
+                            allowed);
 }
 
 template <class... Args>
 Status bad(fmt::format_string<Args...> format, Args&&... args) {
-    return base::invalid_argument("bad_kafka_settings", format, std::forward<Args>(args)...);
+    return base::make_error(Reason::kBadKafkaSettings, format, std::forward<Args>(args)...);
 }
 
 Status check_range(std::string_view field, Duration value, Duration lo, Duration hi) {

@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "client.hpp"
+#include "rampart/streaming/reasons.hpp"
+#include "rampart/streaming_kafka/reasons.hpp"
 
 namespace rampart::streaming_kafka {
 namespace {
@@ -52,13 +54,13 @@ Configs configs_of(const TopicSpec& spec, int replicas) {
 Status check_specs(std::span<const TopicSpec> specs, int replication_factor) {
     for (const auto& spec : specs) {
         if (spec.partitions >= 1 && spec.partitions <= kMaxPartitions) continue;
-        return base::out_of_range("bad_partitions",
-                                  "topic '{}': {} partitions; 1 to {} are allowed", spec.name,
-                                  spec.partitions, kMaxPartitions);
+        return base::make_error(streaming::Reason::kBadPartitions,
+                                "topic '{}': {} partitions; 1 to {} are allowed", spec.name,
+                                spec.partitions, kMaxPartitions);
     }
     if (replication_factor >= 1 && replication_factor <= kMaxReplication) return base::ok();
-    return base::out_of_range("bad_replication", "replication factor {}; 1 to {} are allowed",
-                              replication_factor, kMaxReplication);
+    return base::make_error(Reason::kBadReplication, "replication factor {}; 1 to {} are allowed",
+                            replication_factor, kMaxReplication);
 }
 
 std::string remedy_for(const TopicSpec& spec, std::string_view property, std::string_view found,
@@ -121,8 +123,8 @@ Status TopicAdmin::Impl::make(std::span<const TopicSpec* const> specs, int repli
         topics.emplace_back(rd_kafka_NewTopic_new(spec->name.c_str(), spec->partitions,
                                                   replication_factor, why.data(), why.size()));
         if (!topics.back()) {
-            return base::invalid_argument("refused_by_broker", "topic '{}': {}", spec->name,
-                                          why.data());
+            return base::make_error(Reason::kRefusedByBroker, "topic '{}': {}", spec->name,
+                                    why.data());
         }
         raw.push_back(topics.back().get());
         for (const auto& [name, value] : configs_of(*spec, replication_factor)) {

@@ -10,7 +10,10 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/storage/database.hpp"
+#include "rampart/storage/reasons.hpp"
 #include "rampart/streaming/partitioner.hpp"
+#include "rampart/streaming/reasons.hpp"
+#include "rampart/streaming_local/reasons.hpp"
 #include "record_codec.hpp"
 #include "topic_store.hpp"
 
@@ -36,18 +39,18 @@ constexpr uint64_t kMaxDropped = 10'000;  // in one turn, while appends wait
 
 Result<std::string> encode_checked(const Record& record, std::string_view topic) {
     if (record.headers.size() > kMaxHeaders) {
-        return base::out_of_range("too_many_headers",
-                                  "a record for topic '{}' has {} headers; at most {} are "
-                                  "allowed",
-                                  topic, record.headers.size(), kMaxHeaders);
+        return base::make_error(streaming::Reason::kTooManyHeaders,
+                                "a record for topic '{}' has {} headers; at most {} are "
+                                "allowed",
+                                topic, record.headers.size(), kMaxHeaders);
     }
     size_t bytes = record.key.size() + record.value.size();
     for (const auto& [name, value] : record.headers) bytes += name.size() + value.size();
     if (bytes > limits::kMaxRecordBytes) {
-        return base::out_of_range("record_too_large",
-                                  "a record for topic '{}' has {} bytes; at most {} are "
-                                  "allowed",
-                                  topic, bytes, limits::kMaxRecordBytes);
+        return base::make_error(streaming::Reason::kRecordTooLarge,
+                                "a record for topic '{}' has {} bytes; at most {} are "
+                                "allowed",
+                                topic, bytes, limits::kMaxRecordBytes);
     }
     return encode(record);
 }
@@ -61,21 +64,22 @@ Status check_name(std::string_view name) {
         std::all_of(name.begin(), name.end(), allowed)) {
         return base::ok();
     }
-    return base::invalid_argument("bad_topic",
-                                  "topic name '{}' must have 1 to {} characters of A-Z, a-z, "
-                                  "0-9, '.', '_' and '-'",
-                                  name.substr(0, limits::kMaxNameBytes), limits::kMaxNameBytes);
+    return base::make_error(streaming::Reason::kBadTopic,
+                            "topic name '{}' must have 1 to {} characters of A-Z, a-z, "
+                            "0-9, '.', '_' and '-'",
+                            name.substr(0, limits::kMaxNameBytes), limits::kMaxNameBytes);
 }
 
 Status check_options(std::string_view name, const TopicOptions& options) {
     RAMPART_RETURN_IF_ERROR(check_name(name));
     if (options.partitions < 1 || options.partitions > kMaxPartitions) {
-        return base::out_of_range("bad_partitions",
-                                  "topic '{}': {} partitions; 1 to {} are allowed", name,
-                                  options.partitions, kMaxPartitions);
+        return base::make_error(streaming::Reason::kBadPartitions,
+                                "topic '{}': {} partitions; 1 to {} are allowed", name,
+                                options.partitions, kMaxPartitions);
     }
     if (options.retention.max_age && options.retention.max_age->micros() < 0) {
-        return base::out_of_range("bad_retention", "topic '{}': the age to keep is negative", name);
+        return base::make_error(Reason::kBadRetention, "topic '{}': the age to keep is negative",
+                                name);
     }
     return base::ok();
 }
@@ -148,22 +152,24 @@ Result<std::unique_ptr<LocalLog::Impl>> LocalLog::Impl::open(const std::filesyst
 
 Status LocalLog::Impl::check_writable() const {
     if (!read_only) return base::ok();
-    return base::failed_precondition("read_only", "log '{}' is open for reading only",
-                                     db->path().string());
+    return base::make_error(storage::Reason::kReadOnly, "log '{}' is open for reading only",
+                            db->path().string());
 }
 
 Result<const Topic*> LocalLog::Impl::find(std::string_view name) const {
     const auto it = topics.find(name);
     if (it != topics.end()) return &it->second;
-    return base::not_found("no_topic", "log '{}' has no topic '{}'; create it first",
-                           db->path().string(), name);
+    return base::make_error(streaming::Reason::kNoTopic,
+                            "log '{}' has no topic '{}'; create it first", db->path().string(),
+                            name);
 }
 
 Result<const Partition*> LocalLog::Impl::find(std::string_view name, PartitionId partition) const {
     RAMPART_TRY(const Topic* topic, find(name));
     if (partition.value() < 0 || partition.value() >= topic->info.options.partitions) {
-        return base::out_of_range("bad_partition", "topic '{}' has {} partitions, not partition {}",
-                                  name, topic->info.options.partitions, partition.value());
+        return base::make_error(streaming::Reason::kBadPartition,
+                                "topic '{}' has {} partitions, not partition {}", name,
+                                topic->info.options.partitions, partition.value());
     }
     return &topic->partitions[static_cast<size_t>(partition.value())];
 }
@@ -293,10 +299,10 @@ Status LocalLog::create_topic(std::string_view name, const TopicOptions& options
     if (const auto it = impl_->topics.find(name); it != impl_->topics.end()) {
         const TopicOptions& present = it->second.info.options;
         if (present.partitions != options.partitions) {
-            return base::already_exists("partitions_differ",
-                                        "topic '{}' exists with {} partitions, not {}; "
-                                        "the number is fixed, ask for the same or delete the topic",
-                                        name, present.partitions, options.partitions);
+            return base::make_error(Reason::kPartitionsDiffer,
+                                    "topic '{}' exists with {} partitions, not {}; "
+                                    "the number is fixed, ask for the same or delete the topic",
+                                    name, present.partitions, options.partitions);
         }
         if (present == options) return base::ok();
         topic = it->second;
@@ -421,10 +427,10 @@ Result<std::vector<StoredRecord>> LocalLog::read(std::string_view name, Partitio
                                                // log is damaged
     RAMPART_TRY(const Partition* now, impl_->find(name, id));
     RAMPART_RETURN_IF_ERROR(check_position(name, id, *now, from));
-    return base::data_loss("corrupt_log",
-                           "log '{}', topic '{}', partition {}: the record at offset {} is "
-                           "missing",
-                           impl_->db->path().string(), name, id.value(), expected);
+    return base::make_error(streaming::Reason::kCorruptLog,
+                            "log '{}', topic '{}', partition {}: the record at offset {} is "
+                            "missing",
+                            impl_->db->path().string(), name, id.value(), expected);
 }
 
 Result<std::vector<Position>> LocalLog::append(std::string_view topic,
@@ -451,9 +457,9 @@ Result<std::vector<Position>> LocalLog::append_all(std::string_view topic,
         request.encoded.push_back(std::move(bytes));
     }
     if (request.bytes > kMaxAppendBytes) {
-        return base::out_of_range("batch_too_large",
-                                  "{} bytes for topic '{}' at once; at most {} are allowed",
-                                  request.bytes, topic, kMaxAppendBytes);
+        return base::make_error(streaming::Reason::kBatchTooLarge,
+                                "{} bytes for topic '{}' at once; at most {} are allowed",
+                                request.bytes, topic, kMaxAppendBytes);
     }
     std::unique_lock lock(impl_->mutex);
     impl_->queue.push_back(&request);

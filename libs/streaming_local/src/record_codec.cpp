@@ -1,6 +1,7 @@
 #include "record_codec.hpp"
 
 #include "rampart/base/bytes.hpp"
+#include "rampart/streaming_local/reasons.hpp"
 
 namespace rampart::streaming_local {
 namespace {
@@ -10,8 +11,8 @@ constexpr uint8_t kFormat = 1;
 base::Status check_format(base::ByteReader& in) {
     RAMPART_TRY(const uint8_t format, in.u8());
     if (format != kFormat) {
-        return base::data_loss("bad_record", "a stored record has format {}, not {}", format,
-                               kFormat);
+        return base::make_error(Reason::kBadRecord, "a stored record has format {}, not {}", format,
+                                kFormat);
     }
     return base::ok();
 }
@@ -47,7 +48,7 @@ base::Result<streaming::Record> decode_record(std::string_view bytes) {
         record.headers.push_back({std::string(name), std::string(value)});
     }
     if (!in.empty())
-        return base::data_loss("bad_record", "a stored record is followed by other bytes");
+        return base::make_error(Reason::kBadRecord, "a stored record is followed by other bytes");
     return record;
 }
 

@@ -2,6 +2,8 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/digest.hpp"
+#include "rampart/streaming/reasons.hpp"
+#include "rampart/streaming_local/reasons.hpp"
 #include "record_codec.hpp"
 
 namespace rampart::streaming_local {
@@ -46,8 +48,8 @@ Result<Topic> decode_topic(std::string_view name, std::string_view bytes) {
     RAMPART_TRY(const uint64_t max_bytes, in.u64());
     if (format != kFormat || topic.raw_id.size() != kTopicIdBytes || partitions < 1 ||
         partitions > static_cast<uint32_t>(kMaxPartitions) || !in.empty()) {
-        return base::data_loss("bad_topic_record", "topic '{}' is stored in an unknown format",
-                               name);
+        return base::make_error(Reason::kBadTopicRecord,
+                                "topic '{}' is stored in an unknown format", name);
     }
     topic.info.name = name;
     topic.info.id = base::to_hex(topic.raw_id);
@@ -65,8 +67,8 @@ Result<Partition> decode_partition(std::string_view bytes) {
     RAMPART_TRY(partition.end, in.i64());
     RAMPART_TRY(partition.bytes, in.u64());
     if (partition.begin < 0 || partition.begin > partition.end || !in.empty()) {
-        return base::data_loss("bad_partition_record", "offsets {} to {} are invalid",
-                               partition.begin, partition.end);
+        return base::make_error(Reason::kBadPartitionRecord, "offsets {} to {} are invalid",
+                                partition.begin, partition.end);
     }
     return partition;
 }
@@ -85,9 +87,9 @@ Result<Partition> load_partition(const storage::Database& db, const Topic& topic
         end = offset + 1;
     }
     if (end != partition.end) {
-        return base::data_loss("corrupt_log",
-                               "log '{}', topic '{}', partition {}: records end at {}, not at {}",
-                               db.path().string(), topic.info.name, index, end, partition.end);
+        return base::make_error(streaming::Reason::kCorruptLog,
+                                "log '{}', topic '{}', partition {}: records end at {}, not at {}",
+                                db.path().string(), topic.info.name, index, end, partition.end);
     }
     return partition;
 }
@@ -108,8 +110,8 @@ Result<int64_t> offset_of(std::string_view record_key) {
     (void)topic_and_partition;
     RAMPART_TRY(const uint64_t offset, in.u64());
     if (!in.empty()) {
-        return base::data_loss("bad_record_key", "a record's key has {} bytes too many",
-                               in.rest().size());
+        return base::make_error(Reason::kBadRecordKey, "a record's key has {} bytes too many",
+                                in.rest().size());
     }
     return static_cast<int64_t>(offset);
 }
@@ -210,16 +212,16 @@ Result<std::vector<std::string>> check_records(
 base::Status check_position(std::string_view topic, streaming::PartitionId id,
                             const Partition& partition, streaming::Offset from) {
     if (from.value() < partition.begin) {
-        return base::data_loss("retention_gap",
-                               "topic '{}', partition {}: offset {} is gone, the first record "
-                               "kept is {}; rebuild from a checkpoint, or use a longer retention",
-                               topic, id.value(), from.value(), partition.begin);
+        return base::make_error(streaming::Reason::kRetentionGap,
+                                "topic '{}', partition {}: offset {} is gone, the first record "
+                                "kept is {}; rebuild from a checkpoint, or use a longer retention",
+                                topic, id.value(), from.value(), partition.begin);
     }
     if (from.value() > partition.end) {
-        return base::out_of_range("offset_ahead",
-                                  "topic '{}', partition {}: offset {} is past the end {}; the "
-                                  "topic is not the one that was read before",
-                                  topic, id.value(), from.value(), partition.end);
+        return base::make_error(streaming::Reason::kOffsetAhead,
+                                "topic '{}', partition {}: offset {} is past the end {}; the "
+                                "topic is not the one that was read before",
+                                topic, id.value(), from.value(), partition.end);
     }
     return base::ok();
 }

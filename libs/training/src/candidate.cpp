@@ -9,6 +9,7 @@
 #include "rampart/gbdt/soft_cross_entropy.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "rampart/ramp/solver.hpp"
+#include "rampart/training/reasons.hpp"
 
 namespace rampart::training {
 namespace {
@@ -35,8 +36,8 @@ Result<ScoreMap> score_map(const DevelopmentSet& development, const domain::Impa
             count[y] += 1 / row.p_approve;
         }
         if (count[0] == 0 || count[1] == 0) {
-            return base::failed_precondition(
-                "no_impacts",
+            return base::make_error(
+                Reason::kNoImpacts,
                 "the reported impact is known for one label only; wait for more outcomes");
         }
         favourable = sum[1] / count[1];
@@ -257,13 +258,13 @@ Result<LinkParameters> selected_parameters(const CandidateInputs& in,
     const LinkParameters begin{0, recipe.gamma, recipe.exploration.epsilon, recipe.kappa};
     if (recipe.selection == Selection::kNone) return begin;
     if (in.gate == nullptr) {
-        return base::invalid_argument(
-            kBadSelection,
+        return base::make_error(
+            Reason::kBadSelection,
             "selection is {}, and nothing is known of the gate: give its forecast's inputs",
             to_string(recipe.selection));
     }
     const auto found = search({in, links, map, begin});
-    if (!found && found.error().reason == kBadSelection) return found.error();
+    if (!found && found.error().is(Reason::kBadSelection)) return found.error();
     if (!found) {
         figures["selection"] = fmt::format("as given: {}", found.error().message);
         return begin;
@@ -284,8 +285,8 @@ base::Status check_constraints(const Recipe& recipe,
                                const std::map<std::string, std::string>& figures) {
     const auto missed = figures.find(std::string(kMissedConstraints));
     if (missed == figures.end() || recipe.allow_infeasible) return base::ok();
-    return base::failed_precondition(
-        kMissedConstraints,
+    return base::make_error(
+        Reason::kConstraintsMissed,
         "no candidate keeps the training's constraints, so none was taken to the gate: {}; widen "
         "training.tolerance, take other training.constraints, or let the gate alone decide with "
         "training.allow_infeasible = true",

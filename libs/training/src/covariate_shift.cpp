@@ -1,5 +1,7 @@
 #include "rampart/training/covariate_shift.hpp"
 
+#include "rampart/training/reasons.hpp"
+
 namespace rampart::training {
 namespace {
 
@@ -14,8 +16,8 @@ base::Result<monitoring::Drift> covariate_shift(const training_set::VaultSet& va
                                                 const training_set::ApplicantSet& latest,
                                                 base::ThreadPool* pool) {
     if (vault.schema.digest() != latest.schema.digest()) {
-        return base::failed_precondition(
-            "other_schema", "the latest applicants have other features than the vault");
+        return base::make_error(Reason::kOtherSchema,
+                                "the latest applicants have other features than the vault");
     }
     dataset::Dataset data;
     data.schema = vault.schema;

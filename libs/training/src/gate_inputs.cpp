@@ -9,6 +9,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/ope/impact_regression.hpp"
 #include "rampart/ope/value_bound.hpp"
+#include "rampart/training/reasons.hpp"
 
 namespace rampart::training {
 namespace {
@@ -215,20 +216,20 @@ bool decidable(const training_set::Row& row, const model::Policy& candidate,
 base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchema& schema,
                         const std::vector<std::string>& cell_names, bool group_aware_allowed) {
     if (policy.schema().digest() != schema.digest()) {
-        return base::failed_precondition("other_schema",
-                                         "the policy reads other features than this deployment's "
-                                         "schema; train it on this schema");
+        return base::make_error(Reason::kOtherSchema,
+                                "the policy reads other features than this deployment's "
+                                "schema; train it on this schema");
     }
     if (policy.group_aware() && !group_aware_allowed) {
-        return base::failed_precondition(
-            "group_blind_deployment",
+        return base::make_error(
+            Reason::kGroupBlindDeployment,
             "the policy sets thresholds by group, and decision.protected_attributes "
             "is \"group_blind\"; train it without groups");
     }
     if (policy.group_aware() && policy.group_names() != cell_names) {
-        return base::failed_precondition("other_groups",
-                                         "the policy's groups are not this product's: {}",
-                                         fmt::join(policy.group_names(), "; "));
+        return base::make_error(Reason::kOtherGroups,
+                                "the policy's groups are not this product's: {}",
+                                fmt::join(policy.group_names(), "; "));
     }
     return base::ok();
 }

@@ -7,6 +7,7 @@
 #include "rampart/candidate_selection/safety_objective.hpp"
 #include "rampart/numeric/cma_es.hpp"
 #include "rampart/training/gate_inputs.hpp"
+#include "rampart/training/reasons.hpp"
 
 namespace rampart::training {
 namespace {
@@ -174,16 +175,16 @@ class LinkOnRows {
 base::Status check(const DevelopmentSet& development, const SearchRows& rows,
                    const GateForecastInputs& forecast) {
     if (forecast.config.at_least || forecast.config.max_weight) {
-        return base::invalid_argument(
-            kBadSelection,
+        return base::make_error(
+            Reason::kBadSelection,
             "selection compares with the policy in charge, record by record: leave "
             "out gate.at_least and gate.max_weight, or set training.selection = \"none\"");
     }
     const size_t n = development.rows.size();
     if (rows.score.size() != n || rows.before.size() != n || rows.reference.size() != n ||
         forecast.vault_units.size() != development.group_names.size()) {
-        return base::invalid_argument(
-            kBadSelection,
+        return base::make_error(
+            Reason::kBadSelection,
             "{} rows and {} groups: scores ({}), earlier links ({}), reference ({}) or "
             "vault units ({}) are not as many",
             n, development.group_names.size(), rows.score.size(), rows.before.size(),

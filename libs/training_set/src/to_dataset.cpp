@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rampart/training_set/reasons.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 
 namespace rampart::training_set {
@@ -47,15 +48,15 @@ void add_groups(const DevelopmentSet& set, TrainingTable& table) {
 
 Result<TrainingTable> to_dataset(const DevelopmentSet& set, const DatasetOptions& options) {
     if (!(options.weight_cap >= 1) || !std::isfinite(options.weight_cap)) {
-        return base::out_of_range("bad_weight_cap",
-                                  "the weight cap is {}; it has to be finite and at least 1",
-                                  options.weight_cap);
+        return base::make_error(Reason::kBadWeightCap,
+                                "the weight cap is {}; it has to be finite and at least 1",
+                                options.weight_cap);
     }
     TrainingTable table;
     select_rows(set, options.groups, table);
     if (table.rows.empty()) {
-        return base::failed_precondition(
-            "no_training_rows",
+        return base::make_error(
+            Reason::kNoTrainingRows,
             "none of {} matured decisions can be learnt from: {} were declined, {} overridden, {} "
             "have no outcome, {} are censored, {} have no protected attributes",
             set.rows.size(), table.left_out_declined, table.left_out_overridden,

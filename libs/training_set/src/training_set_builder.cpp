@@ -7,7 +7,9 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/dataset/reasons.hpp"
 #include "rampart/decision/encode.hpp"
+#include "rampart/training_set/reasons.hpp"
 
 namespace rampart::training_set {
 
@@ -84,8 +86,8 @@ Result<TrainingSetBuilder> TrainingSetBuilder::create(
     std::string split_salt) {
     RAMPART_RETURN_IF_ERROR(domain::validate(product));
     if (schema.size() == 0) {
-        return base::invalid_argument("no_features",
-                                      "the feature schema has no features; name at least one");
+        return base::make_error(dataset::Reason::kNoFeatures,
+                                "the feature schema has no features; name at least one");
     }
     if (split_salt.size() < kMinSaltBytes) {
         return base::invalid_argument("bad_split_salt",
@@ -150,8 +152,8 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t,
         const Reported* impact = it == impacts.end() ? nullptr : &it->second;
         if (kVault && reported && impact == nullptr) return base::ok();  // still to come
         if (set.rows.size() == limits::kMaxRows) {
-            return base::out_of_range("too_many_rows", "more than {} matured decisions",
-                                      limits::kMaxRows);
+            return base::make_error(dataset::Reason::kTooManyRows, "more than {} matured decisions",
+                                    limits::kMaxRows);
         }
         RAMPART_TRY(Row row, make_row(example, reported ? (impact ? impact->value : std::nullopt)
                                                         : example.value));
@@ -179,9 +181,9 @@ Result<ApplicantSet> TrainingSetBuilder::applicants(base::TimePoint from,
     ApplicantSet set{schema_, {}, {}};
     const auto add = [&](const domain::Decision& decision) -> Status {
         if (set.persons.size() == limits::kMaxRows) {
-            return base::out_of_range("too_many_rows", "more than {} decisions from {} to {}",
-                                      limits::kMaxRows, base::to_iso8601(from),
-                                      base::to_iso8601(to));
+            return base::make_error(dataset::Reason::kTooManyRows,
+                                    "more than {} decisions from {} to {}", limits::kMaxRows,
+                                    base::to_iso8601(from), base::to_iso8601(to));
         }
         const auto features = decision::encode_row(fit_to(schema_, decision.application), schema_);
         if (!features)

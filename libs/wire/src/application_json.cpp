@@ -1,6 +1,7 @@
 #include "rampart/wire/application_json.hpp"
 
 #include "json_writer.hpp"
+#include "rampart/base/reasons.hpp"
 #include "record_json.hpp"
 
 namespace rampart::wire {
@@ -22,8 +23,8 @@ Result<domain::FeatureValue> read_feature(const JsonValue& value, const std::str
             return domain::FeatureValue{number};
         }
         default:
-            return base::invalid_argument("wrong_type", "{}: must be a number, a string or null",
-                                          path);
+            return base::make_error(base::Reason::kWrongType,
+                                    "{}: must be a number, a string or null", path);
     }
 }
 
@@ -39,7 +40,7 @@ Result<Application> read_application(const JsonValue& value, const std::string& 
     RAMPART_RETURN_IF_ERROR(object.finish());
     const std::string features_path = object.path_of("features");
     if (features->kind != Kind::kObject) {
-        return base::invalid_argument("wrong_type", "{}: must be an object", features_path);
+        return base::make_error(base::Reason::kWrongType, "{}: must be an object", features_path);
     }
     application.features.reserve(features->members.size());
     for (const auto& [name, feature] : features->members) {

@@ -2,6 +2,7 @@
 
 #include "json_writer.hpp"
 #include "rampart/wire/application_json.hpp"
+#include "rampart/wire/reasons.hpp"
 #include "record_json.hpp"
 
 namespace rampart::wire {
@@ -14,8 +15,8 @@ domain::Action read_action(ObjectReader& object, std::string_view key) {
     for (const auto action : {domain::Action::kApprove, domain::Action::kDecline}) {
         if (text == domain::to_string(action)) return action;
     }
-    object.fail(base::invalid_argument("bad_action", "{}: '{}' is neither 'approve' nor 'decline'",
-                                       object.path_of(key), text.substr(0, 40)));
+    object.fail(base::make_error(Reason::kBadAction, "{}: '{}' is neither 'approve' nor 'decline'",
+                                 object.path_of(key), text.substr(0, 40)));
     return domain::Action::kDecline;
 }
 

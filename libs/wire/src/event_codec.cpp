@@ -7,12 +7,16 @@
 #include <cmath>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/domain/reasons.hpp"
+#include "rampart/streaming/reasons.hpp"
 #include "rampart/v1/application.pb.h"
 #include "rampart/v1/decision.pb.h"
 #include "rampart/v1/erasure.pb.h"
 #include "rampart/v1/labeled_example.pb.h"
 #include "rampart/v1/outcome.pb.h"
 #include "rampart/v1/override.pb.h"
+#include "rampart/wire/reasons.hpp"
 
 namespace rampart::wire {
 namespace {
@@ -46,16 +50,18 @@ class Scratch {
 template <class Message>
 Status parse(std::string_view name, std::string_view bytes, Message& out) {
     if (bytes.size() > limits::kMaxRecordBytes) {
-        return base::out_of_range("record_too_large", "{}: {} bytes; at most {} are allowed", name,
-                                  bytes.size(), limits::kMaxRecordBytes);
+        return base::make_error(streaming::Reason::kRecordTooLarge,
+                                "{}: {} bytes; at most {} are allowed", name, bytes.size(),
+                                limits::kMaxRecordBytes);
     }
     // The error below is sufficient; protobuf would print its own message for each
     // text that is not UTF-8.
     static const google::protobuf::LogSilencer quiet;
     if (!out.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        return base::data_loss("not_a_message",
-                               "{} bytes are not a valid {}: truncated, corrupt or of another type",
-                               bytes.size(), name);
+        return base::make_error(
+            Reason::kNotAMessage,
+            "{} bytes are not a valid {}: truncated, corrupt or of another type", bytes.size(),
+            name);
     }
     return base::ok();
 }
@@ -101,9 +107,9 @@ v1::Action to_message(domain::Action action) {
 
 Status read(v1::Action from, const domain::DecisionId& decision, domain::Action& to) {
     if (from != v1::ACTION_APPROVE && from != v1::ACTION_DECLINE) {
-        return base::invalid_argument("bad_action",
-                                      "decision {}: action {} is neither approve nor decline",
-                                      decision, static_cast<int>(from));
+        return base::make_error(Reason::kBadAction,
+                                "decision {}: action {} is neither approve nor decline", decision,
+                                static_cast<int>(from));
     }
     to = from == v1::ACTION_APPROVE ? domain::Action::kApprove : domain::Action::kDecline;
     return base::ok();
@@ -166,23 +172,24 @@ Status read(const v1::Override& from, domain::Override& to) {
 Status check_example(const domain::LabeledExample& example) {
     RAMPART_RETURN_IF_ERROR(domain::check_id("measure", example.measure));
     if (example.value && !std::isfinite(*example.value)) {
-        return base::invalid_argument("bad_outcome_value",
-                                      "example {}: the value of '{}' is not a finite number",
-                                      example.decision.id, example.measure);
+        return base::make_error(domain::Reason::kBadOutcomeValue,
+                                "example {}: the value of '{}' is not a finite number",
+                                example.decision.id, example.measure);
     }
     if (example.value && example.censored) {
-        return base::invalid_argument("censored_with_value",
-                                      "example {}: '{}' is censored and has a value",
-                                      example.decision.id, example.measure);
+        return base::make_error(domain::Reason::kCensoredWithValue,
+                                "example {}: '{}' is censored and has a value", example.decision.id,
+                                example.measure);
     }
     if (example.overridden && example.overridden->decision != example.decision.id) {
-        return base::invalid_argument("bad_override", "example {}: its override is of decision {}",
-                                      example.decision.id, example.overridden->decision);
+        return base::make_error(Reason::kBadOverride, "example {}: its override is of decision {}",
+                                example.decision.id, example.overridden->decision);
     }
     if (example.known_at < example.matured_at) {
-        return base::invalid_argument(
-            "bad_time", "example {}: known at {}, before it matured at {}", example.decision.id,
-            base::to_iso8601(example.known_at), base::to_iso8601(example.matured_at));
+        return base::make_error(base::Reason::kBadTime,
+                                "example {}: known at {}, before it matured at {}",
+                                example.decision.id, base::to_iso8601(example.known_at),
+                                base::to_iso8601(example.matured_at));
     }
     return base::ok();
 }

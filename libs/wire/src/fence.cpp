@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "rampart/base/check.hpp"
+#include "rampart/wire/reasons.hpp"
 #include "rampart/wire/topics.hpp"
 
 namespace rampart::wire {
@@ -13,8 +14,8 @@ base::Result<uint64_t> parse_epoch(const streaming::Header& header) {
     const char* end = header.value.data() + header.value.size();
     const auto [last, failure] = std::from_chars(header.value.data(), end, epoch);
     if (failure == std::errc() && last == end && !header.value.empty()) return epoch;
-    return base::invalid_argument("bad_epoch", "header '{}' is '{}', not a decimal number",
-                                  header.name, header.value.substr(0, 32));
+    return base::make_error(Reason::kBadEpoch, "header '{}' is '{}', not a decimal number",
+                            header.name, header.value.substr(0, 32));
 }
 
 }  // namespace

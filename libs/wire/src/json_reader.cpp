@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/wire/reasons.hpp"
 
 namespace rampart::wire {
 namespace {
@@ -117,8 +119,8 @@ bool is_limit(const error_code& ec) {
 
 Result<JsonValue> parse_json(std::string_view text) {
     if (text.size() > base::limits::kMaxRequestBytes) {
-        return base::out_of_range("json_too_large", "{} bytes of JSON; at most {} are allowed",
-                                  text.size(), base::limits::kMaxRequestBytes);
+        return base::make_error(Reason::kJsonTooLarge, "{} bytes of JSON; at most {} are allowed",
+                                text.size(), base::limits::kMaxRequestBytes);
     }
     boost::json::parse_options options;
     options.max_depth = kMaxDepth;
@@ -127,17 +129,18 @@ Result<JsonValue> parse_json(std::string_view text) {
     const size_t used = parser.write_some(false, text.data(), text.size(), ec);
     TreeBuilder& tree = parser.handler();
     if (!tree.duplicate.empty()) {
-        return base::invalid_argument("duplicate_member", "'{}' is given twice in one object",
-                                      tree.duplicate);
+        return base::make_error(Reason::kDuplicateMember, "'{}' is given twice in one object",
+                                tree.duplicate);
     }
     if (ec && is_limit(ec)) {
-        return base::out_of_range("json_limit", "JSON: {} near byte {}", ec.message(), used);
+        return base::make_error(Reason::kJsonLimit, "JSON: {} near byte {}", ec.message(), used);
     }
     if (ec)
-        return base::invalid_argument("bad_json", "not JSON: {} near byte {}", ec.message(), used);
+        return base::make_error(base::Reason::kBadJson, "not JSON: {} near byte {}", ec.message(),
+                                used);
     if (used < text.size()) {
-        return base::invalid_argument("bad_json",
-                                      "not JSON: extra text after the document at byte {}", used);
+        return base::make_error(base::Reason::kBadJson,
+                                "not JSON: extra text after the document at byte {}", used);
     }
     return std::move(tree.root);
 }
@@ -151,8 +154,8 @@ Result<double> to_number(const JsonValue& value, std::string_view path) {
         number = std::strtod(value.text.c_str(), nullptr);
     }
     if (stop != end || !std::isfinite(number)) {
-        return base::out_of_range("number_out_of_range", "{}: {} is not a finite number", path,
-                                  value.text.substr(0, 40));
+        return base::make_error(Reason::kNumberOutOfRange, "{}: {} is not a finite number", path,
+                                value.text.substr(0, 40));
     }
     return number;
 }
@@ -160,8 +163,8 @@ Result<double> to_number(const JsonValue& value, std::string_view path) {
 ObjectReader::ObjectReader(const JsonValue& value, std::string path)
     : object_(&value), path_(std::move(path)) {
     if (value.kind != Kind::kObject) {
-        error_ = base::invalid_argument("wrong_type", "{}: must be an object",
-                                        path_.empty() ? "the document" : path_);
+        error_ = base::make_error(base::Reason::kWrongType, "{}: must be an object",
+                                  path_.empty() ? "the document" : path_);
     }
 }
 
@@ -187,7 +190,7 @@ const JsonValue* ObjectReader::value(std::string_view key) {
     if (error_) return nullptr;
     const JsonValue* found = find(key);
     if (found == nullptr) {
-        fail(base::invalid_argument("missing_member", "{}: is required", path_of(key)));
+        fail(base::make_error(Reason::kMissingMember, "{}: is required", path_of(key)));
     }
     return found;
 }
@@ -195,7 +198,7 @@ const JsonValue* ObjectReader::value(std::string_view key) {
 const JsonValue* ObjectReader::typed(std::string_view key, Kind kind, std::string_view wanted) {
     const JsonValue* found = value(key);
     if (found == nullptr || found->kind == kind) return found;
-    fail(base::invalid_argument("wrong_type", "{}: must be {}", path_of(key), wanted));
+    fail(base::make_error(base::Reason::kWrongType, "{}: must be {}", path_of(key), wanted));
     return nullptr;
 }
 
@@ -235,8 +238,8 @@ uint32_t ObjectReader::count(std::string_view key, uint32_t fallback) {
     const char* end = found->text.data() + found->text.size();
     const auto [stop, problem] = std::from_chars(found->text.data(), end, number);
     if (stop == end && problem == std::errc()) return number;
-    fail(base::out_of_range("number_out_of_range", "{}: {} is not a whole number from 0 to {}",
-                            path_of(key), found->text.substr(0, 40), UINT32_MAX));
+    fail(base::make_error(Reason::kNumberOutOfRange, "{}: {} is not a whole number from 0 to {}",
+                          path_of(key), found->text.substr(0, 40), UINT32_MAX));
     return fallback;
 }
 
@@ -246,8 +249,8 @@ std::vector<std::string> ObjectReader::strings(std::string_view key) {
     if (found == nullptr) return strings;
     for (const auto& element : found->elements) {
         if (element.kind != Kind::kString) {
-            fail(base::invalid_argument("wrong_type", "{}[{}]: must be a string", path_of(key),
-                                        strings.size()));
+            fail(base::make_error(base::Reason::kWrongType, "{}[{}]: must be a string",
+                                  path_of(key), strings.size()));
             return strings;
         }
         strings.push_back(element.text);
@@ -259,8 +262,8 @@ Status ObjectReader::finish() {
     if (error_) return *error_;
     for (const auto& [key, value] : object_->members) {
         if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) {
-            return base::invalid_argument("unknown_member", "{}: is not known here; allowed are {}",
-                                          path_of(key), fmt::join(asked_, ", "));
+            return base::make_error(Reason::kUnknownMember, "{}: is not known here; allowed are {}",
+                                    path_of(key), fmt::join(asked_, ", "));
         }
     }
     return base::ok();

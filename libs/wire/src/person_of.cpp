@@ -7,6 +7,7 @@
 
 #include "rampart/v1/application.pb.h"
 #include "rampart/v1/decision.pb.h"
+#include "rampart/wire/reasons.hpp"
 
 namespace rampart::wire {
 namespace {
@@ -42,8 +43,8 @@ base::Result<domain::PersonId> person_of_decision(std::string_view bytes) {
                             ? last_field(*application, v1::Application::kPersonIdFieldNumber)
                             : std::nullopt;
     if (!person) {
-        return base::data_loss("not_a_message", "{} bytes are not a decision about a person",
-                               bytes.size());
+        return base::make_error(Reason::kNotAMessage, "{} bytes are not a decision about a person",
+                                bytes.size());
     }
     domain::PersonId id{std::string(*person)};
     RAMPART_RETURN_IF_ERROR(domain::check_id("person_id", id.value()));

@@ -5,6 +5,7 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/wire/reasons.hpp"
 #include "rampart/wire/topics.hpp"
 
 namespace rampart::wire {
@@ -97,7 +98,8 @@ Result<Quarantined> decode_quarantined(std::string_view key, std::string_view va
         out.record.headers.push_back({std::string(name), std::string(text)});
     }
     if (!where.empty() || !what.empty() || partition > INT32_MAX || offset < 0) {
-        return base::data_loss("bad_quarantine_entry", "an entry of the quarantine is damaged");
+        return base::make_error(Reason::kBadQuarantineEntry,
+                                "an entry of the quarantine is damaged");
     }
     return out;
 }

@@ -4,6 +4,7 @@
 
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/event_codec.hpp"
+#include "rampart/wire/reasons.hpp"
 #include "rampart/wire/topics.hpp"
 
 namespace rampart::wire {
@@ -30,11 +31,10 @@ base::Status check_partition(const domain::DecisionId& id, streaming::PartitionI
                              int32_t partitions) {
     const auto home = streaming::partition_of(id.value(), partitions);
     if (home == partition) return base::ok();
-    return base::invalid_argument(
-        "wrong_partition",
-        "decision '{}' belongs to partition {} of {}, not to {}; write it "
-        "with the partitioner murmur2 and its id as key",
-        id, home, partitions, partition);
+    return base::make_error(Reason::kWrongPartition,
+                            "decision '{}' belongs to partition {} of {}, not to {}; write it "
+                            "with the partitioner murmur2 and its id as key",
+                            id, home, partitions, partition);
 }
 
 }  // namespace
@@ -79,9 +79,9 @@ Record to_record(const domain::Erasure& erasure) {
 base::Status check_schema(const Record& record, std::string_view expected) {
     for (const auto& [name, value] : record.headers) {
         if (name == kSchemaHeader && value != expected) {
-            return base::invalid_argument("unknown_schema",
-                                          "the record's schema is '{}', the topic's is '{}'",
-                                          value.substr(0, 128), expected);
+            return base::make_error(Reason::kUnknownSchema,
+                                    "the record's schema is '{}', the topic's is '{}'",
+                                    value.substr(0, 128), expected);
         }
     }
     return base::ok();

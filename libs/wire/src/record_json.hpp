@@ -5,7 +5,9 @@
 
 #include "json_reader.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/domain/decision.hpp"
+#include "rampart/wire/reasons.hpp"
 
 /// Pieces that the record codecs of this library share.
 namespace rampart::wire {
@@ -24,11 +26,11 @@ base::Result<std::vector<Record>> read_batch(const JsonValue& document, std::str
     const JsonValue* array = object.value(key);
     RAMPART_RETURN_IF_ERROR(object.finish());
     if (array->kind != JsonValue::Kind::kArray) {
-        return base::invalid_argument("wrong_type", "{}: must be a list", key);
+        return base::make_error(base::Reason::kWrongType, "{}: must be a list", key);
     }
     if (array->elements.empty() || array->elements.size() > base::limits::kMaxBatch) {
-        return base::out_of_range("bad_batch", "{}: has {} elements; 1 to {} are allowed", key,
-                                  array->elements.size(), base::limits::kMaxBatch);
+        return base::make_error(Reason::kBadBatch, "{}: has {} elements; 1 to {} are allowed", key,
+                                array->elements.size(), base::limits::kMaxBatch);
     }
     std::vector<Record> records;
     records.reserve(array->elements.size());

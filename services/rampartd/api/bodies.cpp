@@ -3,6 +3,9 @@
 #include <boost/json.hpp>
 #include <charconv>
 
+#include "rampart/base/reasons.hpp"
+#include "rampart/protected_attributes/reasons.hpp"
+
 namespace rampart::rampartd {
 
 using base::Result;
@@ -23,20 +26,21 @@ Result<Members> text_members(std::string_view body, const std::vector<std::strin
     const auto document = json::parse(body, failure);
     const auto* object = failure ? nullptr : document.if_object();
     if (object == nullptr) {
-        return base::invalid_argument("bad_json", "the body is not a JSON object");
+        return base::make_error(base::Reason::kBadJson, "the body is not a JSON object");
     }
     Members members;
     for (const auto& name : names) {
         const auto* value = object->if_contains(name);
         if (value == nullptr || !value->is_string()) {
-            return base::invalid_argument("missing_field", "$.{} is required and is a text", name);
+            return base::make_error(protected_attributes::Reason::kMissingField,
+                                    "$.{} is required and is a text", name);
         }
         members[name] = std::string(value->get_string());
     }
     for (const auto& entry : *object) {
         if (!members.contains(std::string(entry.key()))) {
-            return base::invalid_argument("unknown_field", "$.{} is not a known field",
-                                          std::string(entry.key()));
+            return base::make_error(protected_attributes::Reason::kUnknownField,
+                                    "$.{} is not a known field", std::string(entry.key()));
         }
     }
     return members;
@@ -47,8 +51,9 @@ Result<int64_t> number_of(std::string_view name, std::string_view text, int64_t 
     const char* end = text.data() + text.size();
     const auto [last, failure] = std::from_chars(text.data(), end, value);
     if (failure == std::errc() && last == end && value >= lo && value <= hi) return value;
-    return base::invalid_argument("bad_number", "$.{}: '{}' is not a whole number from {} to {}",
-                                  name, text.substr(0, 32), lo, hi);
+    return base::make_error(base::Reason::kBadNumber,
+                            "$.{}: '{}' is not a whole number from {} to {}", name,
+                            text.substr(0, 32), lo, hi);
 }
 
 Result<bool> yes_or_no(std::string_view name, std::string_view text) {

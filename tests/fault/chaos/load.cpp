@@ -44,7 +44,9 @@ const Node* Routes::owner(PartitionId partition) const {
 Result<http::Response> Asker::ask(const Node& node, std::string_view target,
                                   const std::string* body, Duration timeout) {
     const auto endpoint = node.endpoint();
-    if (!endpoint) return base::unavailable("no_endpoint", "'{}' does not serve", node.name());
+    if (!endpoint)
+        return base::Error{base::ErrorCode::kUnavailable, "no_endpoint",
+                           fmt::format("'{}' does not serve", node.name())};
     auto& connection = connections_[&node];
     if (connection.endpoint != *endpoint || connection.timeout != timeout || !connection.client) {
         http::ClientOptions options;
@@ -68,12 +70,14 @@ Result<std::string> Asker::post(PartitionId partition, std::string_view target,
         if (response && response->status < 300) return std::move(response->body);
         const bool passes = !response || response->status == 503 || response->status == 421;
         if (!passes) {
-            return base::failed_precondition("refused", "'{}' answered {}: {}", node->name(),
-                                             response->status, response->body.substr(0, 400));
+            return base::Error{base::ErrorCode::kFailedPrecondition, "refused",
+                               fmt::format("'{}' answered {}: {}", node->name(), response->status,
+                                           response->body.substr(0, 400))};
         }
         if (over(start, patience_) || !oracle_.sound()) {
-            return base::unavailable("stalled", "no node answers for partition {}: {}", partition,
-                                     response ? response->body : response.error().message);
+            return base::Error{base::ErrorCode::kUnavailable, "stalled",
+                               fmt::format("no node answers for partition {}: {}", partition,
+                                           response ? response->body : response.error().message)};
         }
         ++retries_;
         sleep_ms(kRetryPauseMs);

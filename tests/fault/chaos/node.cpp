@@ -76,13 +76,15 @@ Status Node::start(std::chrono::milliseconds limit) {
     wait_until(limit, [&] { return serves() || !runs(); });
     if (serves()) return base::ok();
     if (runs()) {
-        return base::unavailable("slow", "node '{}' does not serve after {} ms; its log says:\n{}",
-                                 name_, limit.count(), tail_of(workspace_.log));
+        return base::Error{base::ErrorCode::kUnavailable, "slow",
+                           fmt::format("node '{}' does not serve after {} ms; its log says:\n{}",
+                                       name_, limit.count(), tail_of(workspace_.log))};
     }
     const int code = *process_->ended();
     process_.reset();
-    return base::failed_precondition("ended", "node '{}' ended with {}; its log says:\n{}", name_,
-                                     code, tail_of(workspace_.log));
+    return base::Error{base::ErrorCode::kFailedPrecondition, "ended",
+                       fmt::format("node '{}' ended with {}; its log says:\n{}", name_, code,
+                                   tail_of(workspace_.log))};
 }
 
 Status Node::keep_starting(std::chrono::milliseconds limit) {
@@ -110,9 +112,9 @@ Status Node::terminate() {
     std::error_code ignored;
     fs::remove(workspace_.endpoint_file, ignored);
     if (code == 0) return base::ok();
-    return base::failed_precondition("bad_end",
-                                     "node '{}' ended with {} on SIGTERM; its log says:\n{}", name_,
-                                     code, tail_of(workspace_.log));
+    return base::Error{base::ErrorCode::kFailedPrecondition, "bad_end",
+                       fmt::format("node '{}' ended with {} on SIGTERM; its log says:\n{}", name_,
+                                   code, tail_of(workspace_.log))};
 }
 
 std::optional<std::string> Node::endpoint() const {

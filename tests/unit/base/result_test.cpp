@@ -1,5 +1,6 @@
 #include "rampart/base/result.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -8,7 +9,7 @@ namespace rampart::base {
 namespace {
 
 Result<int> half(int n) {
-    if (n % 2 != 0) return invalid_argument("odd", "{} is odd", n);
+    if (n % 2 != 0) return Error{ErrorCode::kInvalidArgument, "odd", fmt::format("{} is odd", n)};
     return n / 2;
 }
 

@@ -233,7 +233,8 @@ TEST_F(DecisionIndexTest, AnotherLogOfTheSameNameAndLengthIsNoticedAtOpenAndAfte
     records.clear();
     append(decision(1));
     append(decision(2));
-    log_.topics["decisions"].failure = base::unavailable("broker_down", "no answer");
+    log_.topics["decisions"].failure =
+        base::Error{base::ErrorCode::kUnavailable, "broker_down", "no answer"};
     EXPECT_EQ(reason_of_catch_up(), "broker_down");
     log_.topics["decisions"].failure = {};
     EXPECT_EQ(reason_of_catch_up(), "topic_recreated");
@@ -275,7 +276,8 @@ TEST_F(DecisionIndexTest, RemembersHowFarEachSourceOfApplicationsHasBeenDecided)
 
 TEST_F(DecisionIndexTest, KeepsWhatMadeNoSenseUntilItIsDropped) {
     const streaming::StoredRecord stored{kElsewhere, Offset(7), {"k", "v", {}, {}}};
-    const auto one = wire::quarantine("applications", stored, base::invalid_argument("why", "so"));
+    const auto one = wire::quarantine("applications", stored,
+                                      base::Error{base::ErrorCode::kInvalidArgument, "why", "so"});
     ASSERT_TRUE(index_->put_progress("applications", {{kElsewhere, {Offset(8), ""}}}, {&one, 1}));
     open();
     EXPECT_EQ(index_->quarantined(10).value(), std::vector{one});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -52,7 +53,8 @@ class MemoryStore final : public GateStore {
             for (size_t i = 0; i < added.size(); ++i) {
                 if (position + i < ledger.size() && ledger[position + i] == added[i]) continue;
                 if (position + i != ledger.size())
-                    return base::failed_precondition("ledger_moved_on", "entry {}", position + i);
+                    return base::Error{base::ErrorCode::kFailedPrecondition, "ledger_moved_on",
+                                       fmt::format("entry {}", position + i)};
                 ledger.push_back(added[i]);
             }
             return base::ok();
@@ -85,7 +87,8 @@ class MemoryStore final : public GateStore {
     base::Status write(const Change& change) {
         const bool ends = writes_left-- <= 0;
         if (!ends || ends_after_writing) RAMPART_RETURN_IF_ERROR(change());
-        if (ends) return base::unavailable("crash", "the process ends here");
+        if (ends)
+            return base::Error{base::ErrorCode::kUnavailable, "crash", "the process ends here"};
         return base::ok();
     }
 };

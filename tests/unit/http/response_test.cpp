@@ -1,6 +1,9 @@
 #include "rampart/http/response.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "rampart/http/reasons.hpp"
 
 namespace rampart::http {
 namespace {
@@ -18,7 +21,8 @@ TEST(Response, EveryErrorCodeHasAStatus) {
 }
 
 TEST(Response, AnErrorIsADocument) {
-    const auto response = error_response(base::not_found("unknown_decision", "no '{}'\n", "d\"1"));
+    const auto response = error_response(base::Error{base::ErrorCode::kNotFound, "unknown_decision",
+                                                     fmt::format("no '{}'\n", "d\"1")});
     EXPECT_EQ(response.status, 404);
     EXPECT_EQ(response.content_type, "application/json");
     EXPECT_EQ(response.body, R"({"error":{"code":"not_found","reason":"unknown_decision",)"
@@ -27,9 +31,23 @@ TEST(Response, AnErrorIsADocument) {
 }
 
 TEST(Response, WhoeverIsTurnedAwayLearnsWhenToRetry) {
-    EXPECT_EQ(error_response(base::resource_exhausted("full", "full")).header("retry-after"), "1");
-    EXPECT_EQ(error_response(base::unavailable("down", "down")).header("retry-after"), "1");
-    EXPECT_EQ(error_response(base::unavailable("down", "down"), 500).header("retry-after"), "");
+    EXPECT_EQ(error_response(base::Error{base::ErrorCode::kResourceExhausted, "full", "full"})
+                  .header("retry-after"),
+              "1");
+    EXPECT_EQ(error_response(base::Error{base::ErrorCode::kUnavailable, "down", "down"})
+                  .header("retry-after"),
+              "1");
+    EXPECT_EQ(error_response(base::Error{base::ErrorCode::kUnavailable, "down", "down"}, 500)
+                  .header("retry-after"),
+              "");
+}
+
+TEST(Response, SomeReasonsHaveAStatusOfTheirOwn) {
+    EXPECT_EQ(status_of(Reason::kUnauthenticated), 401);
+    EXPECT_EQ(status_of(Reason::kMethodNotAllowed), 405);
+    EXPECT_EQ(status_of(Reason::kBodyTooLarge), 413);
+    EXPECT_EQ(status_of(Reason::kHeadersTooLarge), 431);
+    EXPECT_EQ(status_of(Reason::kUnknownPath), 404);
 }
 
 TEST(Response, JsonTextIsAlwaysValid) {

@@ -1,5 +1,6 @@
 #include "rampart/joiner/catch_up.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -104,7 +105,8 @@ TEST_F(JoinerRound, TheClockFollowsUnderLoadThatNeverEnds) {
 
 TEST(StoppedSources, OneThatStoppedIsAnErrorThatNamesItAndHowManyMore) {
     EXPECT_TRUE(nothing_stopped({}));
-    const StoppedPartition first{"outcomes", PartitionId(1), base::data_loss("bad", "record 7")};
+    const StoppedPartition first{"outcomes", PartitionId(1),
+                                 base::Error{base::ErrorCode::kDataLoss, "bad", "record 7"}};
     const auto one = nothing_stopped({first});
     ASSERT_FALSE(one);
     EXPECT_EQ(one.error().reason, "bad");

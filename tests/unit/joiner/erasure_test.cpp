@@ -175,7 +175,7 @@ TEST_F(ErasureTest, WhatCanNoLongerBeOpenedIsHandedOnBeforeItIsWrittenAndAgainAf
     }
     joiner.reset();
     std::vector<domain::DecisionId> handed_on;
-    base::Status answer = base::unavailable("busy", "later");
+    base::Status answer = base::Error{base::ErrorCode::kUnavailable, "busy", "later"};
     JoinerOptions options{.product = support::two_measure_product(), .partitions = 3};
     options.on_unreadable = [&](std::span<const domain::DecisionId> ids) {
         EXPECT_EQ(joiner->is_erased(one.id).value(), std::nullopt) << "not written yet";

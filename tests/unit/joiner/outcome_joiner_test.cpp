@@ -1,5 +1,6 @@
 #include "rampart/joiner/outcome_joiner.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -118,7 +119,7 @@ TEST_F(OutcomeJoinerTest, TheDecisionsOfAPeriodAreThereMaturedOrNotInOrderOfTime
         return base::ok();
     }));
     EXPECT_EQ(found, "d-1 d-2 d-3 ");
-    const auto stop = base::unavailable("stop", "that will do");
+    const auto stop = base::Error{base::ErrorCode::kUnavailable, "stop", "that will do"};
     EXPECT_EQ(joiner->decisions(day(0), day(99), [&](const auto&) -> base::Status { return stop; })
                   .error()
                   .reason,
@@ -272,7 +273,7 @@ TEST_F(OutcomeJoinerTest, ExamplesComeByEventTimeThenDecisionId) {
     ASSERT_FALSE(unknown);
     EXPECT_EQ(unknown.error().reason, "unknown_measure");
     const auto stopped = joiner->examples("repaid", day(100), [](const auto&) {
-        return base::Status(base::internal_error("mine", "enough"));
+        return base::Status(base::Error{base::ErrorCode::kInternal, "mine", "enough"});
     });
     EXPECT_EQ(stopped.error().reason, "mine");
 }
@@ -289,7 +290,8 @@ TEST_F(OutcomeJoinerTest, ManyAtOnceMatureInSeveralWrites) {
 
 TEST_F(OutcomeJoinerTest, WhatTheReaderRefusesIsSaidAndTheOtherTopicGoesOn) {
     append(to_record(make_decision("1", day(0))));
-    log.topics["outcomes"].failure = base::data_loss("retention_gap", "gone");
+    log.topics["outcomes"].failure =
+        base::Error{base::ErrorCode::kDataLoss, "retention_gap", "gone"};
     const auto report = joiner->poll(10);
     ASSERT_TRUE(report);
     EXPECT_EQ(report->records, 1u);
@@ -447,8 +449,8 @@ void quarantine(const fs::path& folder, int32_t partition, const streaming::Reco
         {"meta", "joins", "by_time", "pending", "dangling", "overdue", "quarantine"});
     const streaming::StoredRecord stored{PartitionId(1), streaming::Offset(77), record};
     const auto key = wire::quarantine_key("outcomes", stored.partition, stored.offset);
-    auto value = wire::encode_quarantined(
-        wire::quarantine("outcomes", stored, base::data_loss("not_a_message", "new to us")));
+    auto value = wire::encode_quarantined(wire::quarantine(
+        "outcomes", stored, base::Error{base::ErrorCode::kDataLoss, "not_a_message", "new to us"}));
     value += more;
     storage::WriteBatch batch;
     batch.put(storage::ColumnFamily{6}, key, value);

@@ -1,5 +1,6 @@
 #include "rampart/lease/partition_leases.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -73,7 +74,7 @@ class InterruptedLog final : public streaming::Reader, public streaming::Writer 
         std::string_view topic, PartitionId id,
         std::span<const streaming::Record> records) override {
         before_();
-        if (fail) return base::unavailable("broker_down", "no answer");
+        if (fail) return base::Error{base::ErrorCode::kUnavailable, "broker_down", "no answer"};
         return log_.append_to(topic, id, records);
     }
     bool fail = false;
@@ -237,7 +238,8 @@ TEST_F(PartitionLeasesTest, ABrokerThatCannotBeReadIsNotSilenceOfTheHolder) {
     const auto a = node("a"), b = node("b");
     ASSERT_TRUE(a->claim({kZero}));
     timer_.meanwhile = [&] {
-        log_.topics["leases"].failure = base::unavailable("broker_down", "no answer");
+        log_.topics["leases"].failure =
+            base::Error{base::ErrorCode::kUnavailable, "broker_down", "no answer"};
     };
     EXPECT_EQ(reason(b->claim({kZero})), "broker_down");
     log_.topics["leases"].failure = {};

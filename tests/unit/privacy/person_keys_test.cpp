@@ -24,12 +24,12 @@ class Exchange final : public KeyExchange {
   public:
     explicit Exchange(std::vector<KeyRecord>& topic) : topic_(topic) {}
     base::Status publish(std::span<const KeyRecord> records) override {
-        if (broken) return base::unavailable("broken", "no broker");
+        if (broken) return base::Error{base::ErrorCode::kUnavailable, "broken", "no broker"};
         topic_.insert(topic_.end(), records.begin(), records.end());
         return base::ok();
     }
     base::Status fetch(PersonKeys& keys) override {
-        if (broken) return base::unavailable("broken", "no broker");
+        if (broken) return base::Error{base::ErrorCode::kUnavailable, "broken", "no broker"};
         RAMPART_TRY(const auto cursor, keys.cursor());
         const size_t from = cursor.empty() ? 0 : std::stoul(cursor);
         return keys.learn(std::span(topic_).subspan(from), std::to_string(topic_.size()));

@@ -36,7 +36,7 @@ class Writer {
     }
     base::Status rollback(int64_t time) {
         const auto* target = log.rollback_target();
-        if (target == nullptr) return base::not_found("none", "none");
+        if (target == nullptr) return base::Error{base::ErrorCode::kNotFound, "none", "none"};
         return log.add({.sequence = next(),
                         .kind = PromotionKind::kRollback,
                         .policy = target->policy,

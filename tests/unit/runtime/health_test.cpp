@@ -11,7 +11,7 @@ TEST(Health, OneFailedCheckFailsTheReportAndIsNamed) {
     Health health;
     health.add(Probe::kReady, "index", [] { return base::ok(); });
     health.add(Probe::kReady, "policy", []() -> base::Status {
-        return base::unavailable("no_policy", "no policy is loaded");
+        return base::Error{base::ErrorCode::kUnavailable, "no_policy", "no policy is loaded"};
     });
     const auto report = health.report(Probe::kReady);
     EXPECT_FALSE(report.ok());
@@ -23,11 +23,15 @@ TEST(Health, OneFailedCheckFailsTheReportAndIsNamed) {
 
 TEST(Health, NotReadyIsNotDeadButDeadIsNotReady) {
     Health not_ready;
-    not_ready.add(Probe::kReady, "x", []() -> base::Status { return base::unavailable("x", "x"); });
+    not_ready.add(Probe::kReady, "x", []() -> base::Status {
+        return base::Error{base::ErrorCode::kUnavailable, "x", "x"};
+    });
     EXPECT_TRUE(not_ready.report(Probe::kLive).ok());
     EXPECT_FALSE(not_ready.report(Probe::kReady).ok());
     Health dead;
-    dead.add(Probe::kLive, "x", []() -> base::Status { return base::internal_error("x", "x"); });
+    dead.add(Probe::kLive, "x", []() -> base::Status {
+        return base::Error{base::ErrorCode::kInternal, "x", "x"};
+    });
     EXPECT_FALSE(dead.report(Probe::kLive).ok());
     EXPECT_FALSE(dead.report(Probe::kReady).ok());
 }
@@ -38,7 +42,7 @@ TEST(Health, WhatIsDegradedIsToldAndLeavesTheProcessReady) {
     bool good = false;
     health.add(Probe::kDegraded, "loop", [&]() -> base::Status {
         if (good) return base::ok();
-        return base::unavailable("gap", "outcomes are missing");
+        return base::Error{base::ErrorCode::kUnavailable, "gap", "outcomes are missing"};
     });
     const auto report = health.report(Probe::kReady);
     EXPECT_TRUE(report.ok());
@@ -57,7 +61,7 @@ TEST(Health, ChecksAreAskedAnewEachTime) {
     bool good = false;
     health.add(Probe::kReady, "x", [&]() -> base::Status {
         if (good) return base::ok();
-        return base::unavailable("x", "x");
+        return base::Error{base::ErrorCode::kUnavailable, "x", "x"};
     });
     EXPECT_FALSE(health.report(Probe::kReady).ok());
     good = true;

@@ -1,5 +1,6 @@
 #include "rampart/storage/database.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -79,7 +80,7 @@ TEST(Database, ScansVisitARangeInKeyOrderAndStopWhenTold) {
     }));
     EXPECT_EQ(seen, (std::vector<std::string>{"a", "b1"}));
     const auto failed = db->scan(kFirst, KeyRange::all(), [](auto, auto) -> base::Result<bool> {
-        return base::internal_error("mine", "stop");
+        return base::Error{base::ErrorCode::kInternal, "mine", "stop"};
     });
     ASSERT_FALSE(failed);
     EXPECT_EQ(failed.error().reason, "mine");

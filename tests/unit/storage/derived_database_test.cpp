@@ -1,5 +1,6 @@
 #include "rampart/storage/derived_database.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -133,7 +134,9 @@ int without_files_and_room(const fs::path& path) {
     const auto opened = DerivedDatabase::open(path, {"first"}, {});
     if (!opened) return __LINE__;
     DerivedDatabase& db = **opened;
-    const auto never = [] { return base::internal_error("asked", "nothing is damaged"); };
+    const auto never = [] {
+        return base::Error{base::ErrorCode::kInternal, "asked", "nothing is damaged"};
+    };
     const auto renewed = [&] {
         return db.renew(never, [&](Database&) { return never(); }).value_or(true);
     };
@@ -186,8 +189,11 @@ TEST_F(DerivedDatabaseTest, WhatTheLogDoesNotHaveIsNeverSetAside) {
     test_support::damage_table(path_, Damage::kOneByte);
     const auto db = open();
     ASSERT_FALSE(read_all(*db));
-    const auto refused = db->renew([] { return base::unavailable("log_away", "nobody knows"); },
-                                   [](Database&) { return base::ok(); });
+    const auto refused = db->renew(
+        [] {
+            return base::Error{base::ErrorCode::kUnavailable, "log_away", "nobody knows"};
+        },
+        [](Database&) { return base::ok(); });
     EXPECT_EQ(refused.error().reason, "log_away");
     ASSERT_TRUE(db->mark_beyond_log());
     EXPECT_EQ(renew(*db).error().reason, "state_damaged");
@@ -210,7 +216,9 @@ TEST_F(DerivedDatabaseTest, ARenamingThatFailsAndASecondDamageFailClosed) {
     EXPECT_FALSE(fill(*db));
     fs::rename(elsewhere, path_);
     // what a new one begins with cannot be written at first
-    const auto full = [](Database&) { return base::resource_exhausted("disk_full", "no room"); };
+    const auto full = [](Database&) {
+        return base::Error{base::ErrorCode::kResourceExhausted, "disk_full", "no room"};
+    };
     EXPECT_EQ(db->renew([] { return base::ok(); }, full).error().reason, "disk_full");
     EXPECT_FALSE(db->get(kFirst, key_of(3)));
     EXPECT_TRUE(renew(*db).value());

@@ -1,5 +1,6 @@
 #include "rampart/storage/schema_version.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 #include <sys/wait.h>
@@ -192,7 +193,8 @@ TEST(SchemaVersion, AMigrationThatFailsOrDoesNotMoveLeavesWhatIsDoneAndSaysWhich
     auto failing = appending(2, "2", [&] { ++parts; });
     failing.step = [&parts, step = failing.step](const Database& db, std::string_view cursor,
                                                  WriteBatch& batch) -> Result<Cursor> {
-        if (parts == 3) return base::data_loss("broken", "a value makes no sense");
+        if (parts == 3)
+            return base::Error{base::ErrorCode::kDataLoss, "broken", "a value makes no sense"};
         return step(db, cursor, batch);
     };
     const auto failed = open(folder, {2, {failing}});

@@ -74,8 +74,8 @@ TEST_F(BookmarkTest, AGapIsNoTroubleOfTheNetwork) {
     const auto mark = behind_last();
     log_.topics["t"].partitions[0].clear();
     EXPECT_TRUE(is_gap(check_bookmark(log_, "t", kFirst, mark).error()));
-    EXPECT_FALSE(is_gap(base::unavailable("timeout", "")));
-    EXPECT_FALSE(is_gap(base::not_found("no_topic", "")));
+    EXPECT_FALSE(is_gap(base::Error{base::ErrorCode::kUnavailable, "timeout", ""}));
+    EXPECT_FALSE(is_gap(base::Error{base::ErrorCode::kNotFound, "no_topic", ""}));
 }
 
 TEST_F(BookmarkTest, IsStoredAndReadBack) {

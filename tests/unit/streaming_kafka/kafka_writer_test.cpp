@@ -1,5 +1,6 @@
 #include "rampart/streaming_kafka/kafka_writer.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -202,7 +203,8 @@ TEST_F(KafkaWriterTest, AProducerThatFailsForGoodIsReplaced) {
         EXPECT_EQ(lost.error().reason, "producer_failed") << lost.error().message;
     }
     const auto deadline = std::chrono::steady_clock::now() + 60s;
-    base::Result<std::vector<streaming::Position>> after = base::internal_error("none", "none");
+    base::Result<std::vector<streaming::Position>> after =
+        base::Error{base::ErrorCode::kInternal, "none", "none"};
     while (!after && std::chrono::steady_clock::now() < deadline) {
         after = writer->append("t", std::vector{record("2")});
         if (after) break;

@@ -1,5 +1,6 @@
 #include "rampart/streaming_local/local_log.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -246,7 +247,8 @@ TEST(LocalLog, WhatSomebodyHasYetToReadStaysHoweverOldItIs) {
         const auto one = record("k");
         if (!log->append_to("kept", partition, std::span(&one, 1))) ADD_FAILURE();
         if (topic == "free") return std::optional<Offset>();
-        if (topic == "unread") return base::unavailable("not_now", "ask again");
+        if (topic == "unread")
+            return base::Error{base::ErrorCode::kUnavailable, "not_now", "ask again"};
         return std::optional(Offset(partition.value() == 0 ? 3 : 100));
     };
     const auto later = TimePoint::from_micros(1'000'000'000);

@@ -143,7 +143,7 @@ TEST(Candidate, SelectionSearchesTheSettingsAndSaysWhichItTook) {
     EXPECT_GT(mean_gain(set, candidate.policy, champion), 3);
     const auto missing = make_candidate({set, impact(), champion, "champion", wanted});
     ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().reason, kBadSelection);
+    EXPECT_EQ(missing.error().reason, "bad_selection");
     gate.vault_units = {1300, 0};  // no person to predict for: as given, and the figure says so
     const auto given =
         make_candidate({set, impact(), champion, "champion", wanted, nullptr, &gate}).value();

@@ -128,10 +128,10 @@ TEST(ParameterSearch, RefusesWhatItCannotPredict) {
         return found ? std::string() : found.error().reason;
     };
     EXPECT_EQ(refused([](auto&, auto&) {}), "");
-    EXPECT_EQ(refused([](auto& rows, auto&) { rows.score.pop_back(); }), kBadSelection);
-    EXPECT_EQ(refused([](auto&, auto& gate) { gate.vault_units.pop_back(); }), kBadSelection);
-    EXPECT_EQ(refused([](auto&, auto& gate) { gate.config.at_least = 1.0; }), kBadSelection);
-    EXPECT_EQ(refused([](auto&, auto& gate) { gate.config.max_weight = 5.0; }), kBadSelection);
+    EXPECT_EQ(refused([](auto& rows, auto&) { rows.score.pop_back(); }), "bad_selection");
+    EXPECT_EQ(refused([](auto&, auto& gate) { gate.vault_units.pop_back(); }), "bad_selection");
+    EXPECT_EQ(refused([](auto&, auto& gate) { gate.config.at_least = 1.0; }), "bad_selection");
+    EXPECT_EQ(refused([](auto&, auto& gate) { gate.config.max_weight = 5.0; }), "bad_selection");
     EXPECT_EQ(refused([](auto&, auto& gate) { gate.vault_units = {500, 1}; }), "bad_objective");
 }
 

@@ -1,5 +1,6 @@
 #include "rampart/wire/quarantined.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -18,7 +19,9 @@ streaming::StoredRecord offending() {
         PartitionId(2), Offset(41), {"key", "value", kNow, {{"trace", "x"}, {"schema", "s/1"}}}};
 }
 
-base::Error why() { return base::invalid_argument("unknown_feature", "no such feature"); }
+base::Error why() {
+    return base::Error{base::ErrorCode::kInvalidArgument, "unknown_feature", "no such feature"};
+}
 
 TEST(Quarantined, KeepsWhereItWasReadAndWhy) {
     const auto one = quarantine("applications", offending(), why());
@@ -73,7 +76,8 @@ TEST(Quarantined, HasALimitInEveryPart) {
     EXPECT_TRUE(quarantine("t", stored, why()).record.headers.empty());
     stored.record.timestamp = base::TimePoint::from_micros(-1);
     EXPECT_EQ(quarantine("t", stored, why()).record.timestamp, base::TimePoint());
-    const auto wordy = base::invalid_argument("r", "{}", std::string(2000, 'w'));
+    const auto wordy = base::Error{base::ErrorCode::kInvalidArgument, "r",
+                                   fmt::format("{}", std::string(2000, 'w'))};
     EXPECT_EQ(quarantine("t", stored, wordy).message.size(), 1024u);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rampart/base/random.hpp"
+#include "rampart/loan_stream/reasons.hpp"
 
 namespace rampart::loan_stream {
 namespace {
@@ -42,11 +43,10 @@ base::Status check_unique(const std::vector<Draft>& drafts, std::string_view str
     for (const auto& draft : drafts) {
         const auto& id = draft.applicant.application.id.value();
         if (!seen.insert(id).second) {
-            return base::invalid_argument(
-                "duplicate_application",
-                "stream {}: application {} occurs twice; the data file has a "
-                "repeated id, get an intact copy (ops/data)",
-                stream, id);
+            return base::make_error(Reason::kDuplicateApplication,
+                                    "stream {}: application {} occurs twice; the data file has a "
+                                    "repeated id, get an intact copy (ops/data)",
+                                    stream, id);
         }
     }
     return base::ok();
@@ -65,8 +65,8 @@ base::TimePoint spread(base::TimePoint begin, base::TimePoint end, size_t k, siz
 base::Result<Stream> assemble(Source source, size_t rows, uint64_t seed) {
     auto& drafts = source.drafts;
     if (drafts.empty()) {
-        return base::invalid_argument(
-            "no_applicants",
+        return base::make_error(
+            Reason::kNoApplicants,
             "stream {}: the data files contain no applicant that the stream can use; "
             "get intact copies (ops/data --stream {})",
             source.name, source.name);

@@ -17,6 +17,7 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/loan_stream/reasons.hpp"
 #include "sources.hpp"
 
 namespace rampart::loan_stream {
@@ -125,8 +126,8 @@ size_t draw_group(double u) {
 base::Result<Source> simulate(const StreamOptions& options) {
     const size_t rows = options.rows == 0 ? kDefaultRows : options.rows;
     if (rows > base::limits::kMaxRows) {
-        return base::out_of_range("rows", "rows {} exceeds the limit of {}", rows,
-                                  base::limits::kMaxRows);
+        return base::make_error(Reason::kRows, "rows {} exceeds the limit of {}", rows,
+                                base::limits::kMaxRows);
     }
     Source source{.name = "simulated",
                   .schema = {},

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rampart/dataset/text.hpp"
+#include "rampart/loan_stream/reasons.hpp"
 
 namespace rampart::loan_stream {
 namespace {
@@ -22,9 +23,9 @@ base::Result<SourceFile> SourceFile::open(const std::filesystem::path& dir, std:
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) path += ".gz";
     if (!std::filesystem::exists(path, ignored)) {
-        return base::not_found("data_file",
-                               "stream {} needs {}.csv or {}.csv.gz in '{}': neither exists; {}",
-                               stream, stem, stem, dir.string(), remedy(stream));
+        return base::make_error(Reason::kDataFile,
+                                "stream {} needs {}.csv or {}.csv.gz in '{}': neither exists; {}",
+                                stream, stem, stem, dir.string(), remedy(stream));
     }
     auto csv = dataset::CsvReader::open(path);
     if (!csv) return csv.error();
@@ -33,8 +34,8 @@ base::Result<SourceFile> SourceFile::open(const std::filesystem::path& dir, std:
     for (const auto column : columns) {
         const auto at = std::find(names.begin(), names.end(), column);
         if (at == names.end()) {
-            return base::invalid_argument("unknown_layout", "{}: column '{}' is missing; {}",
-                                          path.string(), column, remedy(stream));
+            return base::make_error(Reason::kUnknownLayout, "{}: column '{}' is missing; {}",
+                                    path.string(), column, remedy(stream));
         }
         file.positions_.push_back(static_cast<size_t>(at - names.begin()));
     }
@@ -67,9 +68,9 @@ base::Result<int64_t> SourceFile::integer(size_t column, int64_t lo, int64_t hi)
 }
 
 base::Error SourceFile::bad_cell(size_t column, std::string_view expected) const {
-    return base::invalid_argument("bad_cell", "{}, line {}, column '{}': '{}' is not {}; {}",
-                                  path_.string(), csv_.line(), csv_.columns()[positions_[column]],
-                                  cell(column).substr(0, 40), expected, remedy(stream_));
+    return base::make_error(Reason::kBadCell, "{}, line {}, column '{}': '{}' is not {}; {}",
+                            path_.string(), csv_.line(), csv_.columns()[positions_[column]],
+                            cell(column).substr(0, 40), expected, remedy(stream_));
 }
 
 }  // namespace rampart::loan_stream

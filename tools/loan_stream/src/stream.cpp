@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include "rampart/loan_stream/reasons.hpp"
 #include "sources.hpp"
 
 namespace rampart::loan_stream {
@@ -27,9 +28,9 @@ const std::vector<std::string>& stream_names() {
 base::Result<Stream> load(const StreamOptions& options) {
     const ReadSource read = find_source(options.name);
     if (read == nullptr) {
-        return base::invalid_argument("unknown_stream",
-                                      "stream '{}' does not exist; choose one of {}", options.name,
-                                      fmt::join(stream_names(), ", "));
+        return base::make_error(Reason::kUnknownStream,
+                                "stream '{}' does not exist; choose one of {}", options.name,
+                                fmt::join(stream_names(), ", "));
     }
     RAMPART_TRY(auto source, read(options));
     return assemble(std::move(source), options.rows, options.seed);

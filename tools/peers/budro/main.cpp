@@ -14,6 +14,7 @@
 #include "rampart/model/batch_engine.hpp"
 #include "tools/peers/gbdt/process.hpp"
 #include "tools/peers/gbdt/table_file.hpp"
+#include "tools/peers/reasons.hpp"
 
 /// Our part of tools/peers/budro: a fit of BuDRO or of a baseline, its scores of other rows, and
 /// its individual fairness.
@@ -58,7 +59,7 @@ base::Status weigh(const Options& o, dataset::Dataset& data) {
     std::ifstream file(o.weights, std::ios::binary);
     file.read(reinterpret_cast<char*>(data.weight.data()),
               static_cast<std::streamsize>(data.rows() * sizeof(float)));
-    if (!file) return base::invalid_argument("bad_weights", "'{}' is too short", o.weights);
+    if (!file) return base::make_error(peers::Reason::kBadWeights, "'{}' is too short", o.weights);
     return base::ok();
 }
 

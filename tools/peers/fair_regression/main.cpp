@@ -10,6 +10,7 @@
 #include "rampart/fair_regression/parity.hpp"
 #include "tools/peers/gbdt/process.hpp"
 #include "tools/peers/gbdt/table_file.hpp"
+#include "tools/peers/reasons.hpp"
 
 /// Our part of tools/peers/fair_regression: fits under statistical parity and under bounded group
 /// loss, unconstrained predictors, and the same measures for the predictions of all learners.
@@ -53,7 +54,8 @@ base::Result<Table> read(const std::string& path) {
     std::ifstream groups(path + ".groups", std::ios::binary);
     groups.read(reinterpret_cast<char*>(group.data()), static_cast<std::streamsize>(n));
     if (!targets || !groups)
-        return base::invalid_argument("bad_table", "{}: .targets or .groups are too short", path);
+        return base::make_error(peers::Reason::kBadTable, "{}: .targets or .groups are too short",
+                                path);
     out.data.group.assign(group.begin(), group.end());
     const int32_t most = *std::max_element(out.data.group.begin(), out.data.group.end());
     for (int32_t k = 0; k <= most; ++k) out.data.group_names.push_back(fmt::format("g={}", k));
@@ -172,7 +174,8 @@ base::Result<boost::json::object> judge(const Options& o, const Table& table) {
         file.read(reinterpret_cast<char*>(member.data()),
                   static_cast<std::streamsize>(member.size() * sizeof(double)));
     }
-    if (!file) return base::invalid_argument("bad_predictions", "'{}' is too short", o.predictions);
+    if (!file)
+        return base::make_error(peers::Reason::kBadPredictions, "'{}' is too short", o.predictions);
     return judged(o, table, members);
 }
 

@@ -10,6 +10,7 @@
 #include "rampart/model/batch_engine.hpp"
 #include "tools/peers/gbdt/process.hpp"
 #include "tools/peers/gbdt/table_file.hpp"
+#include "tools/peers/reasons.hpp"
 
 /// Our part of tools/peers/fairgbm: one fit, and its decisions on other rows.
 namespace rampart::peer_fairgbm {
@@ -29,8 +30,8 @@ base::Result<dataset::Dataset> read(const std::string& path) {
     std::ifstream file(path + ".groups", std::ios::binary);
     const std::string bytes((std::istreambuf_iterator<char>(file)), {});
     if (bytes.size() != data.rows())
-        return base::invalid_argument("bad_groups", "{}.groups: {} bytes for {} rows", path,
-                                      bytes.size(), data.rows());
+        return base::make_error(peers::Reason::kBadGroups, "{}.groups: {} bytes for {} rows", path,
+                                bytes.size(), data.rows());
     int32_t most = 0;
     for (const char c : bytes) {
         data.group.push_back(static_cast<unsigned char>(c));
@@ -123,7 +124,8 @@ base::Result<fairness::GroupThresholds> thresholds_of(
     const Options& o, const model::Ensemble& ensemble,
     const std::optional<dataset::Dataset>& validation) {
     if (!validation)
-        return base::invalid_argument("no_validation", "--thresholds needs --validation rows");
+        return base::make_error(peers::Reason::kNoValidation,
+                                "--thresholds needs --validation rows");
     fairness::GroupThresholdParams params{.constraints = o.params.constraints};
     if (const auto& point = o.params.lagrangian.operating_point.meets) {
         params.constraints.targets.push_back(*point);

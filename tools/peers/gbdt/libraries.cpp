@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "tools/peers/reasons.hpp"
+
 namespace rampart::peer_gbdt {
 namespace {
 
@@ -16,14 +18,15 @@ class Library {
   public:
     explicit Library(const std::string& path)
         : path_(path), handle_(dlopen(path.c_str(), RTLD_NOW)) {
-        if (handle_ == nullptr) error_ = base::not_found("no_library", "{}", dlerror());
+        if (handle_ == nullptr)
+            error_ = base::make_error(peers::Reason::kNoLibrary, "{}", dlerror());
     }
     template <class Function>
     void find(Function*& function, const char* name) {
         if (handle_ == nullptr) return;
         function = reinterpret_cast<Function*>(dlsym(handle_, name));
         if (function == nullptr && !error_)
-            error_ = base::not_found("no_function", "'{}' has no {}", path_, name);
+            error_ = base::make_error(peers::Reason::kNoFunction, "'{}' has no {}", path_, name);
     }
     const std::optional<base::Error>& error() const { return error_; }
 
@@ -67,7 +70,8 @@ Result<LightGbm> LightGbm::open(const std::string& library, const std::string& m
     if (call.load(model.c_str(), &iterations, &out.booster_) != 0 ||
         call.prepare_one(out.booster_, kRawScore, 0, kAllTrees, kFloat32,
                          static_cast<int32_t>(features), "num_threads=1", &out.fast_) != 0) {
-        return base::invalid_argument("peer_refused", "LightGBM: {}", call.last_error());
+        return base::make_error(peers::Reason::kPeerRefusedInput, "LightGBM: {}",
+                                call.last_error());
     }
     return out;
 }
@@ -76,7 +80,7 @@ Result<double> LightGbm::predict_one(const float* row) const {
     int64_t length = 0;
     double out = 0;
     if (functions_->predict_one(fast_, row, &length, &out) == 0) return out;
-    return base::internal_error("peer_refused", "LightGBM: {}", functions_->last_error());
+    return base::make_error(peers::Reason::kPeerRefused, "LightGBM: {}", functions_->last_error());
 }
 
 base::Status LightGbm::predict(std::span<const float> values, size_t threads,
@@ -88,7 +92,7 @@ base::Status LightGbm::predict(std::span<const float> values, size_t threads,
                             parameters.c_str(), &length, out.data()) == 0) {
         return base::ok();
     }
-    return base::internal_error("peer_refused", "LightGBM: {}", functions_->last_error());
+    return base::make_error(peers::Reason::kPeerRefused, "LightGBM: {}", functions_->last_error());
 }
 
 struct XgBoost::Functions {
@@ -116,7 +120,7 @@ Result<XgBoost> XgBoost::open(const std::string& library, const std::string& mod
     out.features_ = features;
     if (call.create(nullptr, 0, &out.booster_) != 0 ||
         call.load(out.booster_, model.c_str()) != 0) {
-        return base::invalid_argument("peer_refused", "XGBoost: {}", call.last_error());
+        return base::make_error(peers::Reason::kPeerRefusedInput, "XGBoost: {}", call.last_error());
     }
     return out;
 }
@@ -135,7 +139,8 @@ base::Status XgBoost::predict(std::span<const float> values, size_t threads,
     if (functions_->set(booster_, "nthread", fmt::format("{}", threads).c_str()) != 0 ||
         functions_->predict(booster_, table.c_str(), options, nullptr, &shape, &dimensions,
                             &scores) != 0) {
-        return base::internal_error("peer_refused", "XGBoost: {}", functions_->last_error());
+        return base::make_error(peers::Reason::kPeerRefused, "XGBoost: {}",
+                                functions_->last_error());
     }
     std::copy_n(scores, out.size(), out.data());
     return base::ok();

@@ -19,6 +19,7 @@
 #include "tools/peers/gbdt/libraries.hpp"
 #include "tools/peers/gbdt/process.hpp"
 #include "tools/peers/gbdt/table_file.hpp"
+#include "tools/peers/reasons.hpp"
 
 namespace rampart::peer_gbdt {
 namespace {
@@ -126,8 +127,8 @@ Status check_same(std::string_view what, const std::vector<Job>& jobs, size_t ro
         RAMPART_RETURN_IF_ERROR(job(other));
         const auto [a, b] = std::mismatch(first.begin(), first.end(), other.begin());
         if (a == first.end()) continue;
-        return base::internal_error("other_scores", "{}, row {}: {} and {}", what,
-                                    a - first.begin(), *a, *b);
+        return base::make_error(peers::Reason::kOtherScores, "{}, row {}: {} and {}", what,
+                                a - first.begin(), *a, *b);
     }
     return base::ok();
 }

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "rampart/base/limits.hpp"
+#include "tools/peers/reasons.hpp"
 
 namespace rampart::peer_gbdt {
 namespace {
@@ -34,7 +35,7 @@ base::Result<dataset::FeatureSchema> schema_of(const std::vector<uint32_t>& cate
 
 base::Result<dataset::Dataset> read_table_file(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
-    if (!in) return base::not_found("no_table", "'{}' cannot be opened", path);
+    if (!in) return base::make_error(peers::Reason::kNoTable, "'{}' cannot be opened", path);
     std::error_code error;
     const uint64_t bytes = std::filesystem::file_size(path, error);
     uint64_t n = 0, d = 0;
@@ -42,10 +43,10 @@ base::Result<dataset::Dataset> read_table_file(const std::string& path) {
                        n <= limits::kMaxRows && d > 0 && d <= limits::kMaxFeatures &&
                        bytes == 16 + 4 * d + n + 4 * n * d;
     if (!sized) {
-        return base::invalid_argument("bad_table",
-                                      "'{}' has {} bytes and announces {} rows and {} features; "
-                                      "make it again",
-                                      path, bytes, n, d);
+        return base::make_error(peers::Reason::kBadTable,
+                                "'{}' has {} bytes and announces {} rows and {} features; "
+                                "make it again",
+                                path, bytes, n, d);
     }
     std::vector<uint32_t> categories(d);
     dataset::Dataset data;
@@ -56,7 +57,7 @@ base::Result<dataset::Dataset> read_table_file(const std::string& path) {
         data.columns[f].resize(n);
         whole = read_into(in, data.columns[f].data(), n);
     }
-    if (!whole) return base::invalid_argument("bad_table", "'{}' ends early", path);
+    if (!whole) return base::make_error(peers::Reason::kBadTable, "'{}' ends early", path);
     RAMPART_TRY(data.schema, schema_of(categories));
     RAMPART_RETURN_IF_ERROR(dataset::check_columns(data));
     return data;

@@ -9,6 +9,7 @@
 #include "tools/peers/gbdt/commands.hpp"
 #include "tools/peers/gbdt/process.hpp"
 #include "tools/peers/gbdt/table_file.hpp"
+#include "tools/peers/reasons.hpp"
 
 namespace rampart::peer_gbdt {
 namespace {
@@ -35,7 +36,8 @@ base::Status write_scores(const std::string& path, const model::Ensemble& ensemb
     std::ofstream out(path, std::ios::binary);
     out.write(reinterpret_cast<const char*>(scores.data()),
               static_cast<std::streamsize>(scores.size() * sizeof(double)));
-    if (!out.flush()) return base::internal_error("not_written", "'{}' was not written", path);
+    if (!out.flush())
+        return base::make_error(peers::Reason::kNotWritten, "'{}' was not written", path);
     return base::ok();
 }
 

@@ -12,6 +12,7 @@
 #include "rampart/ramp/solver.hpp"
 #include "tools/peers/gbdt/process.hpp"
 #include "tools/peers/gbdt/table_file.hpp"
+#include "tools/peers/reasons.hpp"
 
 /// Our part of tools/peers/ramp: scores of our boosting, a ramp fitted on fresh rows, and the time
 /// of the exact solver.
@@ -37,7 +38,7 @@ base::Result<Rows> read_rows(const std::string& path) {
     rows.fresh = counts[0];
     rows.all = counts[0] + counts[1];
     if (!file || rows.all > 50'000'000)
-        return base::invalid_argument("bad_problem", "'{}' is no problem file", path);
+        return base::make_error(peers::Reason::kBadProblem, "'{}' is no problem file", path);
     rows.score.resize(rows.all);
     rows.label.resize(rows.all);
     std::vector<uint8_t> group(rows.all);
@@ -45,7 +46,7 @@ base::Result<Rows> read_rows(const std::string& path) {
               static_cast<std::streamsize>(rows.all * sizeof(double)));
     file.read(reinterpret_cast<char*>(rows.label.data()), static_cast<std::streamsize>(rows.all));
     file.read(reinterpret_cast<char*>(group.data()), static_cast<std::streamsize>(rows.all));
-    if (!file) return base::invalid_argument("bad_problem", "'{}' is too short", path);
+    if (!file) return base::make_error(peers::Reason::kBadProblem, "'{}' is too short", path);
     rows.group.assign(group.begin(), group.end());
     for (const int32_t k : rows.group)
         rows.groups = std::max(rows.groups, static_cast<size_t>(k) + 1);

@@ -94,7 +94,8 @@ base::Status decide(const DecideOptions& options) {
     const Stopwatch watch;
     for (const auto& batch : batches) {
         RAMPART_TRY(const auto decided, service->decide(batch));
-        if (decided.size() != batch.size()) return base::internal_error("lost", "a decision");
+        if (decided.size() != batch.size())
+            return base::make_error(peers::Reason::kLost, "a decision");
     }
     const double seconds = watch.seconds(), cpu_seconds = watch.cpu_seconds();
     fmt::print("{{\"records\": {}, \"seconds\": {}, \"cpu_seconds\": {}}}\n", options.decisions,

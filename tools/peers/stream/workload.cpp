@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "rampart/base/random.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/wire/record_codec.hpp"
 
 namespace rampart::peers {
@@ -109,7 +110,7 @@ base::Status write_records_file(const std::filesystem::path& path, size_t count)
         fmt::print("{{\"records\": {}}}\n", 2 * count);
         return base::ok();
     }
-    return base::unavailable("io_error", "cannot write '{}'", path.string());
+    return base::make_error(base::Reason::kIoError, "cannot write '{}'", path.string());
 }
 
 }  // namespace rampart::peers

@@ -7,6 +7,7 @@
 #include "audit/card_page.hpp"
 #include "frame/commands.hpp"
 #include "frame/figures_text.hpp"
+#include "frame/reasons.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/utf8.hpp"
 #include "rampart/evaluation/model_card.hpp"
@@ -38,17 +39,17 @@ base::Result<std::map<std::string, std::string>> statements_of(const Options& op
             for (const auto& statement : kStatements) {
                 keys += fmt::format("{}{}", keys.empty() ? "" : ", ", statement.key);
             }
-            return base::invalid_argument("bad_statement",
-                                          "--state '{}' is not KEY=TEXT with one of the keys {}",
-                                          text.substr(0, 100), keys);
+            return base::make_error(Reason::kBadStatement,
+                                    "--state '{}' is not KEY=TEXT with one of the keys {}",
+                                    text.substr(0, 100), keys);
         }
         const auto value = text.substr(at + 1);
         if (value.empty() || value.size() > kMaxStatementBytes || !base::is_utf8(value))
-            return base::invalid_argument("bad_statement",
-                                          "--state {}: wanted are 1 to {} bytes of UTF-8", key,
-                                          kMaxStatementBytes);
+            return base::make_error(Reason::kBadStatement,
+                                    "--state {}: wanted are 1 to {} bytes of UTF-8", key,
+                                    kMaxStatementBytes);
         if (!stated.emplace(key, value).second)
-            return base::invalid_argument("bad_statement", "--state {} is given twice", key);
+            return base::make_error(Reason::kBadStatement, "--state {} is given twice", key);
     }
     return stated;
 }
@@ -94,9 +95,9 @@ base::Result<Answer> make(const Options& options) {
     RAMPART_TRY(const auto stated, statements_of(options));
     const auto folder = std::filesystem::absolute(options.out).parent_path();
     if (std::error_code error; !std::filesystem::is_directory(folder, error))
-        return base::not_found("no_such_folder",
-                               "--out {}: the folder {} does not exist; make it first", options.out,
-                               folder.string());
+        return base::make_error(Reason::kNoSuchFolder,
+                                "--out {}: the folder {} does not exist; make it first",
+                                options.out, folder.string());
     RAMPART_TRY(const auto loaded, model::load_model_file(options.card.names.model));
     RAMPART_TRY(const auto loss, evaluation::regression_loss_of(loaded.policy));
     if (loss)

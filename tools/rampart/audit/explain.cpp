@@ -8,6 +8,7 @@
 #include "frame/commands.hpp"
 #include "frame/figures_text.hpp"
 #include "rampart/dataset/read_table.hpp"
+#include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/text.hpp"
 #include "rampart/evaluation/explainer.hpp"
 #include "rampart/evaluation/model_table.hpp"
@@ -97,12 +98,13 @@ RowText row_of(const Options& options, const model::Policy& policy,
 
 base::Status check_rows(const Options& options, size_t rows) {
     if (options.rows.size() > kMaxRowsShown)
-        return base::out_of_range("too_many_rows", "--row names {} rows; allowed are {}",
-                                  options.rows.size(), kMaxRowsShown);
+        return base::make_error(dataset::Reason::kTooManyRows,
+                                "--row names {} rows; allowed are {}", options.rows.size(),
+                                kMaxRowsShown);
     for (const size_t row : options.rows) {
         if (row >= 1 && row <= rows) continue;
-        return base::out_of_range("no_such_row", "--row {}: {} has rows 1 to {}", row,
-                                  options.names.data, rows);
+        return base::make_error(Reason::kNoSuchRow, "--row {}: {} has rows 1 to {}", row,
+                                options.names.data, rows);
     }
     return base::ok();
 }

@@ -103,7 +103,7 @@ base::Error misuse(const CLI::App& root, const CLI::ParseError& error) {
     }
     if (no_command && hint.empty()) hint = known_commands(at);
     std::replace(what.begin(), what.end(), '\n', ' ');
-    return base::invalid_argument("misuse", "{}; {}see `{} --help`", what, hint, path_of(at));
+    return base::make_error(Reason::kMisuse, "{}; {}see `{} --help`", what, hint, path_of(at));
 }
 
 std::string to_json(const base::Error& error) {
@@ -201,7 +201,7 @@ int Frame::main(int argc, char** argv) {
             return (*impl_->chosen)(context);
         } catch (const std::exception&
                      error) {  // a foreign library's, not mapped where it should have been
-            return base::internal_error("exception", "{}", error.what());
+            return base::make_error(Reason::kException, "{}", error.what());
         }
     }();
     if (!answer) return impl_->fail(answer.error(), context.json);

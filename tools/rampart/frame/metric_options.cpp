@@ -6,7 +6,11 @@
 #include <boost/json.hpp>
 #include <charconv>
 
+#include "frame/reasons.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/budro/reasons.hpp"
 #include "rampart/dataset/csv.hpp"
+#include "rampart/dataset/reasons.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -17,7 +21,7 @@ base::Result<double> number_of(std::string_view text, std::string_view whole) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty() || error != std::errc{} || end != text.data() + text.size())
-        return base::invalid_argument("bad_number", "{}: '{}' is no number", whole, text);
+        return base::make_error(base::Reason::kBadNumber, "{}: '{}' is no number", whole, text);
     return value;
 }
 
@@ -26,7 +30,8 @@ base::Result<std::pair<std::string, double>> named_number(std::string_view text,
                                                           std::string_view option) {
     const auto colon = text.rfind(':');
     if (colon == std::string_view::npos || colon == 0)
-        return base::invalid_argument("bad_number", "{} {}: wanted is NAME:NUMBER", option, text);
+        return base::make_error(base::Reason::kBadNumber, "{} {}: wanted is NAME:NUMBER", option,
+                                text);
     RAMPART_TRY(const double value,
                 number_of(text.substr(colon + 1), fmt::format("{} {}", option, text)));
     return std::pair(std::string(text.substr(0, colon)), value);
@@ -39,8 +44,8 @@ base::Result<budro::ProtectedDirection> direction_of(const std::string& text) {
         const auto comma = rest.find(',');
         RAMPART_TRY(auto entry, named_number(rest.substr(0, comma), "--protected-direction"));
         if (!out.coefficients.insert(std::move(entry)).second)
-            return base::invalid_argument("bad_direction",
-                                          "--protected-direction {} names a column twice", text);
+            return base::make_error(Reason::kBadDirection,
+                                    "--protected-direction {} names a column twice", text);
         if (comma == std::string_view::npos) return out;
         rest.remove_prefix(comma + 1);
     }
@@ -82,8 +87,8 @@ base::Result<uint32_t> row_of(std::string_view text, size_t rows, std::string_vi
     uint32_t row = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), row);
     if (error != std::errc{} || end != text.data() + text.size() || row < 1 || row > rows)
-        return base::out_of_range("no_such_row", "{}: row '{}'; the table has rows 1 to {}", where,
-                                  text, rows);
+        return base::make_error(Reason::kNoSuchRow, "{}: row '{}'; the table has rows 1 to {}",
+                                where, text, rows);
     return row - 1;
 }
 
@@ -91,8 +96,8 @@ base::Result<uint32_t> row_of(std::string_view text, size_t rows, std::string_vi
 base::Result<std::vector<budro::ComparedPair>> read_pairs(const std::string& path, size_t rows) {
     RAMPART_TRY(auto csv, dataset::CsvReader::open(path));
     if (csv.columns() != std::vector<std::string>{"first", "second", "comparable"})
-        return base::invalid_argument("bad_pairs",
-                                      "{}: the columns have to be first,second,comparable", path);
+        return base::make_error(Reason::kBadPairs,
+                                "{}: the columns have to be first,second,comparable", path);
     std::vector<budro::ComparedPair> pairs;
     while (true) {
         RAMPART_TRY(const bool more, csv.next());
@@ -103,13 +108,13 @@ base::Result<std::vector<budro::ComparedPair>> read_pairs(const std::string& pat
         RAMPART_TRY(pair.first, row_of(cells[0], rows, where));
         RAMPART_TRY(pair.second, row_of(cells[1], rows, where));
         if (cells[2] != "0" && cells[2] != "1")
-            return base::invalid_argument("bad_pairs", "{}: comparable is '{}'; wanted is 1 or 0",
-                                          where, cells[2]);
+            return base::make_error(Reason::kBadPairs, "{}: comparable is '{}'; wanted is 1 or 0",
+                                    where, cells[2]);
         pair.comparable = cells[2] == "1";
         pairs.push_back(pair);
         if (pairs.size() > budro::FairMetric::kMaxPairs)
-            return base::out_of_range("too_many_pairs", "{}: more than {} pairs", path,
-                                      budro::FairMetric::kMaxPairs);
+            return base::make_error(budro::Reason::kTooManyPairs, "{}: more than {} pairs", path,
+                                    budro::FairMetric::kMaxPairs);
     }
 }
 
@@ -167,20 +172,20 @@ base::Result<budro::FairMetric> metric_of(const MetricOptions& o, const MetricTa
     if (!o.metric.empty()) {
         RAMPART_TRY(auto metric, budro::load_fair_metric(o.metric));
         if (metric.schema() == table.all.schema) return metric;
-        return base::invalid_argument("other_schema",
-                                      "--metric {}: it was learnt for other features than the "
-                                      "model's; learn one on this table",
-                                      o.metric);
+        return base::make_error(dataset::Reason::kOtherSchema,
+                                "--metric {}: it was learnt for other features than the "
+                                "model's; learn one on this table",
+                                o.metric);
     }
     budro::FairMetricSpec spec{
         .protected_features = o.protected_features, .indicators = o.indicators, .l2 = o.l2};
     const auto& rows = o.pairs.empty() ? table.learn : table.all;
     if (!o.given() || !o.from.empty()) {
         if (table.protected_columns.empty())
-            return base::invalid_argument("no_metric",
-                                          "the schema names no protected columns to learn the fair "
-                                          "metric from: name them under `protected`, or give "
-                                          "--metric, --protected-feature or --protected-direction");
+            return base::make_error(Reason::kNoMetric,
+                                    "the schema names no protected columns to learn the fair "
+                                    "metric from: name them under `protected`, or give "
+                                    "--metric, --protected-feature or --protected-direction");
         spec.attributes = attributes_of(rows, table.protected_columns);
     }
     for (const auto& text : o.directions) {
@@ -204,7 +209,8 @@ base::Result<std::optional<budro::FairMetric>> metric_in(const model::Policy& po
     auto metric = budro::FairMetric::decode(bytes);
     if (!metric) return metric.error().with_context("the model's fair metric");
     if (!(metric->schema() == policy.schema()))
-        return base::data_loss("other_schema", "the model's fair metric is of other features");
+        return base::make_error(Reason::kOtherSchema,
+                                "the model's fair metric is of other features");
     return std::optional(*std::move(metric));
 }
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "frame/reasons.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/http/client.hpp"
 #include "rampart/storage/folder.hpp"
@@ -24,10 +25,10 @@ Result<http::Client> connect(const std::filesystem::path& config) {
     RAMPART_TRY(const auto settings, rampartd::load_settings(config));
     const auto endpoint = first_line(settings.store / "endpoint");
     if (!endpoint) {
-        return base::unavailable("not_serving",
-                                 "no node serves the store '{}' (it has no file 'endpoint'); start "
-                                 "'rampart serve --config {}'",
-                                 settings.store.string(), config.string());
+        return base::make_error(Reason::kNotServing,
+                                "no node serves the store '{}' (it has no file 'endpoint'); start "
+                                "'rampart serve --config {}'",
+                                settings.store.string(), config.string());
     }
     http::ClientOptions options;
     RAMPART_TRY(options.token, first_line(settings.store / "keys" / "token"));
@@ -50,8 +51,8 @@ base::Error refusal(const http::Response& response) {
     const auto* object = failure ? nullptr : document.if_object();
     const auto* error = object == nullptr ? nullptr : object->if_contains("error");
     if (error == nullptr || !error->is_object()) {
-        return base::unavailable("bad_answer", "the node answered {}: {}", response.status,
-                                 response.body.substr(0, 200));
+        return base::make_error(Reason::kBadAnswer, "the node answered {}: {}", response.status,
+                                response.body.substr(0, 200));
     }
     const auto text = [&](const char* name) {
         const auto* value = error->as_object().if_contains(name);
@@ -65,7 +66,7 @@ Result<json::value> parse(Result<http::Response> response) {
     if (response->status >= 300) return refusal(*response);
     boost::system::error_code failure;
     auto document = json::parse(response->body, failure);
-    if (failure) return base::data_loss("bad_answer", "the node's answer is no JSON");
+    if (failure) return base::make_error(Reason::kBadAnswerText, "the node's answer is no JSON");
     return document;
 }
 
@@ -103,8 +104,9 @@ Result<json::value> tell_node(const std::filesystem::path& config, std::string_v
 
 base::Status check_exists(const rampartd::Settings& settings) {
     if (storage::is_database(settings.store / "registry" / "registry")) return base::ok();
-    return base::not_found("no_store", "there is no store at '{}'; 'rampart serve' makes one",
-                           settings.store.string());
+    return base::make_error(Reason::kNoStore,
+                            "there is no store at '{}'; 'rampart serve' makes one",
+                            settings.store.string());
 }
 
 base::Result<std::unique_ptr<rampartd::Node>> open_existing(const std::filesystem::path& config) {

@@ -4,6 +4,7 @@
 
 #include "frame/commands.hpp"
 #include "frame/node_access.hpp"
+#include "frame/reasons.hpp"
 #include "services/rampartd/node.hpp"
 
 namespace rampart::cli {
@@ -20,7 +21,7 @@ std::string number(const json::value& value) {
 /// The node that serves the store, or, where none does, the store itself.
 Result<json::value> ask(const fs::path& config) {
     auto answer = ask_node(config, "/v1/monitor");
-    if (answer || answer.error().reason != "not_serving") return answer;
+    if (answer || !answer.error().is(Reason::kNotServing)) return answer;
     RAMPART_TRY(const auto node, open_existing(config));
     RAMPART_TRY(const auto document, node->monitor_report());
     return json::parse(document);

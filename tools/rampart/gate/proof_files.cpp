@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frame/reasons.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/registry/model_registry.hpp"
@@ -41,10 +42,10 @@ base::Result<ProofFiles> find_proof_files(const fs::path& certificate, std::stri
 base::Result<std::string> read_evidence(const fs::path& file) {
     auto content = base::read_file(file, kEvidenceLimit);
     if (content || content.error().code != base::ErrorCode::kNotFound) return content;
-    return base::not_found("no_evidence",
-                           "evidence not found: there is no '{}'; name the certificate's evidence "
-                           "file with --evidence",
-                           file.string());
+    return base::make_error(Reason::kNoEvidence,
+                            "evidence not found: there is no '{}'; name the certificate's evidence "
+                            "file with --evidence",
+                            file.string());
 }
 
 }  // namespace rampart::cli

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "frame/commands.hpp"
+#include "frame/reasons.hpp"
 #include "gate/proof_files.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
@@ -284,10 +285,10 @@ base::Result<base::VerifyingKey> read_key(const fs::path& file) {
     const auto pem = base::read_file(file, 1 << 16);
     if (pem) return base::VerifyingKey::from_pem(*pem);
     if (pem.error().code != base::ErrorCode::kNotFound) return pem.error();
-    return base::not_found("no_key",
-                           "key not found: there is no '{}'; name the gate's public key, "
-                           "gate.pub.pem of its store, with --key",
-                           file.string());
+    return base::make_error(Reason::kNoKey,
+                            "key not found: there is no '{}'; name the gate's public key, "
+                            "gate.pub.pem of its store, with --key",
+                            file.string());
 }
 
 base::Result<Answer> verify(const Options& options) {

@@ -84,10 +84,9 @@ base::Result<budro::BudroParams> budro_params(const BudroSettings& settings,
     RAMPART_TRY(params.positive_class_weight, positive_class_weight(settings, task));
     if (params.selection == budro::ModelSelection::kMostBalancedAccuracy &&
         task.validation.rows() == 0)
-        return base::invalid_argument(
-            "no_validation_rows",
-            "--select balanced-accuracy looks at validation rows, and the "
-            "split leaves none: try 60/20/20");
+        return base::make_error(Reason::kNoValidationRows,
+                                "--select balanced-accuracy looks at validation rows, and the "
+                                "split leaves none: try 60/20/20");
     if (task.constraints != nullptr) {
         fairgbm::FairGbmParams groups;
         RAMPART_RETURN_IF_ERROR(apply(*task.constraints, groups));

@@ -32,8 +32,8 @@ Result<bool> positive_is_favourable(const ImportOptions& options,
     const auto favourable = dataset::parse_number(schema.favourable);
     if (favourable == 1.0) return true;
     if (favourable == 0.0) return false;
-    return base::invalid_argument(
-        "positive_label_unknown",
+    return base::make_error(
+        Reason::kPositiveLabelUnknown,
         "the model scores label 1, and the schema's favourable label is '{}': say by --positive "
         "favourable or --positive unfavourable which of the two label 1 is",
         schema.favourable);
@@ -87,17 +87,17 @@ Result<Answer> export_model(const ExportOptions& options) {
     RAMPART_TRY(const auto loaded, model::load_model_file(options.model));
     const auto* link = loaded.policy.last_learned();
     if (link == nullptr) {
-        return base::invalid_argument("no_trees", "{}: a bootstrap policy has no trees to export",
-                                      options.model);
+        return base::make_error(Reason::kNoTrees, "{}: a bootstrap policy has no trees to export",
+                                options.model);
     }
     if (!link->additional_ensembles.empty()) {
-        return base::failed_precondition(
-            "mixture", "{}: the last link is {}, and one LightGBM model holds one ensemble",
+        return base::make_error(
+            Reason::kMixture, "{}: the last link is {}, and one LightGBM model holds one ensemble",
             options.model, mixture_text(*link));
     }
     if (!link->linears.empty() || link->scale.kind == model::ScoreScale::Kind::kUnit) {
-        return base::failed_precondition(
-            "unit_scale",
+        return base::make_error(
+            Reason::kUnitScale,
             "{}: its score is {}, and what is exported are trees whose sum is log-odds",
             options.model, score_text(*link));
     }

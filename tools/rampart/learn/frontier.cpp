@@ -12,11 +12,13 @@
 #include "learn/frontier_trials.hpp"
 #include "learn/regression_frontier.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/split.hpp"
 #include "rampart/evaluation/table_digest.hpp"
 #include "rampart/fairness/operating_point.hpp"
+#include "rampart/fairness/reasons.hpp"
 #include "rampart/report/text_table.hpp"
 #include "rampart/runtime/shutdown.hpp"
 
@@ -49,8 +51,8 @@ base::Result<std::string> prepare(Options& o) {
     if (!o.operate_at.empty()) {
         RAMPART_TRY(const auto targets, fairness::parse_targets(o.operate_at));
         if (targets.size() != 1)
-            return base::invalid_argument("bad_target",
-                                          "--operate-at takes one rate, as in fpr<=0.05");
+            return base::make_error(fairness::Reason::kBadTarget,
+                                    "--operate-at takes one rate, as in fpr<=0.05");
         job.operate_at = targets.front();
         RAMPART_RETURN_IF_ERROR(validate(fairness::OperatingPoint{.meets = job.operate_at}));
     }
@@ -103,10 +105,10 @@ base::Result<std::vector<TrialRow>> run_all(const Options& o, const std::string&
             ++count;
             if (done.contains({learner, number})) continue;
             if (signal->requested())
-                return base::unavailable("interrupted",
-                                         "interrupted after {} models, which {} holds; the same "
-                                         "command goes on",
-                                         rows.size(), file.string());
+                return base::make_error(Reason::kInterrupted,
+                                        "interrupted after {} models, which {} holds; the same "
+                                        "command goes on",
+                                        rows.size(), file.string());
             auto row = run_trial(o.job, learner, number, pool);
             if (!row) return row.error().with_context(fmt::format("{} {}", learner, number));
             rows.push_back(*std::move(row));
@@ -167,11 +169,10 @@ base::Result<bool> is_regression(const Options& o) {
     const auto count = std::count_if(o.learners.begin(), o.learners.end(), is_regression_learner);
     if (count == 0) return false;
     if (static_cast<size_t>(count) == o.learners.size()) return true;
-    return base::invalid_argument("bad_usage",
-                                  "--learners {}: {} are of regression, whose losses are not "
-                                  "comparable with accuracies: make two frontiers",
-                                  fmt::join(o.learners, ","),
-                                  fmt::join(regression_learners(), ", "));
+    return base::make_error(base::Reason::kBadUsage,
+                            "--learners {}: {} are of regression, whose losses are not "
+                            "comparable with accuracies: make two frontiers",
+                            fmt::join(o.learners, ","), fmt::join(regression_learners(), ", "));
 }
 
 base::Result<Answer> regression(const Options& o, const Context& context) {
@@ -194,8 +195,8 @@ base::Result<Answer> frontier(Options& o, const Context& context) {
     std::error_code error;
     fs::create_directories(o.out, error);
     if (error)
-        return base::invalid_argument("no_folder", "--out {}: cannot be made: {}", o.out,
-                                      error.message());
+        return base::make_error(Reason::kNoFolder, "--out {}: cannot be made: {}", o.out,
+                                error.message());
     std::vector<std::string> notes;
     for (const auto* option : of_regression ? o.of_classification : o.of_regression)
         if (option->count() > 0)

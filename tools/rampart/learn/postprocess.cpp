@@ -12,6 +12,7 @@
 #include "frame/figures_text.hpp"
 #include "learn/postprocess_fit.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/split.hpp"
 #include "rampart/evaluation/evaluation.hpp"
@@ -51,8 +52,8 @@ base::Result<double> number_in(std::string_view text, double lo, double hi, std:
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || !(value >= lo && value <= hi))
-        return base::invalid_argument("bad_number", "{} '{}' is no number from {} to {}", what,
-                                      text, lo, hi);
+        return base::make_error(base::Reason::kBadNumber, "{} '{}' is no number from {} to {}",
+                                what, text, lo, hi);
     return value;
 }
 
@@ -65,11 +66,10 @@ base::Status apply_epsilons(Options& o, const std::vector<std::string>& groups) 
         const auto name = text.substr(0, colon);
         const auto at = std::find(groups.begin(), groups.end(), name);
         if (colon == std::string::npos || at == groups.end())
-            return base::invalid_argument(
-                "bad_group_epsilon",
-                "--group-tolerance {}: wanted is GROUP:NUMBER with one of "
-                "the groups {}",
-                text, fmt::join(groups, ", "));
+            return base::make_error(Reason::kBadGroupEpsilon,
+                                    "--group-tolerance {}: wanted is GROUP:NUMBER with one of "
+                                    "the groups {}",
+                                    text, fmt::join(groups, ", "));
         RAMPART_TRY(epsilons[static_cast<size_t>(at - groups.begin())],
                     number_in(std::string_view(text).substr(colon + 1), 0, 1, "--group-tolerance"));
     }
@@ -93,14 +93,13 @@ base::Status apply_settings(Options& o) {
         RAMPART_TRY(s.calibration, calibration::parse_calibration(o.calibration));
     }
     if (s.blind && !s.within.empty())
-        return base::invalid_argument("blind_within",
-                                      "--within compares groups inside a protected attribute, "
-                                      "which a --blind rule does not know: leave one of them out");
+        return base::make_error(Reason::kBlindWithin,
+                                "--within compares groups inside a protected attribute, "
+                                "which a --blind rule does not know: leave one of them out");
     if (s.blind && s.ramp.criterion == RampCriterion::kCovariance)
-        return base::invalid_argument(
-            "blind_covariance",
-            "--blind does not go with --criterion covariance; for two groups, "
-            "statistical_parity bounds the covariance as well");
+        return base::make_error(Reason::kBlindCovariance,
+                                "--blind does not go with --criterion covariance; for two groups, "
+                                "statistical_parity bounds the covariance as well");
     return base::ok();
 }
 
@@ -319,10 +318,10 @@ base::Result<Answer> postprocess(Options& o) {
     RAMPART_TRY(const auto loaded, model::load_model_file(o.model));
     const auto* before = loaded.policy.last_learned();
     if (before == nullptr || loaded.policy.links().size() > 1)
-        return base::invalid_argument("not_one_link",
-                                      "{} has {} links; a ramp is put on a model of one learnt "
-                                      "link, as `rampart train` and `rampart import` make them",
-                                      o.model, loaded.policy.links().size());
+        return base::make_error(Reason::kNotOneLink,
+                                "{} has {} links; a ramp is put on a model of one learnt "
+                                "link, as `rampart train` and `rampart import` make them",
+                                o.model, loaded.policy.links().size());
     RAMPART_TRY(auto tables, read_tables(o, loaded));
     RAMPART_RETURN_IF_ERROR(apply_epsilons(o, tables.fit.group_names));
     base::ThreadPool pool(o.threads);

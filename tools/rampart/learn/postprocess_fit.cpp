@@ -31,19 +31,19 @@ std::vector<double> probabilities(const model::LearnedLink& link, const dataset:
 base::Status check(const model::LearnedLink& before, const dataset::Dataset& fit,
                    const PostprocessSettings& settings) {
     if (!before.members.empty())
-        return base::invalid_argument("a_mixture",
-                                      "the model is a mixture of {} members, which has no single "
-                                      "score: train one with --output best or --learner gbdt",
-                                      before.members.size());
+        return base::make_error(Reason::kAMixture,
+                                "the model is a mixture of {} members, which has no single "
+                                "score: train one with --output best or --learner gbdt",
+                                before.members.size());
     if (fit.group_names.size() < 2)
-        return base::invalid_argument("no_groups",
-                                      "a ramp evens out protected groups, and the table has {}: "
-                                      "name columns under `protected` in the schema",
-                                      fit.group_names.size());
+        return base::make_error(base::Reason::kNoGroups,
+                                "a ramp evens out protected groups, and the table has {}: "
+                                "name columns under `protected` in the schema",
+                                fit.group_names.size());
     const bool usual = before.score_slope == 2 && before.score_intercept == -1;
     if (!usual && speaks_of_outcomes(settings.ramp.criterion))
-        return base::invalid_argument(
-            "other_scores",
+        return base::make_error(
+            Reason::kOtherScores,
             "criterion {} needs scores 2·P(favourable) - 1, and the model's are {:g}·P {:+g}: take "
             "statistical_parity or covariance",
             to_string(settings.ramp.criterion), before.score_slope, before.score_intercept);

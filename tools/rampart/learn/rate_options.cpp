@@ -98,10 +98,10 @@ base::Status apply(const FairGbmOptions& o, fairgbm::FairGbmParams& params) {
     if (!o.operate_at.empty()) {
         RAMPART_TRY(const auto point, fairness::parse_targets(o.operate_at));
         if (point.size() != 1)
-            return base::invalid_argument("bad_target",
-                                          "--operate-at '{}': it takes one rate, as "
-                                          "in fpr<=0.05",
-                                          o.operate_at);
+            return base::make_error(fairness::Reason::kBadTarget,
+                                    "--operate-at '{}': it takes one rate, as "
+                                    "in fpr<=0.05",
+                                    o.operate_at);
         params.lagrangian.operating_point.meets = point.front();
     }
     RAMPART_TRY(params.lagrangian.proxy, fairgbm::parse_proxy(o.proxy));

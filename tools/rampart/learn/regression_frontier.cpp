@@ -15,6 +15,8 @@
 #include "learn/result_file.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/dataset/reasons.hpp"
 #include "rampart/evaluation/regression_loss.hpp"
 #include "rampart/evaluation/table_digest.hpp"
 #include "rampart/fair_regression/baselines.hpp"
@@ -107,7 +109,8 @@ class Bench {
     }
 
     Result<std::vector<LevelMember>> classification(double epsilon) const {
-        if (!progress_(0)) return base::unavailable("interrupted", "the frontier was interrupted");
+        if (!progress_(0))
+            return base::make_error(Reason::kInterrupted, "the frontier was interrupted");
         reductions::ReductionParams params;
         params.learner = settings_.trees;
         RAMPART_TRY(params.constraints.parity, fairness::parse_parity(kStatisticalParity, epsilon));
@@ -228,9 +231,9 @@ Result<Data> read_data(const RegressionFrontier& job, const fair_regression::Lab
     RAMPART_RETURN_IF_ERROR(check_regression_rows(
         out.parts.train, true, fmt::format("the training rows of the split {}", job.source.split)));
     if (out.parts.test.rows() == 0)
-        return base::invalid_argument("no_test_rows",
-                                      "the split {} leaves no test rows to judge on: try 50/0/50",
-                                      job.source.split);
+        return base::make_error(Reason::kNoTestRows,
+                                "the split {} leaves no test rows to judge on: try 50/0/50",
+                                job.source.split);
     RAMPART_RETURN_IF_ERROR(check_regression_rows(
         out.parts.test, false, fmt::format("the test rows of the split {}", job.source.split)));
     RAMPART_TRY(out.train, fair_regression::regression_table(out.parts.train, range));
@@ -337,11 +340,11 @@ Result<std::vector<RegressionPoint>> run_all(const RegressionFrontier& job,
         ++count;
         if (done.contains({point.learner, point.epsilon})) continue;
         auto ran = run_point(bench, data, settings, point, job.source.seed);
-        if (!ran && ran.error().reason == "interrupted")
-            return base::unavailable("interrupted",
-                                     "interrupted after {} points, which {} holds; the same "
-                                     "command goes on",
-                                     points.size(), file.string());
+        if (!ran && ran.error().is(Reason::kInterrupted))
+            return base::make_error(Reason::kInterrupted,
+                                    "interrupted after {} points, which {} holds; the same "
+                                    "command goes on",
+                                    points.size(), file.string());
         if (!ran)
             return ran.error().with_context(fmt::format("{} {}", point.learner, point.epsilon));
         points.push_back(*std::move(ran));
@@ -361,14 +364,15 @@ base::Status check_learners(const RegressionFrontier& job, const dataset::TableS
     const bool classifies = std::find(job.learners.begin(), job.learners.end(),
                                       "fair-classification") != job.learners.end();
     if (classifies && schema.label_range)
-        return base::invalid_argument("numeric_label",
-                                      "fair-classification learns labels of two values, and the "
-                                      "schema's label is a number: leave it out");
+        return base::make_error(dataset::Reason::kNumericLabel,
+                                "fair-classification learns labels of two values, and the "
+                                "schema's label is a number: leave it out");
     if (job.epsilons.empty())
-        return base::invalid_argument("bad_usage", "--tolerances has no value");
+        return base::make_error(base::Reason::kBadUsage, "--tolerances has no value");
     for (const double epsilon : job.epsilons)
         if (!(epsilon >= 0 && epsilon <= 1))
-            return base::out_of_range("bad_usage", "--tolerances {}: allowed is 0 to 1", epsilon);
+            return base::make_error(base::Reason::kBadUsage, "--tolerances {}: allowed is 0 to 1",
+                                    epsilon);
     return base::ok();
 }
 

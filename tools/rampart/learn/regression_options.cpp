@@ -4,8 +4,11 @@
 
 #include <algorithm>
 
+#include "frame/reasons.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/dataset/text.hpp"
 #include "rampart/evaluation/regression_loss.hpp"
+#include "rampart/model/reasons.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -19,16 +22,16 @@ Result<double> on_unit_scale(double threshold, const fair_regression::LabelRange
                              std::string_view option) {
     if (threshold >= range.lo && threshold <= range.hi)
         return (threshold - range.lo) / (range.hi - range.lo);
-    return base::out_of_range("bad_score_threshold",
-                              "{} {}: labels lie between {} and {}, and so has the threshold to",
-                              option, threshold, range.lo, range.hi);
+    return base::make_error(model::Reason::kBadScoreThreshold,
+                            "{} {}: labels lie between {} and {}, and so has the threshold to",
+                            option, threshold, range.lo, range.hi);
 }
 
 Result<model::ScoreStep> step_of(const RegressionOptions& o,
                                  const fair_regression::LabelRange& range) {
     if (o.at_least && o.at_most)
-        return base::invalid_argument("bad_usage",
-                                      "give --approve-at-least or --approve-at-most, not both");
+        return base::make_error(base::Reason::kBadUsage,
+                                "give --approve-at-least or --approve-at-most, not both");
     model::ScoreStep step;
     if (o.at_most) {
         step.at_least = false;
@@ -153,8 +156,8 @@ Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::Lea
     job.statistical_parity.game = job.bounded_group_loss.game = game;
     job.bounded_group_loss.zeta = o.zeta;
     if (!job.parity && o.zeta.empty())
-        return base::invalid_argument(
-            "bad_usage",
+        return base::make_error(
+            base::Reason::kBadUsage,
             "--notion bounded_group_loss needs --zeta: the bound of a group's mean {} "
             "loss",
             o.loss);
@@ -207,7 +210,8 @@ Result<std::unique_ptr<WatchedOracle>> WatchedOracle::create(const RegressionJob
 
 Result<reductions::OracleAnswer> WatchedOracle::fit(const reductions::OracleQuestion& question) {
     if (!progress_(calls_))
-        return base::unavailable("interrupted", "training was interrupted; nothing was written");
+        return base::make_error(Reason::kInterrupted,
+                                "training was interrupted; nothing was written");
     auto answer = oracle_->fit(question);
     ++calls_;
     return answer;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "rampart/base/file.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/evaluation/regression_loss.hpp"
 #include "rampart/evaluation/table_digest.hpp"
 #include "rampart/model/model_file.hpp"
@@ -34,10 +35,10 @@ Result<Tables> tables_of(const TableParts& parts, const fair_regression::LabelRa
 base::Status check_counts(const std::vector<double>& values, std::string_view option,
                           const std::vector<std::string>& groups) {
     if (values.size() <= 1 || values.size() == groups.size()) return base::ok();
-    return base::invalid_argument("bad_usage",
-                                  "{} has {} values; give one, or one for each of the {} groups in "
-                                  "the order of their names: {}",
-                                  option, values.size(), groups.size(), fmt::join(groups, "; "));
+    return base::make_error(base::Reason::kBadUsage,
+                            "{} has {} values; give one, or one for each of the {} groups in "
+                            "the order of their names: {}",
+                            option, values.size(), groups.size(), fmt::join(groups, "; "));
 }
 
 WatchedOracle::Progress watch(const Context& context, const runtime::Shutdown& signal, int most) {
@@ -188,19 +189,19 @@ base::Status check_regression_rows(const dataset::Dataset& data, bool labels_dif
                                    const std::string& what) {
     const auto check = [&]() -> base::Status {
         if (data.group.empty())
-            return base::invalid_argument("no_groups",
-                                          "fair regression needs protected groups: name columns "
-                                          "under `protected` in the schema");
+            return base::make_error(base::Reason::kNoGroups,
+                                    "fair regression needs protected groups: name columns "
+                                    "under `protected` in the schema");
         if (labels_differ)
             return data.numeric() ? dataset::validate_numeric(data) : dataset::validate(data);
         std::vector<size_t> count(data.group_names.size());
         for (const int32_t group : data.group) ++count[static_cast<size_t>(group)];
         for (size_t g = 0; g < count.size(); ++g)
             if (count[g] == 0)
-                return base::invalid_argument("empty_group",
-                                              "group '{}' has no rows; merge it with another, or "
-                                              "give the part more rows",
-                                              data.group_names[g]);
+                return base::make_error(base::Reason::kEmptyGroup,
+                                        "group '{}' has no rows; merge it with another, or "
+                                        "give the part more rows",
+                                        data.group_names[g]);
         return base::ok();
     };
     auto status = check();

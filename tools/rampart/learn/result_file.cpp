@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "frame/reasons.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/split.hpp"
@@ -15,8 +16,8 @@ namespace {
 constexpr size_t kMaxBytes = 64 << 20;
 
 base::Error damaged(const std::filesystem::path& path, uint64_t line) {
-    return base::data_loss("bad_results", "line {} of {} is damaged: delete it", line,
-                           path.string());
+    return base::make_error(Reason::kBadResults, "line {} of {} is damaged: delete it", line,
+                            path.string());
 }
 
 }  // namespace
@@ -28,11 +29,11 @@ base::Result<std::optional<ResultFile>> ResultFile::open(const std::filesystem::
         return std::optional<ResultFile>();
     RAMPART_TRY(const auto text, base::read_file(path, kMaxBytes));
     if (std::string_view(text).substr(0, text.find('\n')) != fmt::format("# {}", run))
-        return base::invalid_argument("other_run",
-                                      "{} holds the results of another run (other data, "
-                                      "constraints, seed or options): choose another --out, or "
-                                      "delete them",
-                                      path.string());
+        return base::make_error(Reason::kOtherRun,
+                                "{} holds the results of another run (other data, "
+                                "constraints, seed or options): choose another --out, or "
+                                "delete them",
+                                path.string());
     auto reader = dataset::CsvReader::open_after_first_line(path);
     constexpr uint64_t kHeaderLine = 2;
     if (!reader || fmt::format("{}", fmt::join(reader->columns(), ",")) != header)

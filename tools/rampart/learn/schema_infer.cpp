@@ -2,6 +2,7 @@
 #include <boost/json.hpp>
 
 #include "frame/commands.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/infer_schema.hpp"
 
@@ -21,11 +22,11 @@ base::Result<dataset::ColumnRoles> roles_of(const Options& options) {
     const bool numeric = !options.target.empty();
     if (numeric ? !(roles.label_column.empty() && roles.favourable.empty())
                 : roles.label_column.empty() || roles.favourable.empty())
-        return base::invalid_argument("bad_usage",
-                                      "name what is to be predicted: --label and --favourable for "
-                                      "a column of two values, or --target for one of numbers");
+        return base::make_error(base::Reason::kBadUsage,
+                                "name what is to be predicted: --label and --favourable for "
+                                "a column of two values, or --target for one of numbers");
     if (!numeric && !options.range.empty())
-        return base::invalid_argument("bad_usage", "--range is of the numbers of --target");
+        return base::make_error(base::Reason::kBadUsage, "--range is of the numbers of --target");
     if (!numeric) return roles;
     roles.label_column = options.target;
     roles.numeric_label = true;

@@ -6,10 +6,12 @@
 
 #include "frame/commands.hpp"
 #include "frame/figures_text.hpp"
+#include "frame/reasons.hpp"
 #include "learn/regression_train.hpp"
 #include "learn/result_file.hpp"
 #include "learn/train_options.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/budro/baselines.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/evaluation/evaluation.hpp"
@@ -60,13 +62,13 @@ base::Result<Parts> read_parts(const Options& options, const dataset::TableSchem
     if (!sound) {
         auto error = sound.error().with_context(
             fmt::format("the {} training rows of {}", parts.train.rows(), options.data));
-        if (error.reason == "empty_group")
+        if (error.is(base::Reason::kEmptyGroup))
             error.message += "; --learner gbdt does not compare groups and takes them as they are";
         return error;
     }
     if (options.postprocess == "ramp" && parts.validation.rows() == 0)
-        return base::invalid_argument(
-            "no_validation_rows",
+        return base::make_error(
+            Reason::kNoValidationRows,
             "the ramp is fitted on rows that the learner has not seen, and the split "
             "{} leaves none for validation: try 60/20/20",
             options.split);
@@ -114,19 +116,19 @@ base::Result<std::optional<model::Ensemble>> start_of(const Options& options,
     RAMPART_TRY(const auto loaded, model::load_model_file(options.resume));
     const auto* link = std::get_if<model::LearnedLink>(&loaded.policy.links().back());
     if (link != nullptr && !link->additional_ensembles.empty())
-        return base::invalid_argument("cannot_resume",
-                                      "--resume {}: it mixes several ensembles; go on from a model "
-                                      "that has one",
-                                      options.resume);
+        return base::make_error(Reason::kCannotResume,
+                                "--resume {}: it mixes several ensembles; go on from a model "
+                                "that has one",
+                                options.resume);
     if (link != nullptr && link->scale.kind == model::ScoreScale::Kind::kUnit)
-        return base::invalid_argument("cannot_resume",
-                                      "--resume {}: it is a model of fair regression, whose trees "
-                                      "add up to a score and not to log-odds",
-                                      options.resume);
+        return base::make_error(Reason::kCannotResume,
+                                "--resume {}: it is a model of fair regression, whose trees "
+                                "add up to a score and not to log-odds",
+                                options.resume);
     if (link == nullptr || !(loaded.policy.schema() == schema))
-        return base::invalid_argument(
-            "cannot_resume", "--resume {}: it {}; train it with the same schema", options.resume,
-            link == nullptr ? "holds no trees" : "has other features");
+        return base::make_error(Reason::kCannotResume,
+                                "--resume {}: it {}; train it with the same schema", options.resume,
+                                link == nullptr ? "holds no trees" : "has other features");
     return link->ensemble;
 }
 
@@ -228,7 +230,8 @@ base::Result<Trained> learn(const Options& options, const Parts& parts, const Co
         RAMPART_TRY(trained.link.ensemble, boost(options, parts, pool, progress));
     }
     if (signal->requested())
-        return base::unavailable("interrupted", "training was interrupted; nothing was written");
+        return base::make_error(Reason::kInterrupted,
+                                "training was interrupted; nothing was written");
     return trained;
 }
 
@@ -236,8 +239,9 @@ base::Result<Trained> learn(const Options& options, const Parts& parts, const Co
 base::Result<ramp::RampSolution> fit_ramp(const Options& options, const model::LearnedLink& link,
                                           const dataset::Dataset& validation) {
     if (validation.group.empty())
-        return base::invalid_argument(
-            "no_groups", "the ramp needs protected groups: name columns under `protected` in {}",
+        return base::make_error(
+            base::Reason::kNoGroups,
+            "the ramp needs protected groups: name columns under `protected` in {}",
             options.schema);
     std::vector<double> scores;
     std::vector<float> row(validation.schema.size());
@@ -405,47 +409,47 @@ base::Status check_combination(Options& options) {
     if (options.learner == kFairRegression) {
         if (options.resume.empty() && options.postprocess == "none" && options.baseline == "none")
             return base::ok();
-        return base::invalid_argument("not_with_regression",
-                                      "--learner {} makes a mixture with a policy of its own: "
-                                      "neither --resume nor --postprocess nor --baseline go with "
-                                      "it",
-                                      kFairRegression);
+        return base::make_error(Reason::kNotWithRegression,
+                                "--learner {} makes a mixture with a policy of its own: "
+                                "neither --resume nor --postprocess nor --baseline go with "
+                                "it",
+                                kFairRegression);
     }
     if (options.learner == "fairgbm")
         RAMPART_RETURN_IF_ERROR(apply(options.fairgbm, options.params));
     if (options.learner == "fairgbm" && options.params.output == fairgbm::Output::kRandomized &&
         options.postprocess != "none")
-        return base::invalid_argument("two_rules",
-                                      "--output randomized draws among iterates, a ramp is fitted "
-                                      "on the scores of one: leave --postprocess out, or take "
-                                      "--output best");
+        return base::make_error(Reason::kTwoRules,
+                                "--output randomized draws among iterates, a ramp is fitted "
+                                "on the scores of one: leave --postprocess out, or take "
+                                "--output best");
     if (is_reduction(options.learner)) {
         RAMPART_TRY(options.reduction,
                     reduction_params(options.fairgbm, options.learner, options.params.learner,
                                      options.reduction_fits));
         if (!options.resume.empty() || options.postprocess != "none")
-            return base::invalid_argument("not_with_reductions",
-                                          "--learner {} makes a mixture of models: neither "
-                                          "--resume nor --postprocess go with it",
-                                          options.learner);
+            return base::make_error(Reason::kNotWithReductions,
+                                    "--learner {} makes a mixture of models: neither "
+                                    "--resume nor --postprocess go with it",
+                                    options.learner);
     }
     if (options.learner == "budro" && (!options.resume.empty() || options.postprocess != "none"))
-        return base::invalid_argument("not_with_budro",
-                                      "neither --resume nor --postprocess go with --learner budro: "
-                                      "put a ramp on the model with "
-                                      "`rampart postprocess`");
+        return base::make_error(Reason::kNotWithBudro,
+                                "neither --resume nor --postprocess go with --learner budro: "
+                                "put a ramp on the model with "
+                                "`rampart postprocess`");
     const bool alone = options.learner == "gbdt" && options.resume.empty() &&
                        options.postprocess == "none" && options.rules.monotone.empty() &&
                        options.rules.interactions.empty();
     if (options.baseline == "project" && !alone)
-        return base::invalid_argument("not_with_project",
-                                      "--baseline project changes what the features are: it goes "
-                                      "with --learner gbdt, without --resume, --postprocess, "
-                                      "--monotone and --interactions");
+        return base::make_error(Reason::kNotWithProject,
+                                "--baseline project changes what the features are: it goes "
+                                "with --learner gbdt, without --resume, --postprocess, "
+                                "--monotone and --interactions");
     if (options.baseline != "none" && options.learner != "gbdt")
-        return base::invalid_argument("not_with_baseline",
-                                      "--baseline {} is of plain boosting: take --learner gbdt",
-                                      options.baseline);
+        return base::make_error(Reason::kNotWithBaseline,
+                                "--baseline {} is of plain boosting: take --learner gbdt",
+                                options.baseline);
     return base::ok();
 }
 
@@ -490,9 +494,9 @@ base::Result<Answer> train(Options& options, const Context& context) {
     // before minutes of work: can the result be written at all?
     const auto folder = std::filesystem::absolute(options.out).parent_path();
     if (std::error_code error; !std::filesystem::is_directory(folder, error))
-        return base::not_found("no_such_folder",
-                               "--out {}: the folder {} does not exist; make it first", options.out,
-                               folder.string());
+        return base::make_error(Reason::kNoSuchFolder,
+                                "--out {}: the folder {} does not exist; make it first",
+                                options.out, folder.string());
     RAMPART_TRY(const auto schema_text, base::read_file(options.schema, kMaxSchemaBytes));
     RAMPART_TRY(const auto schema, dataset::parse_table_schema(schema_text, options.schema));
     RAMPART_RETURN_IF_ERROR(apply_rules(options.rules, schema.features, options.params.learner));

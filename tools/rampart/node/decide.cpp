@@ -7,6 +7,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/decision/encode.hpp"
 #include "rampart/http/client.hpp"
 #include "rampart/model/model_file.hpp"
@@ -40,9 +41,9 @@ base::Status put_scores(const Options& options, const domain::Application& appli
     out["scores"] = std::move(list);
     if (options.draw_key.empty()) return base::ok();
     if (std::error_code error; !fs::exists(options.draw_key, error)) {
-        return base::not_found("no_such_file",
-                               "--draw-key {}: there is no such file; a store has it as keys/draw",
-                               options.draw_key.string());
+        return base::make_error(base::Reason::kNoSuchFile,
+                                "--draw-key {}: there is no such file; a store has it as keys/draw",
+                                options.draw_key.string());
     }
     RAMPART_TRY(const auto secret, named_file(runtime::load_secret(options.draw_key)));
     const auto id = domain::decision_id_of(application.id);
@@ -106,8 +107,8 @@ Result<Answer> ask_service(const Options& options) {
     RAMPART_TRY(auto client, http::Client::create(options.url, client_options));
     RAMPART_TRY(const auto response, client.post("/v1/decisions", std::move(body)));
     if (response.status >= 300) {
-        return base::failed_precondition("service_refused", "the service answered {}: {}",
-                                         response.status, response.body.substr(0, 1000));
+        return base::make_error(Reason::kServiceRefused, "the service answered {}: {}",
+                                response.status, response.body.substr(0, 1000));
     }
     Answer answer;
     answer.json = response.body;
@@ -136,7 +137,7 @@ void add_decide(Frame& frame) {
                    "\"event_time\", \"features\": {…}}."},
         [options](const Context&) -> Result<Answer> {
             if (options->url.empty() == options->model.empty()) {
-                return base::invalid_argument("bad_usage", "give either --url or --model");
+                return base::make_error(base::Reason::kBadUsage, "give either --url or --model");
             }
             return options->url.empty() ? what_if(*options) : ask_service(*options);
         });

@@ -4,6 +4,7 @@
 
 #include "frame/commands.hpp"
 #include "frame/node_access.hpp"
+#include "services/rampartd/reasons.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -20,8 +21,9 @@ struct Options : NodeOptions {
 /// Returns an answer where the rules refuse or there is nothing to erase; everything else is an
 /// error.
 Result<Answer> refused(const base::Error& error) {
-    const bool unknown = error.reason == "unknown_person";
-    if (!unknown && error.reason != "on_hold" && error.reason != "retention") return error;
+    const bool unknown = error.is(rampartd::Reason::kUnknownPerson);
+    if (!unknown && !error.is(rampartd::Reason::kOnHold) && !error.is(rampartd::Reason::kRetention))
+        return error;
     Answer answer;
     answer.exit_code = ExitCode::kNo;
     answer.text = fmt::format("{}: {}\n", unknown ? "unknown" : "refused", error.message);

@@ -169,10 +169,9 @@ Result<Answer> list(const Options& options) {
 
 Result<Answer> resume(const Options& options) {
     if (!options.accept_gap) {
-        return base::invalid_argument(
-            "gap_not_accepted",
-            "to continue means that the records missing from the log are lost "
-            "to this store; give --accept-gap to accept that");
+        return base::make_error(Reason::kGapNotAccepted,
+                                "to continue means that the records missing from the log are lost "
+                                "to this store; give --accept-gap to accept that");
     }
     RAMPART_TRY(const auto document, tell_node(options.config, "/v1/partitions/resume",
                                                {{"topic", options.topic},

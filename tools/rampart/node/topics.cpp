@@ -8,6 +8,7 @@
 #include <string>
 
 #include "frame/commands.hpp"
+#include "frame/reasons.hpp"
 #include "rampart/base/result.hpp"
 #include "rampart/streaming_kafka/settings.hpp"
 #include "rampart/streaming_kafka/topic_admin.hpp"
@@ -104,11 +105,10 @@ struct TopicsOptions {
         }
         RAMPART_TRY(auto settings, rampartd::load_settings(config));
         if (settings.log.broker == rampartd::LogSettings::Broker::kLocal) {
-            return base::invalid_argument(
-                "embedded_log",
-                "{} says log.broker = \"local\": the embedded log makes its "
-                "topics itself",
-                config.string());
+            return base::make_error(Reason::kEmbeddedLog,
+                                    "{} says log.broker = \"local\": the embedded log makes its "
+                                    "topics itself",
+                                    config.string());
         }
         auto specs =
             wire::Topics::with_prefix(settings.log.topic_prefix).specs(settings.log.partitions);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "frame/commands.hpp"
+#include "frame/reasons.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/runtime/system_clock.hpp"
 #include "store/store_checks.hpp"
@@ -166,7 +167,8 @@ Result<std::vector<uint64_t>> chosen(const BackupFolder& backups, uint64_t id) {
     RAMPART_TRY(const auto all, backups.list());
     std::vector<uint64_t> ids;
     for (const auto& info : all) ids.push_back(info.id);
-    if (ids.empty()) return base::not_found("no_backup", "there is no backup in the folder");
+    if (ids.empty())
+        return base::make_error(storage::Reason::kNoBackup, "there is no backup in the folder");
     return ids;
 }
 
@@ -174,7 +176,7 @@ Result<std::vector<uint64_t>> chosen(const BackupFolder& backups, uint64_t id) {
 /// names and it does not have. nullopt: it is.
 Result<std::optional<std::string>> damage_of(const BackupFolder& backups, uint64_t id) {
     const auto read = backups.verify(id);
-    if (!read && read.error().reason != "backup_damaged") return read.error();
+    if (!read && !read.error().is(storage::Reason::kBackupDamaged)) return read.error();
     if (!read) return std::optional(read.error().message);
     const auto missing = missing_from(backups, id);
     if (!missing && missing.error().code != base::ErrorCode::kDataLoss) return missing.error();
@@ -205,10 +207,10 @@ Result<Answer> restore(const Options& options) {
     RAMPART_TRY(const auto ids, chosen(*backups, options.id));
     RAMPART_TRY(const auto missing, missing_from(*backups, ids.back()));
     if (!missing.empty() && !options.incomplete) {
-        return base::data_loss("backup_incomplete",
-                               "backup {}: {}; restore another one that `rampart backup verify` "
-                               "finds whole, or with --incomplete what is there",
-                               ids.back(), describe_missing(missing));
+        return base::make_error(Reason::kBackupIncomplete,
+                                "backup {}: {}; restore another one that `rampart backup verify` "
+                                "finds whole, or with --incomplete what is there",
+                                ids.back(), describe_missing(missing));
     }
     RAMPART_TRY(const auto info, backups->restore(ids.back(), options.store));
     Answer answer;

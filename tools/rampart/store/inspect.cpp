@@ -7,6 +7,7 @@
 #include "frame/commands.hpp"
 #include "frame/figures_text.hpp"
 #include "frame/node_access.hpp"
+#include "frame/reasons.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/wire/decision_json.hpp"
@@ -105,7 +106,7 @@ Result<Answer> inspect_model(const fs::path& file) {
 Result<Answer> inspect_certificate(const fs::path& file) {
     RAMPART_TRY(const auto text, base::read_file(file, base::limits::kMaxCertificateBytes));
     const auto broken =
-        base::data_loss("bad_certificate", "'{}' is not a certificate file", file.string());
+        base::make_error(Reason::kBadCertificate, "'{}' is not a certificate file", file.string());
     boost::system::error_code failure;
     const auto envelope = json::parse(text, failure);
     const auto* object = failure ? nullptr : envelope.if_object();

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "frame/reasons.hpp"
 #include "rampart/certification/delta_ledger.hpp"
 #include "rampart/decision_log/decision_index.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
@@ -44,7 +45,7 @@ class NoLog final : public streaming::Reader {
     }
 
   private:
-    static base::Error none() { return base::unavailable("no_log", "a check reads no log"); }
+    static base::Error none() { return base::make_error(Reason::kNoLog, "a check reads no log"); }
 };
 
 void add(Problems& problems, const std::string& where, const Problems& found) {
@@ -312,7 +313,7 @@ class Agreement {
     Result<std::optional<bool>> in_index(const domain::DecisionId& id) const {
         const auto found = index_.find(id);
         if (found) return *found ? std::optional(false) : std::nullopt;
-        if (found.error().reason == "erased") return std::optional(true);
+        if (found.error().is(decision_service::Reason::kErased)) return std::optional(true);
         return found.error();
     }
     /// Notes what may differ, and looks whether both know of the erasures that both have read.

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "frame/reasons.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/storage/derived_database.hpp"
 #include "rampart/storage/folder.hpp"
 #include "rampart/storage/inspection.hpp"
@@ -35,7 +37,7 @@ bool is_transient(const std::string& path) {
 base::Result<std::vector<storage::BackupItem>> databases_in(const fs::path& store) {
     RAMPART_TRY(auto databases, storage::find_databases(store));
     if (databases.empty() || databases.front() == ".") {
-        return base::not_found("no_store", "there is no store at '{}'", store.string());
+        return base::make_error(Reason::kNoStore, "there is no store at '{}'", store.string());
     }
     std::stable_sort(databases.begin(), databases.end(),
                      [](const auto& a, const auto& b) { return rank(a) < rank(b); });
@@ -68,8 +70,8 @@ base::Result<StoreFiles> files_in(const fs::path& store, bool with_secrets) {
         }
     }
     if (failure) {
-        return base::unavailable("io_error", "cannot list '{}': {}", store.string(),
-                                 failure.message());
+        return base::make_error(base::Reason::kIoError, "cannot list '{}': {}", store.string(),
+                                failure.message());
     }
     std::sort(found.items.begin(), found.items.end(),
               [](const auto& a, const auto& b) { return a.path < b.path; });

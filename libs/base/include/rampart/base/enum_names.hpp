@@ -23,18 +23,17 @@ std::string_view name_of(const std::array<EnumName<E>, kCount>& names, E value) 
     return "?";
 }
 
-/// Fails with "unknown_<what>", which names the known words.
+/// Fails with `reason`, whose word is "unknown_<what>"; the message names the known words.
 template <class E, size_t kCount>
 Result<E> value_of(const std::array<EnumName<E>, kCount>& names, std::string_view text,
-                   std::string_view what) {
+                   AnyReason reason) {
     std::string known;
     for (const auto& name : names) {
         if (name.text == text) return name.value;
         known += fmt::format("{}{}", known.empty() ? "" : ", ", name.text);
     }
-    const std::string reason = fmt::format("unknown_{}", what);
-    return invalid_argument(reason, "'{}' is no {}: use one of {}", text.substr(0, 60), what,
-                            known);
+    const std::string_view what = reason->word.substr(reason->word.find('_') + 1);
+    return make_error(reason, "'{}' is no {}: use one of {}", text.substr(0, 60), what, known);
 }
 
 }  // namespace rampart::base

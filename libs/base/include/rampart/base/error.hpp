@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +26,33 @@ enum class ErrorCode {
 
 std::string_view to_string(ErrorCode code);
 
+/// One line of a room's list of reasons.
+struct ReasonInfo {
+    std::string_view room;        // name of the list: the room's folder
+    std::string_view enumerator;  // kUnknownColumn, for the word unknown_column
+    ErrorCode code;
+    std::string_view word;    // stable name on the wire
+    std::string_view remedy;  // instruction for the reader of the error
+};
+
+/// A reason of any room's list. Made from the enumerator: functions that take a reason take this.
+class AnyReason {
+  public:
+    /// `reason` is an enumerator of a list made by RAMPART_REASONS.
+    template <class Reason>
+    requires requires(Reason reason) {
+        { reason_info(reason) } -> std::same_as<const ReasonInfo&>;
+    }
+    constexpr AnyReason(Reason reason) : info_(&reason_info(reason)) {}
+    constexpr AnyReason(const ReasonInfo& info) : info_(&info) {}
+
+    constexpr const ReasonInfo* operator->() const { return info_; }
+    constexpr const ReasonInfo& operator*() const { return *info_; }
+
+  private:
+    const ReasonInfo* info_;
+};
+
 /// `reason` is a stable machine-readable word ("unknown_column"); `message` names field, value and
 /// remedy for a person. Neither contains a secret or a protected attribute.
 struct Error {
@@ -31,6 +60,8 @@ struct Error {
     std::string reason;
     std::string message;
 
+    /// Returns whether the error has this reason's word, whichever process made it.
+    bool is(AnyReason other) const { return reason == other->word; }
     /// Returns the same error with `context: ` prepended to the message.
     Error with_context(std::string_view context) const {
         return {code, reason, fmt::format("{}: {}", context, message)};
@@ -38,27 +69,27 @@ struct Error {
     bool operator==(const Error&) const = default;
 };
 
+/// Returns an error with the code and the word of the reason.
 template <class... Args>
-Error make_error(ErrorCode code, std::string_view reason, fmt::format_string<Args...> format,
-                 Args&&... args) {
-    return {code, std::string(reason), fmt::format(format, std::forward<Args>(args)...)};
+Error make_error(AnyReason reason, fmt::format_string<Args...> format, Args&&... args) {
+    return {reason->code, std::string(reason->word),
+            fmt::format(format, std::forward<Args>(args)...)};
 }
 
-#define RAMPART_ERROR_MAKER(function, code)                                                       \
-    template <class... Args>                                                                      \
-    Error function(std::string_view reason, fmt::format_string<Args...> format, Args&&... args) { \
-        return make_error(ErrorCode::code, reason, format, std::forward<Args>(args)...);          \
+#define RAMPART_REASON_ENUMERATOR(enumerator, code, word, remedy) enumerator,
+#define RAMPART_REASON_INFO(enumerator, code, word, remedy) \
+    {kRoom, #enumerator, ::rampart::base::ErrorCode::code, word, remedy},
+
+/// Makes of a room's list LIST(X), with lines X(enumerator, code, word, remedy), the enumeration
+/// `Reason` and the table `reasons::kAll`, in the namespace where it stands.
+#define RAMPART_REASONS(room, LIST)                                                    \
+    enum class Reason { LIST(RAMPART_REASON_ENUMERATOR) };                             \
+    namespace reasons {                                                                \
+    inline constexpr std::string_view kRoom = room;                                    \
+    inline constexpr ::rampart::base::ReasonInfo kAll[] = {LIST(RAMPART_REASON_INFO)}; \
+    }                                                                                  \
+    constexpr const ::rampart::base::ReasonInfo& reason_info(Reason reason) {          \
+        return reasons::kAll[static_cast<size_t>(reason)];                             \
     }
-RAMPART_ERROR_MAKER(invalid_argument, kInvalidArgument)
-RAMPART_ERROR_MAKER(not_found, kNotFound)
-RAMPART_ERROR_MAKER(already_exists, kAlreadyExists)
-RAMPART_ERROR_MAKER(failed_precondition, kFailedPrecondition)
-RAMPART_ERROR_MAKER(out_of_range, kOutOfRange)
-RAMPART_ERROR_MAKER(resource_exhausted, kResourceExhausted)
-RAMPART_ERROR_MAKER(permission_denied, kPermissionDenied)
-RAMPART_ERROR_MAKER(unavailable, kUnavailable)
-RAMPART_ERROR_MAKER(data_loss, kDataLoss)
-RAMPART_ERROR_MAKER(internal_error, kInternal)
-#undef RAMPART_ERROR_MAKER
 
 }  // namespace rampart::base

@@ -50,7 +50,7 @@ class PolicyInForce {
 ///
 /// row: encode_row(application, policy schema). group: index into the policy's group_names,
 /// required iff the policy is group-aware. Fails with failed_precondition "group_unknown";
-/// invalid_argument "bad_row", "bad_group".
+/// invalid_argument "bad_row"; out_of_range "bad_group".
 base::Result<domain::Decision> decide(const PolicyInForce& policy,
                                       const domain::Application& application,
                                       std::span<const float> row, std::optional<size_t> group,

@@ -45,11 +45,10 @@ struct Drift {
 
 /// Least number of rows of each period in each half; with fewer there is no result.
 inline constexpr size_t kMinDriftRows = 25;
-inline constexpr std::string_view kTooFewRows = "too_few_rows";  // reason of that error
 
 /// Measures the drift. `data`: label 0 = the earlier period, 1 = the later one. `person`: one per
 /// row. Errors:
-/// dataset::validate's; invalid_argument "bad_shape"; failed_precondition kTooFewRows.
+/// dataset::validate's; invalid_argument "bad_shape"; failed_precondition "too_few_rows".
 base::Result<Drift> measure_drift(const dataset::Dataset& data,
                                   const std::vector<std::string>& person,
                                   const DriftOptions& options, base::ThreadPool* pool);

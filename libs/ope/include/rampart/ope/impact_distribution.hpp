@@ -40,9 +40,9 @@ struct GroupFeedback {
 ///
 /// Reads range, known impact of declines, declines_overridden and max_weight of `model`. `points`:
 /// ascending, distinct, in [lo, hi), 1 to 1000. Decisions must have passed validate() and
-/// has_support() with model.absolute set. Fails with invalid_argument: "bad_points", "bad_delta",
-/// "too_few_records" (none in selection, fewer than two units in test); "bad_band" if the bounds
-/// contradict each other: then no conclusion may be drawn.
+/// has_support() with model.absolute set. Fails with out_of_range "bad_points"; invalid_argument
+/// "bad_delta", "too_few_records" (none in selection, fewer than two units in test); "bad_band" if
+/// the bounds contradict each other: then no conclusion may be drawn.
 base::Result<stats::DistributionBand> candidate_distribution(const GroupFeedback& selection,
                                                              const GroupFeedback& test,
                                                              const ImpactModel& model,

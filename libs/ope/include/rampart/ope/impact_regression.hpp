@@ -63,7 +63,7 @@ class ImpactRegression {
 /// only: for use on the test records themselves. All records of a unit are in one fold, chosen by
 /// the unit's number (n of them). The values are then weakly dependent: valid for Student's t, not
 /// for betting, which needs control variates independent of all test records. Fails as fit() does;
-/// invalid_argument "bad_folds" for folds outside [2, 100].
+/// out_of_range "bad_folds" for folds outside [2, 100].
 base::Result<std::vector<ControlVariates>> cross_fitted_control_variates(
     const RegressionData& data, std::span<const uint32_t> unit, size_t folds, Interval impact_range,
     const RegressionOptions& options = {});

@@ -50,7 +50,7 @@ struct CandidateInputs {
 /// why. Deterministic in its arguments.
 /// Errors: failed_precondition: too little to learn from, and "constraints_missed" where FairGBM
 /// found nothing that keeps its constraints on the persons held out and recipe.allow_infeasible is
-/// not set; invalid_argument kBadSelection: a search without `gate`, or one that the gate's
+/// not set; invalid_argument "bad_selection": a search without `gate`, or one that the gate's
 /// settings exclude.
 base::Result<Candidate> make_candidate(const CandidateInputs& inputs);
 

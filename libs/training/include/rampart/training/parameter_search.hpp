@@ -52,8 +52,6 @@ struct SearchedParameters {
     size_t evaluations = 0;
 };
 
-inline constexpr std::string_view kBadSelection = "bad_selection";  // reason of errors
-
 /// What a link's parameters are searched with.
 struct SearchInputs {
     const training_set::DevelopmentSet& development;
@@ -73,8 +71,8 @@ struct SearchInputs {
 ///              vault; otherwise more than any loss, by the weakest group's signal
 ///   policy     clip(exploration(ramp(score)), trust region around `before`)
 /// Deterministic. Never worse than `begin` in its own cost. Errors: candidate_selection's (a group
-/// without two persons in the development set or in the vault); invalid_argument kBadSelection: an
-/// absolute or a clipped comparison (gate.at_least, gate.max_weight), shapes.
+/// without two persons in the development set or in the vault); invalid_argument "bad_selection":
+/// an absolute or a clipped comparison (gate.at_least, gate.max_weight), shapes.
 base::Result<SearchedParameters> search_parameters(const SearchInputs& inputs);
 
 /// Solves the ramp with thresholds by cell such that approval rates differ by at most

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "rampart/base/error.hpp"
+
+/// Why this room refuses or fails.
+namespace rampart::decision {
+
+#define RAMPART_DECISION_REASONS(X)                                                                \
+    X(kBadReasonMethod, kInvalidArgument, "bad_reason_method",                                     \
+      "Train the policy again: its provenance names reasons that this release does not "           \
+      "compute.")                                                                                  \
+    X(kBadReferenceRow, kInvalidArgument, "bad_reference_row",                                     \
+      "Train the policy again, or correct its reference row: one number or nan for each "          \
+      "feature.")                                                                                  \
+    X(kBadRow, kInvalidArgument, "bad_row",                                                        \
+      "Encode the application with the policy's schema, one value for each feature.")              \
+    X(kGroupUnknown, kFailedPrecondition, "group_unknown", "Say which group the applicant is in.") \
+    X(kMissingFeature, kInvalidArgument, "missing_feature",                                        \
+      "Send every feature of the schema; null stands for a value that is not known.")              \
+    X(kReplayMismatch, kDataLoss, "replay_mismatch",                                               \
+      "Restore the log from a copy, and find out who changed the decision.")                       \
+    X(kUncertifiedPolicy, kFailedPrecondition, "uncertified_policy",                               \
+      "Let the gate certify the policy first.")
+RAMPART_REASONS("decision", RAMPART_DECISION_REASONS)
+
+}  // namespace rampart::decision

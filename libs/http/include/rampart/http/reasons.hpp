@@ -1,0 +1,49 @@
+#pragma once
+
+#include "rampart/base/error.hpp"
+
+/// Why this room refuses or fails.
+namespace rampart::http {
+
+#define RAMPART_HTTP_REASONS(X)                                                                  \
+    X(kAdministrativeBusy, kResourceExhausted, "administrative_busy",                            \
+      "Try again when the training run has finished.")                                           \
+    X(kAnswerTooLarge, kResourceExhausted, "answer_too_large", "Ask for less at once.")          \
+    X(kBadAddress, kInvalidArgument, "bad_address",                                              \
+      "Give a numeric address like 127.0.0.1 or ::1.")                                           \
+    X(kBadEndpoint, kInvalidArgument, "bad_endpoint", "Write host:port, as in 127.0.0.1:8080.")  \
+    X(kBadHost, kInvalidArgument, "bad_host", "Send exactly one Host header.")                   \
+    X(kBadHttp, kInvalidArgument, "bad_http",                                                    \
+      "Speak plain HTTP/1.1 on this port, and check that the port belongs to this service.")     \
+    X(kBadHttpAnswer, kDataLoss, "bad_http",                                                     \
+      "Speak plain HTTP/1.1 on this port, and check that the port belongs to this service.")     \
+    X(kBadTarget, kInvalidArgument, "bad_target",                                                \
+      "Ask for a path that begins with '/', in valid percent-encoding.")                         \
+    X(kBadThreads, kInvalidArgument, "bad_threads",                                              \
+      "Give a number of threads in the range that the message names.")                           \
+    X(kBadTransferEncoding, kInvalidArgument, "bad_transfer_encoding",                           \
+      "Send the body with Content-Length, or chunked.")                                          \
+    X(kBodyTooLarge, kOutOfRange, "body_too_large", "Send a shorter body, or several requests.") \
+    X(kCannotListen, kUnavailable, "cannot_listen",                                              \
+      "Free the address and the port, or choose others.")                                        \
+    X(kHandlerFailed, kInternal, "handler_failed",                                               \
+      "Look into the service's log at the time of the request; report the case.")                \
+    X(kHeadersTooLarge, kOutOfRange, "headers_too_large",                                        \
+      "Send a shorter request line and fewer headers.")                                          \
+    X(kMethodNotAllowed, kInvalidArgument, "method_not_allowed",                                 \
+      "Use one of the methods that the header Allow lists.")                                     \
+    X(kNoConnection, kUnavailable, "no_connection",                                              \
+      "Check address and port, and that the service is up.")                                     \
+    X(kPortInUse, kFailedPrecondition, "port_in_use",                                            \
+      "Stop the program that uses the port, or choose another port.")                            \
+    X(kPortNotAllowed, kPermissionDenied, "port_not_allowed", "Use a port from 1024 on.")        \
+    X(kTooManyConnections, kResourceExhausted, "too_many_connections",                           \
+      "Close idle connections, then try again.")                                                 \
+    X(kUnauthenticated, kPermissionDenied, "unauthenticated",                                    \
+      "Send the header 'Authorization: Bearer <token>' with the token of the store's "           \
+      "keys/token.")                                                                             \
+    X(kUnknownPath, kNotFound, "unknown_path",                                                   \
+      "Correct the path; schemas/http/openapi.yaml lists all.")
+RAMPART_REASONS("http", RAMPART_HTTP_REASONS)
+
+}  // namespace rampart::http

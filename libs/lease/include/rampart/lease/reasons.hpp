@@ -1,0 +1,25 @@
+#pragma once
+
+#include "rampart/base/error.hpp"
+
+/// Why this room refuses or fails.
+namespace rampart::lease {
+
+#define RAMPART_LEASE_REASONS(X)                                                                   \
+    X(kBadLease, kDataLoss, "bad_lease",                                                           \
+      "Look at the topic of leases: another program wrote to it.")                                 \
+    X(kBadName, kInvalidArgument, "bad_name",                                                      \
+      "Use letters, digits, '.', '_' and '-' in the name.")                                        \
+    X(kBadTopic, kFailedPrecondition, "bad_topic",                                                 \
+      "Create the topic of leases anew with one partition.")                                       \
+    X(kBadTtl, kOutOfRange, "bad_ttl", "Give a time to live in the range that the message names.") \
+    X(kClaimFailed, kUnavailable, "claim_failed",                                                  \
+      "Try again; other nodes claimed the partition at the same time.")                            \
+    X(kPartitionOwned, kFailedPrecondition, "partition_owned",                                     \
+      "Stop the node that owns the partition, or take the partition out of one "                   \
+      "configuration.")                                                                            \
+    X(kStopped, kUnavailable, "stopped",                                                           \
+      "Start the node again; it was stopped while it waited for a lease.")
+RAMPART_REASONS("lease", RAMPART_LEASE_REASONS)
+
+}  // namespace rampart::lease

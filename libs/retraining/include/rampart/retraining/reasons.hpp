@@ -1,0 +1,18 @@
+#pragma once
+
+#include "rampart/base/error.hpp"
+
+/// Why this room refuses or fails.
+namespace rampart::retraining {
+
+#define RAMPART_RETRAINING_REASONS(X)                                                           \
+    X(kBadRunRecord, kDataLoss, "bad_run_record", "Restore the trainer's store from a backup.") \
+    X(kBeforePromotion, kFailedPrecondition, "before_promotion",                                \
+      "Give a time after the present champion's promotion.")                                    \
+    X(kNoEvidence, kDataLoss, "no_evidence",                                                    \
+      "Restore the certificate's evidence from a copy, or name its file with --evidence.")      \
+    X(kTooFewExamples, kFailedPrecondition, "too_few_examples",                                 \
+      "Wait until more outcomes have matured, or lower the number of examples wanted.")
+RAMPART_REASONS("retraining", RAMPART_RETRAINING_REASONS)
+
+}  // namespace rampart::retraining

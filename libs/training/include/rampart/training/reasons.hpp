@@ -1,0 +1,24 @@
+#pragma once
+
+#include "rampart/base/error.hpp"
+
+/// Why this room refuses or fails.
+namespace rampart::training {
+
+#define RAMPART_TRAINING_REASONS(X)                                                       \
+    X(kBadSelection, kInvalidArgument, "bad_selection",                                   \
+      "Give what the search asks for, or set training.selection = \"none\".")             \
+    X(kConstraintsMissed, kFailedPrecondition, "constraints_missed",                      \
+      "Widen training.tolerance, take other training.constraints, or set "                \
+      "training.allow_infeasible = true.")                                                \
+    X(kGroupBlindDeployment, kFailedPrecondition, "group_blind_deployment",               \
+      "Train the policy without groups, or change decision.protected_attributes.")        \
+    X(kNoImpacts, kFailedPrecondition, "no_impacts", "Wait for outcomes of both labels.") \
+    X(kOtherGroups, kFailedPrecondition, "other_groups",                                  \
+      "Take decisions, policy and data of the same protected groups.")                    \
+    X(kOtherSchema, kFailedPrecondition, "other_schema",                                  \
+      "Take data and model of one feature schema; split one table for training and "      \
+      "validation.")
+RAMPART_REASONS("training", RAMPART_TRAINING_REASONS)
+
+}  // namespace rampart::training
