@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "rampart/decision_log/reasons.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/decision_json.hpp"
 #include "rampart/wire/outcome_json.hpp"
@@ -24,7 +25,8 @@ Response json(std::string body) { return {200, std::move(body), "application/jso
 
 /// Misdirected (RFC 9110, 15.5.20): another node answers for that partition.
 Response error_of(const base::Error& error) {
-    const bool elsewhere = error.is(Reason::kNotOwner) || error.is(Reason::kFenced);
+    const bool elsewhere =
+        error.is(decision_log::Reason::kNotOwner) || error.is(decision_log::Reason::kFenced);
     return elsewhere ? error_response(error, 421) : error_response(error);
 }
 

@@ -1,6 +1,7 @@
 #include "services/rampartd/champion_switch.hpp"
 
 #include "rampart/model/model_file.hpp"
+#include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
 
@@ -9,7 +10,7 @@ using base::Status;
 Status ChampionSwitch::serve() {
     const std::lock_guard lock(mutex_);
     const auto champion = registry_.champion();
-    if (!champion) return base::internal_error("no_champion", "the registry has no champion");
+    if (!champion) return base::make_error(Reason::kNoChampion, "the registry has no champion");
     const auto serving = decisions_.policy();
     if (follower_) {
         RAMPART_RETURN_IF_ERROR(follow_champion());

@@ -6,6 +6,7 @@
 #include "rampart/champion_monitor/monitor_report.hpp"
 #include "rampart/joiner/catch_up.hpp"
 #include "rampart/storage/derived_database.hpp"
+#include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
 
@@ -130,8 +131,8 @@ Result<retraining::RunRecord> Loop::certify(const domain::PolicyId& candidate, T
                                             const std::string& new_epoch) {
     const std::lock_guard lock(mutex_);
     if (!trainer_)
-        return base::failed_precondition("trains_elsewhere",
-                                         "another node of the group trains and certifies");
+        return base::make_error(Reason::kTrainsElsewhere,
+                                "another node of the group trains and certifies");
     RAMPART_RETURN_IF_ERROR(deps_.clock.check());
     RAMPART_RETURN_IF_ERROR(read_log(true));
     RAMPART_RETURN_IF_ERROR(deps_.stores.joiner().advance(t).map([](size_t) {}));
@@ -159,8 +160,8 @@ Result<std::string> Loop::monitor_report() {
 
 Status Loop::rollback(std::string_view actor, std::string_view reason) {
     if (!trainer_)
-        return base::failed_precondition(
-            "trains_elsewhere", "another node of the group keeps the champions; roll back there");
+        return base::make_error(Reason::kTrainsElsewhere,
+                                "another node of the group keeps the champions; roll back there");
     RAMPART_RETURN_IF_ERROR(deps_.stores.registry()
                                 .rollback(deps_.clock.now(), actor, reason)
                                 .map([](const registry::Promotion&) {}));
@@ -174,10 +175,10 @@ Result<domain::PersonId> Loop::person_behind(const domain::ApplicationId& applic
     RAMPART_TRY(const auto decision,
                 deps_.stores.joiner().find_decision(domain::decision_id_of(application)));
     if (!decision) {
-        return base::not_found("unknown_application",
-                               "nothing is known here of application '{}', or not any more; name "
-                               "the person, or ask the node that holds its partition",
-                               application);
+        return base::make_error(Reason::kUnknownApplication,
+                                "nothing is known here of application '{}', or not any more; name "
+                                "the person, or ask the node that holds its partition",
+                                application);
     }
     return decision->application.person;
 }

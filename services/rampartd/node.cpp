@@ -14,7 +14,6 @@
 #include "services/rampartd/api/run_routes.hpp"
 #include "services/rampartd/api/unmatched_routes.hpp"
 #include "services/rampartd/files_needed.hpp"
-#include "services/rampartd/reasons.hpp"
 #include "services/rampartd/store_layout.hpp"
 
 namespace rampart::rampartd {

@@ -1,5 +1,7 @@
 #include "reference/elf_constraints.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace rampart::reference {
@@ -20,10 +22,10 @@ base::Result<Constraint> importance_constraint(const ope::LoggedFeedback& feedba
         const bool approved = d.approved[i] != 0;
         const double propensity = approved ? d.p_approve[i] : 1 - d.p_approve[i];
         if (d.has_impact[i] == 0 || !(propensity > 0)) {
-            return invalid_argument("bad_objective",
-                                    "record {}: importance sampling needs its impact and "
-                                    "a propensity above 0 (is {})",
-                                    d.record_id[i], propensity);
+            return Error{ErrorCode::kInvalidArgument, "bad_objective",
+                         fmt::format("record {}: importance sampling needs its impact and "
+                                     "a propensity above 0 (is {})",
+                                     d.record_id[i], propensity)};
         }
         const double weight = 1 / propensity, s = d.reference[i];
         largest_weight = std::max(largest_weight, weight);

@@ -70,8 +70,8 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t limit) {
         if (n == 0) return content;
         content.append(buffer, static_cast<size_t>(n));
         if (content.size() > limit) {
-            return out_of_range("file_too_large", "'{}' is longer than {} bytes", path.string(),
-                                limit);
+            return make_error(Reason::kFileTooLarge, "'{}' is longer than {} bytes", path.string(),
+                              limit);
         }
     }
 }

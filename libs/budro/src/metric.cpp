@@ -117,10 +117,10 @@ class MetricLearner {
     base::Status add(std::string name, VectorXd vector) {
         const double length = vector.norm();
         if (!(length > 0) || !std::isfinite(length))
-            return base::invalid_argument("unpredictable",
-                                          "the direction '{}' has the length {}: no feature "
-                                          "predicts it; leave it out",
-                                          name, length);
+            return base::make_error(Reason::kUnpredictable,
+                                    "the direction '{}' has the length {}: no feature "
+                                    "predicts it; leave it out",
+                                    name, length);
         vector /= length;
         metric_.directions_.push_back(
             {std::move(name), {vector.data(), vector.data() + vector.size()}});
@@ -218,10 +218,10 @@ class MetricLearner {
         const auto present =
             std::count_if(rows.begin(), rows.end(), [](size_t n) { return n > 0; });
         if (present < 2)
-            return base::invalid_argument("one_group",
-                                          "the protected attribute '{}' has {} group in the "
-                                          "training rows; two are needed to learn its direction",
-                                          attribute.name, present);
+            return base::make_error(Reason::kOneGroup,
+                                    "the protected attribute '{}' has {} group in the "
+                                    "training rows; two are needed to learn its direction",
+                                    attribute.name, present);
         // one direction less than groups: the last group is predicted by the absence of the others
         const auto largest =
             static_cast<size_t>(std::max_element(rows.begin(), rows.end()) - rows.begin());

@@ -78,11 +78,10 @@ base::Result<std::unique_ptr<Search>> search_for(const SupportPoints& points, in
                                     params.memory_budget - needed, pool);
     }
     if (!by_tiles && needed <= params.memory_budget) return make_brute_force(points, pool);
-    return base::resource_exhausted("memory_budget",
-                                    "{} distinct points of {} dimensions need {} bytes, and the "
-                                    "memory budget is {}; raise it or take fewer people",
-                                    points.count(), points.dimensions, needed,
-                                    params.memory_budget);
+    return base::make_error(Reason::kMemoryBudget,
+                            "{} distinct points of {} dimensions need {} bytes, and the "
+                            "memory budget is {}; raise it or take fewer people",
+                            points.count(), points.dimensions, needed, params.memory_budget);
 }
 
 }  // namespace

@@ -30,10 +30,10 @@ base::Status check(const dataset::Dataset& data, const GroupPosteriorParams& par
                                 params.learner.early_stopping_rounds);
     RAMPART_RETURN_IF_ERROR(dataset::validate(data));
     if (data.group_names.size() < 2)
-        return base::failed_precondition("no_groups",
-                                         "{} protected groups, and at least 2 are needed: name "
-                                         "columns under `protected`",
-                                         data.group_names.size());
+        return base::make_error(Reason::kNoGroups,
+                                "{} protected groups, and at least 2 are needed: name "
+                                "columns under `protected`",
+                                data.group_names.size());
     return base::ok();
 }
 

@@ -148,8 +148,8 @@ Result<std::vector<ConstraintPlan>> plan_constraints(const ConstraintSet& set, c
     std::vector<ConstraintPlan> out;
     if (set.empty()) return out;
     if (selection.decisions.has_label.size() != selection.decisions.size()) {
-        return invalid_argument(
-            "no_conditions",
+        return make_error(
+            Reason::kNoConditions,
             "there are constraints, but the development set does not say who meets their "
             "conditions: give conditions and labels of both sets");
     }

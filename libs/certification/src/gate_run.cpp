@@ -72,8 +72,8 @@ base::Status check_control_variates(const GateConfig& config, const ope::LoggedD
 }
 
 base::Error bad_anchor(const RunIdentity& identity, const ope::LoggedDecisions& decisions) {
-    return base::invalid_argument(
-        "bad_anchor",
+    return base::make_error(
+        Reason::kBadAnchor,
         "anchor policy '{}', but {} probabilities of one: name it and "
         "give its probabilities in the development set and the vault, or neither",
         identity.anchor_id, decisions.anchor.size());
@@ -121,8 +121,8 @@ base::Status check_power(const PreparedRun& run) {
     if (wanted == 0) return base::ok();
     const double power = forecast(run).pass_probability;
     if (power >= wanted) return base::ok();
-    return base::failed_precondition(
-        "low_power",
+    return base::make_error(
+        Reason::kLowPower,
         "the development set forecasts that all groups and constraints pass with probability "
         "{:.2f}, less than {}: "
         "wait for more "

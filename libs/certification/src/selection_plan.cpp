@@ -76,8 +76,8 @@ base::Status plan_from_selection(const GateConfig& config, ControlVariateKind ki
     const bool enough = approve.outcomes >= config.min_outcomes &&
                         (known_decline || decline.outcomes >= config.min_outcomes);
     if (!enough) {
-        return base::failed_precondition(
-            "too_few_selection_outcomes",
+        return base::make_error(
+            constraints::Reason::kTooFewSelectionOutcomes,
             "group {}: the development set has {} outcomes of approvals and {} of declines; "
             "{} are needed of each action whose impact is not known",
             group.name, approve.outcomes, decline.outcomes, config.min_outcomes);
@@ -90,8 +90,8 @@ base::Status plan_from_selection(const GateConfig& config, ControlVariateKind ki
     plan.selection_units = units.units;
     plan.plan_variance = stats::moments(values).variance;
     if (plan.plan_variance > 0 && std::isfinite(plan.plan_variance)) return base::ok();
-    return base::failed_precondition(
-        "no_plan_variance",
+    return base::make_error(
+        Reason::kNoPlanVariance,
         "group {}: the change of impact does not vary in the development set, so that bets "
         "cannot be planned: the candidate changes nothing there",
         group.name);
@@ -125,8 +125,8 @@ base::Status check_split(const LoggedFeedback& selection, const VaultSource& vau
     const auto same_name = [](const ope::Group& a, const std::string& b) { return a.name == b; };
     if (!std::equal(groups.begin(), groups.end(), names.groups.begin(), names.groups.end(),
                     same_name)) {
-        return base::invalid_argument(
-            "different_groups",
+        return base::make_error(
+            Reason::kDifferentGroups,
             "the development set and the vault must have the same groups in the same order");
     }
     std::vector<Pseudonym> persons;
@@ -144,8 +144,8 @@ base::Status check_split(const LoggedFeedback& selection, const VaultSource& vau
         return base::ok();
     }));
     if (shared == 0) return base::ok();
-    return base::failed_precondition(
-        "person_in_both",
+    return base::make_error(
+        Reason::kPersonInBoth,
         "{} vault records are of persons who are in the development set as well: the split "
         "must be by person and for ever",
         shared);

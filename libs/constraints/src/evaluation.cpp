@@ -128,14 +128,13 @@ base::Status check_counts(const LeafView& view, const LeafPlan& plan) {
     const Settings& s = view.settings;
     const double likely = std::floor(static_cast<double>(plan.units) * plan.selection_share);
     if (plan.units < s.min_units || likely < static_cast<double>(s.min_units)) {
-        return failed_precondition("too_few_units",
-                                   "{}: fewer than {} persons of the vault {}, or are likely to "
-                                   "meet the condition by what "
-                                   "is known from the development set: wait for more to mature",
-                                   text(view.leaf), s.min_units,
-                                   view.weighted()
-                                       ? "may meet the condition and were drawn to be approved"
-                                       : "may meet the condition");
+        return make_error(Reason::kTooFewUnits,
+                          "{}: fewer than {} persons of the vault {}, or are likely to "
+                          "meet the condition by what "
+                          "is known from the development set: wait for more to mature",
+                          text(view.leaf), s.min_units,
+                          view.weighted() ? "may meet the condition and were drawn to be approved"
+                                          : "may meet the condition");
     }
     if (static_cast<double>(plan.missing) >
         s.max_missing_rate * static_cast<double>(plan.expected)) {
@@ -189,8 +188,8 @@ base::Status control_variates_from(const LeafView& view, const Outcomes& outcome
     const ActionMean approve = mean_impact(view, outcomes, true);
     const ActionMean decline = mean_impact(view, outcomes, false);
     if (approve.outcomes < s.min_outcomes || (!known && decline.outcomes < s.min_outcomes)) {
-        return failed_precondition(
-            "too_few_selection_outcomes",
+        return make_error(
+            Reason::kTooFewSelectionOutcomes,
             "{}: the development set has {} impacts of approvals and {} of declines; {} are "
             "needed of each action whose impact is not known",
             text(view.leaf), approve.outcomes, decline.outcomes, s.min_outcomes);
@@ -215,8 +214,8 @@ base::Status plan_leaf(const LeafView& view, const Outcomes& outcomes, LeafPlan&
         plan.selection_units += sums.d[u] > 0;
     }
     if (plan.selection_units < view.settings.min_outcomes) {
-        return failed_precondition(
-            "too_few_selection_outcomes",
+        return make_error(
+            Reason::kTooFewSelectionOutcomes,
             "{}: {} persons of the development set meet the condition, {} are needed to "
             "plan the test",
             text(view.leaf), plan.selection_units, view.settings.min_outcomes);
@@ -232,8 +231,8 @@ base::Status plan_leaf(const LeafView& view, const Outcomes& outcomes, LeafPlan&
     if (std::isfinite(plan.selection_mean) && std::isfinite(plan.selection_variance)) {
         return base::ok();
     }
-    return invalid_argument(
-        "bad_outcomes",
+    return make_error(
+        Reason::kBadOutcomes,
         "{}: a label of the development set is not 0 or 1, or an impact is out of the declared "
         "range",
         text(view.leaf));
@@ -410,9 +409,10 @@ Result<Plan> plan(const Program& program, const Settings& settings, const Log& s
     RAMPART_RETURN_IF_ERROR(check_shapes(program, selection));
     if (selection_outcomes.label.size() != selection.size() ||
         selection_outcomes.impact.size() != selection.size()) {
-        return invalid_argument(
-            "bad_shape", "{} labels and {} impacts for {} records of the development set",
-            selection_outcomes.label.size(), selection_outcomes.impact.size(), selection.size());
+        return make_error(ope::Reason::kBadShape,
+                          "{} labels and {} impacts for {} records of the development set",
+                          selection_outcomes.label.size(), selection_outcomes.impact.size(),
+                          selection.size());
     }
     Plan out;
     out.leaves.resize(program.leaves.size());

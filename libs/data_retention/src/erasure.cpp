@@ -4,12 +4,12 @@
 #include <set>
 
 #include "rampart/base/digest.hpp"
+#include "rampart/data_retention/reasons.hpp"
 #include "rampart/registry/reasons.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "rampart/wire/topics.hpp"
-#include "services/rampartd/reasons.hpp"
 
 namespace rampart::data_retention {
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "rampart/decision/reasons.hpp"
+
 namespace rampart::decision {
 namespace {
 
@@ -64,8 +66,8 @@ Result<ReasonCodes> ReasonCodes::create(const model::Policy& policy) {
     if (learned == nullptr || reasons->method != model::ReasonMethod::kShapley) return codes;
     auto shap = explain::TreeShap::interventional(learned->ensemble, d, codes.reference_);
     if (!shap) {
-        return base::invalid_argument("bad_reference_row", "the reference row: {}",
-                                      shap.error().message);
+        return base::make_error(Reason::kBadReferenceRow, "the reference row: {}",
+                                shap.error().message);
     }
     codes.shap_ = std::make_shared<const explain::TreeShap>(*std::move(shap));
     return codes;

@@ -1,7 +1,9 @@
 #include <set>
 
 #include "rampart/decision_log/decision_log.hpp"
+#include "rampart/decision_log/reasons.hpp"
 #include "rampart/streaming/partitioner.hpp"
+#include "rampart/streaming/reasons.hpp"
 #include "rampart/wire/record_codec.hpp"
 
 /// How decisions get into the log: the part of DecisionLog that one thread at a time runs.
@@ -93,13 +95,13 @@ AppendResult DecisionLog::append(const PendingDecisions& pending) {
         } else if (!placed[i]) {
             result.failed.emplace(partition, placed[i].error());
         } else if (placed[i]->partition != partition->id()) {
-            result.failed.emplace(partition,
-                                  base::failed_precondition(
-                                      "partitions_changed",
-                                      "decision '{}' was written to partition {} and not to {}: "
-                                      "topic '{}' no longer has {} partitions",
-                                      records[i].key, placed[i]->partition, partition->id(),
-                                      options_.topic, options_.partitions));
+            result.failed.emplace(
+                partition,
+                base::make_error(streaming::Reason::kPartitionsChanged,
+                                 "decision '{}' was written to partition {} and not to {}: "
+                                 "topic '{}' no longer has {} partitions",
+                                 records[i].key, placed[i]->partition, partition->id(),
+                                 options_.topic, options_.partitions));
         } else {
             appended[partition].push_back(
                 {partition->id(), placed[i]->offset, std::move(records[i])});
@@ -133,7 +135,7 @@ void DecisionLog::apply_appended(OwnedPartition& partition,
     for (const auto& stored : records) {
         const domain::DecisionId id(stored.record.key);
         auto found = index.find(id);
-        if (!found && found.error().reason == "erased") {
+        if (!found && found.error().is(Reason::kErased)) {
             result.refused.emplace(id, found.error());
             continue;
         }
@@ -144,7 +146,7 @@ void DecisionLog::apply_appended(OwnedPartition& partition,
     const Fence fence = index.fence();
     if (fence.epoch <= partition.epoch()) {
         if (missing)
-            fail(base::internal_error("not_counted", "the index took no notice of a decision"));
+            fail(base::make_error(Reason::kNotCounted, "the index took no notice of a decision"));
         return;
     }
     const bool first = give_up(partition.id(), fence.node);

@@ -6,6 +6,8 @@
 #include "index_keys.hpp"
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/decision_log/reasons.hpp"
+#include "rampart/streaming/reasons.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/fence.hpp"
 #include "rampart/wire/record_codec.hpp"
@@ -86,12 +88,12 @@ Status DecisionIndex::load() {
     RAMPART_TRY(const auto made_for, database_->get(kMeta, kPartitionKey));
     if (!made_for) return database_->write(first_batch(options_), storage::Sync::kAlways);
     if (*made_for != identity) {
-        return base::failed_precondition("other_partition",
-                                         "the index in '{}' is not that of partition {} of {}; set "
-                                         "the number of partitions back, "
-                                         "or remove the index to make it anew from the log",
-                                         database_->path().string(), options_.partition,
-                                         options_.partitions);
+        return base::make_error(streaming::Reason::kOtherPartition,
+                                "the index in '{}' is not that of partition {} of {}; set "
+                                "the number of partitions back, "
+                                "or remove the index to make it anew from the log",
+                                database_->path().string(), options_.partition,
+                                options_.partitions);
     }
     RAMPART_TRY(const auto explored_by, database_->get(kMeta, kExploredByKey));
     if (explored_by != kDecidedAt) RAMPART_RETURN_IF_ERROR(recount_explored());
@@ -135,8 +137,8 @@ Result<std::optional<domain::Decision>> DecisionIndex::find(const domain::Decisi
     RAMPART_TRY(const auto bytes, database_->get(kDecisions, id.value()));
     if (!bytes) return std::optional<domain::Decision>();
     if (*bytes == kErased) {
-        return base::failed_precondition(
-            "erased",
+        return base::make_error(
+            Reason::kErased,
             "decision '{}' was erased at the applicant's request; a new application needs "
             "an id of its own",
             id);

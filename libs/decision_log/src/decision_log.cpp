@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/decision_log/reasons.hpp"
+#include "rampart/storage/reasons.hpp"
 #include "rampart/streaming/partitioner.hpp"
+#include "rampart/streaming/reasons.hpp"
 
 namespace rampart::decision_log {
 
@@ -20,8 +23,9 @@ constexpr size_t kMaxTogether = 4 * base::limits::kMaxBatch;
 
 Result<std::vector<PartitionId>> owned_of(const DecisionLogOptions& options) {
     if (options.partitions < 1 || options.partitions > kMaxPartitions) {
-        return base::out_of_range("bad_partitions", "{} partitions; 1 to {} are allowed",
-                                  options.partitions, kMaxPartitions);
+        return base::make_error(streaming::Reason::kBadPartitions,
+                                "{} partitions; 1 to {} are allowed", options.partitions,
+                                kMaxPartitions);
     }
     std::vector<PartitionId> owned = options.owned;
     if (owned.empty()) {
@@ -30,9 +34,9 @@ Result<std::vector<PartitionId>> owned_of(const DecisionLogOptions& options) {
     std::sort(owned.begin(), owned.end());
     const bool twice = std::adjacent_find(owned.begin(), owned.end()) != owned.end();
     if (twice || owned.front().value() < 0 || owned.back().value() >= options.partitions) {
-        return base::out_of_range("bad_partitions",
-                                  "the partitions to own have to be different ones of 0 to {}",
-                                  options.partitions - 1);
+        return base::make_error(streaming::Reason::kBadPartitions,
+                                "the partitions to own have to be different ones of 0 to {}",
+                                options.partitions - 1);
     }
     return owned;
 }
@@ -48,8 +52,8 @@ Result<std::unique_ptr<DecisionLog>> DecisionLog::open(DecisionLogOptions option
                                                        DecisionLogDeps deps) {
     RAMPART_TRY(const int32_t partitions, deps.reader.partitions(options.topic));
     if (partitions < options.partitions) {
-        return base::failed_precondition(
-            "partitions_changed",
+        return base::make_error(
+            streaming::Reason::kPartitionsChanged,
             "topic '{}' has {} partitions, and {} are configured; the number is fixed once "
             "decisions are in it",
             options.topic, partitions, options.partitions);
@@ -90,8 +94,8 @@ Status DecisionLog::claim_partitions() {
     if (!options_.claim) {
         for (const auto& [p, epoch] : fences) {
             if (epoch == 0) continue;
-            return base::failed_precondition(
-                "fenced",
+            return base::make_error(
+                Reason::kFenced,
                 "partition {} has a fence of epoch {}: the log is shared by nodes that hold "
                 "leases, "
                 "and without one this node's decisions would not count",
@@ -110,8 +114,8 @@ Status DecisionLog::take(OwnedPartition& partition) {
     if (!options_.claim) return base::ok();
     const auto claimed = claimed_.find(partition.id());
     if (claimed == claimed_.end()) {
-        return base::internal_error("no_epoch", "partition {} was claimed without an epoch",
-                                    partition.id());
+        return base::make_error(Reason::kNoEpoch, "partition {} was claimed without an epoch",
+                                partition.id());
     }
     return partition.take(claimed->second, options_.node, deps_.clock.now(), options_.topic,
                           deps_.writer);
@@ -187,16 +191,16 @@ Result<std::optional<domain::Decision>> DecisionLog::look_up(const OwnedPartitio
 
 base::Error DecisionLog::not_owner(PartitionId partition) const {
     const auto owner = options_.owner_of ? options_.owner_of(partition) : std::nullopt;
-    return base::failed_precondition(
-        "not_owner", "partition {} of {} is not decided here but by {}; ask there", partition,
+    return base::make_error(
+        Reason::kNotOwner, "partition {} of {} is not decided here but by {}; ask there", partition,
         options_.partitions, owner ? fmt::format("the node '{}'", *owner) : "another node");
 }
 
 base::Error DecisionLog::refusal(const OwnedPartition& partition, const base::Error& why) const {
     if (partition.given_up()) return not_owner(partition.id());
-    if (!is_gap(why) && why.reason != "state_damaged") return why;
-    return base::unavailable("partition_stopped", "partition {} stands still: {}", partition.id(),
-                             why.message);
+    if (!is_gap(why) && !why.is(storage::Reason::kStateDamaged)) return why;
+    return base::make_error(Reason::kPartitionStopped, "partition {} stands still: {}",
+                            partition.id(), why.message);
 }
 
 base::Error DecisionLog::unless_rebuilding(PartitionId id, const base::Error& why) const {

@@ -1,5 +1,6 @@
 #include "index_keys.hpp"
 #include "rampart/base/bytes.hpp"
+#include "rampart/streaming/reasons.hpp"
 
 /// Whether the log is still the one that an index was read from, and what to do if it is not.
 namespace rampart::decision_log {
@@ -42,14 +43,14 @@ Status DecisionIndex::check_topic(std::string_view topic) {
                              : decisions ? options_.partitions
                                          : now.partitions;
     if (known && known->identity != now.identity) {
-        return base::failed_precondition(
-            "topic_recreated", "topic '{}' is '{}', and '{}' was read before: the log is another",
-            topic, now.identity, known->identity);
+        return base::make_error(streaming::Reason::kTopicRecreated,
+                                "topic '{}' is '{}', and '{}' was read before: the log is another",
+                                topic, now.identity, known->identity);
     }
     if (now.partitions != expected) {
-        return base::failed_precondition("partitions_changed",
-                                         "topic '{}' has {} partitions, and {} are expected", topic,
-                                         now.partitions, expected);
+        return base::make_error(streaming::Reason::kPartitionsChanged,
+                                "topic '{}' has {} partitions, and {} are expected", topic,
+                                now.partitions, expected);
     }
     if (known) return base::ok();
     storage::WriteBatch batch;
@@ -144,12 +145,12 @@ Result<std::optional<AcceptedGap>> DecisionIndex::accept_topic(std::string_view 
     RAMPART_TRY(const Topic now, topic_now(topic));
     const bool decisions = topic == options_.decisions_topic;
     if (decisions && now.partitions < options_.partitions) return why;
-    if (decisions && why.reason == "topic_recreated") {
+    if (decisions && why.is(streaming::Reason::kTopicRecreated)) {
         RAMPART_RETURN_IF_ERROR(database_->mark_beyond_log());
     }
     storage::WriteBatch batch;
     put_topic(batch, topic, now);
-    if (why.reason == "topic_recreated") {
+    if (why.is(streaming::Reason::kTopicRecreated)) {
         for (int32_t p = 0; p < now.partitions; ++p) {
             RAMPART_TRY(const auto old, bookmark(topic, PartitionId(p)));
             if (!old) continue;

@@ -2,9 +2,9 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/decision_log/reasons.hpp"
 #include "rampart/storage/reasons.hpp"
 #include "rampart/wire/fence.hpp"
-#include "services/decision_service/reasons.hpp"
 
 namespace rampart::decision_log {
 

@@ -1,4 +1,5 @@
 #include "rampart/decision_log/decision_log.hpp"
+#include "rampart/decision_log/reasons.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/record_codec.hpp"
 
@@ -40,7 +41,7 @@ Upkeep DecisionLog::upkeep() const {
         upkeep.set_aside += partition->index().set_aside();
         if (!partition->is_rebuilding()) continue;
         const Status status = partition->status();
-        const bool goes_on = status || status.error().reason == "partition_rebuilding";
+        const bool goes_on = status || status.error().is(Reason::kPartitionRebuilding);
         ++(goes_on ? upkeep.rebuilding : upkeep.refused);
     }
     return upkeep;
@@ -122,7 +123,7 @@ Result<std::vector<domain::DecisionId>> DecisionLog::not_erased(
             return base::ok();
         }
         const auto found = partition->index().find(id);
-        if (!found) return found.error().reason == "erased" ? base::ok() : Status(found.error());
+        if (!found) return found.error().is(Reason::kErased) ? base::ok() : Status(found.error());
         if (*found) left.push_back(id);
         return base::ok();
     };

@@ -85,9 +85,9 @@ base::Result<std::optional<fair_regression::RegressionLoss>> regression_loss_of(
     const auto& stored = policy.state().regression_loss;
     if (!stored) return std::optional<fair_regression::RegressionLoss>();
     if (policy.last_learned() == nullptr || policy.group_aware())
-        return base::data_loss("bad_training_record",
-                               "the model says that it is of fair regression, and has no score or "
-                               "one that reads the group");
+        return base::make_error(Reason::kBadTrainingRecord,
+                                "the model says that it is of fair regression, and has no score or "
+                                "one that reads the group");
     auto loss = loss_of(*stored);
     if (!loss) return loss.error().with_context("the model's loss");
     return std::optional(*std::move(loss));

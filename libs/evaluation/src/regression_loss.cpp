@@ -1,5 +1,7 @@
 #include "rampart/evaluation/regression_loss.hpp"
 
+#include "rampart/model/reasons.hpp"
+
 namespace rampart::evaluation {
 
 using base::Result;
@@ -42,9 +44,9 @@ Result<RegressionLoss> loss_of(const model::StoredLoss& stored) {
         case model::RegressionLossKind::kUser:
             break;
     }
-    return base::invalid_argument("bad_regression_loss",
-                                  "a loss of the caller's own is in no model file; name one of "
-                                  "Rampart's");
+    return base::make_error(model::Reason::kBadRegressionLoss,
+                            "a loss of the caller's own is in no model file; name one of "
+                            "Rampart's");
 }
 
 }  // namespace rampart::evaluation

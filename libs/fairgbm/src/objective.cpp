@@ -53,8 +53,8 @@ base::Result<FairGbmObjective> FairGbmObjective::create(
     const auto& [parity, targets] = constraints;
     if (params.ascent.paper_compat && (std::any_of(parity.begin(), parity.end(), approval) ||
                                        std::any_of(targets.begin(), targets.end(), approval)))
-        return base::invalid_argument(
-            "not_as_printed",
+        return base::make_error(
+            Reason::kNotAsPrinted,
             "as printed FairGBM bounds errors; for statistical_parity leave paper_compat "
             "off");
     RAMPART_TRY(auto system, fairness::RateSystem::create(data, constraints));

@@ -33,8 +33,8 @@ base::Status validate(const OperatingPoint& point) {
                                 point.threshold);
     if (!point.meets) return base::ok();
     if (point.meets->rate == Rate::kError)
-        return base::invalid_argument(
-            "bad_operating_point",
+        return base::make_error(
+            Reason::kBadOperatingPoint,
             "an operating point is a bound on fpr, fnr or statistical_parity; the error "
             "does not fall or rise with the threshold");
     return validate(RateConstraints{{}, {*point.meets}});

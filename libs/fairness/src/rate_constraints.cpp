@@ -79,13 +79,13 @@ base::Result<Rate> parse_rate(std::string_view text) {
         if (word.text == wanted) return word.rate;
     for (const auto& word : kRenamed)
         if (word.earlier == wanted)
-            return base::invalid_argument("unknown_rate", "'{}' is no rate: write {}",
-                                          text.substr(0, 60), word.today);
-    return base::invalid_argument("unknown_rate",
-                                  "'{}' is no rate: use fpr, fnr, statistical_parity (approval "
-                                  "rates) or error; between groups also equal_opportunity (fnr) "
-                                  "and equalized_odds (fpr and fnr)",
-                                  text.substr(0, 60));
+            return base::make_error(Reason::kUnknownRate, "'{}' is no rate: write {}",
+                                    text.substr(0, 60), word.today);
+    return base::make_error(Reason::kUnknownRate,
+                            "'{}' is no rate: use fpr, fnr, statistical_parity (approval "
+                            "rates) or error; between groups also equal_opportunity (fnr) "
+                            "and equalized_odds (fpr and fnr)",
+                            text.substr(0, 60));
 }
 
 base::Status validate(const RateConstraints& constraints) {

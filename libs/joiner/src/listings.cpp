@@ -20,7 +20,8 @@ Status add_unmatched(const JoinStore& store, size_t limit, std::vector<Unmatched
     const auto visit = [&](std::string_view id, std::string_view) -> Result<bool> {
         if (found.size() >= limit) return false;
         RAMPART_TRY(const auto state, store.load(id, &snapshot));
-        if (!state) return base::data_loss("corrupt_index", "decision '{}' has no state", id);
+        if (!state)
+            return base::make_error(Reason::kCorruptIndex, "decision '{}' has no state", id);
         Unmatched unmatched{domain::DecisionId(std::string(id)), {}, {}};
         for (const auto& r : state->reports) {
             unmatched.outcomes.push_back(

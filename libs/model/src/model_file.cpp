@@ -473,9 +473,9 @@ Result<Payload> payload_of(std::string_view bytes) {
     RAMPART_TRY(const uint32_t version, reader.u32());
     RAMPART_TRY(const uint64_t length, reader.u64());
     if (version < kPlain || version > kWithState) {
-        return base::invalid_argument("unknown_model_version",
-                                      "format version {}; this program reads versions {} to {}",
-                                      version, kPlain, kWithState);
+        return base::make_error(Reason::kUnknownModelVersion,
+                                "format version {}; this program reads versions {} to {}", version,
+                                kPlain, kWithState);
     }
     const size_t rest = bytes.size() - kHeaderBytes - kDigestBytes;
     if (length != rest) {

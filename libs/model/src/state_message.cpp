@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "rampart/base/check.hpp"
+#include "rampart/model/reasons.hpp"
 
 namespace rampart::model {
 namespace {
@@ -13,7 +14,9 @@ using base::Result;
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();  // the same bits every time
 
-base::Error bad(std::string_view what) { return base::data_loss("bad_model_file", "{}", what); }
+base::Error bad(std::string_view what) {
+    return base::make_error(Reason::kBadModelFile, "{}", what);
+}
 
 v1::ReasonMethod to_message(ReasonMethod method) {
     switch (method) {

@@ -11,6 +11,7 @@
 #include "rampart/base/utf8.hpp"
 #include "rampart/dataset/split.hpp"
 #include "rampart/dataset/text.hpp"
+#include "rampart/model/reasons.hpp"
 
 namespace rampart::model {
 namespace {
@@ -59,9 +60,9 @@ Result<std::vector<float>> reference_row_of(std::string_view text) {
         const auto cell = text.substr(0, text.find(','));
         const auto number = dataset::parse_number(cell);
         if (!number && cell != "nan")
-            return base::data_loss("bad_reference_row",
-                                   "'{}' holds '{}' at place {}; expected a number or nan",
-                                   kReferenceRow, cell.substr(0, 40), row.size() + 1);
+            return base::make_error(Reason::kBadReferenceRow,
+                                    "'{}' holds '{}' at place {}; expected a number or nan",
+                                    kReferenceRow, cell.substr(0, 40), row.size() + 1);
         row.push_back(number ? static_cast<float>(*number) : std::nanf(""));
         if (cell.size() == text.size()) return row;
         text.remove_prefix(cell.size() + 1);
@@ -72,8 +73,8 @@ Result<std::vector<float>> reference_row_of(std::string_view text) {
 Result<std::optional<ReasonReference>> take_reasons(TextByKey& provenance) {
     const auto row = take(provenance, kReferenceRow), method = take(provenance, kReasonMethod);
     if (method && *method != kShapley)
-        return base::data_loss("bad_reason_method", "'{}' is '{}'; expected '{}'", kReasonMethod,
-                               method->substr(0, 40), kShapley);
+        return base::make_error(Reason::kBadReasonMethod, "'{}' is '{}'; expected '{}'",
+                                kReasonMethod, method->substr(0, 40), kShapley);
     if (!row) return std::optional<ReasonReference>();
     ReasonReference reasons{method ? ReasonMethod::kShapley : ReasonMethod::kReplacement, {}};
     RAMPART_TRY(reasons.row, reference_row_of(*row));
@@ -85,10 +86,10 @@ Result<std::string> take_metric(TextByKey& provenance) {
     if (!text && !digest) return std::string();
     auto bytes = base::from_base64(text.value_or(""));
     if (!text || !bytes || bytes->empty())
-        return base::data_loss("bad_metric_file", "'{}' is not base64", kMetric);
+        return base::make_error(Reason::kBadMetricFile, "'{}' is not base64", kMetric);
     if (digest && *digest != base::sha256(*bytes).hex())
-        return base::data_loss("bad_metric_file", "'{}' is not that of '{}'", kMetricDigest,
-                               kMetric);
+        return base::make_error(Reason::kBadMetricFile, "'{}' is not that of '{}'", kMetricDigest,
+                                kMetric);
     return *std::move(bytes);
 }
 
@@ -102,8 +103,9 @@ Result<std::optional<std::vector<double>>> take_multipliers(TextByKey& provenanc
         double value = 0;
         const auto [next, error] = std::from_chars(at, end, value);
         if (error != std::errc{} || (next != end && *next != ' '))
-            return base::data_loss("bad_multipliers", "'{}' holds more than numbers after {}",
-                                   kMultipliers, values.size());
+            return base::make_error(Reason::kBadMultipliers,
+                                    "'{}' holds more than numbers after {}", kMultipliers,
+                                    values.size());
         values.push_back(value);
         at = next == end ? end : next + 1;
     }
@@ -121,8 +123,8 @@ Result<std::optional<StoredLoss>> take_loss(TextByKey& provenance) {
     if (space != std::string::npos)
         parameter = dataset::parse_number(std::string_view(*text).substr(space + 1));
     if (named == std::end(kLosses) || (space != std::string::npos && !parameter))
-        return base::data_loss("bad_regression_loss", "'{}' is '{}'; expected e.g. 'squared'",
-                               kLoss, text->substr(0, 40));
+        return base::make_error(Reason::kBadRegressionLoss, "'{}' is '{}'; expected e.g. 'squared'",
+                                kLoss, text->substr(0, 40));
     return std::optional(StoredLoss{named->kind, parameter.value_or(named->parameter)});
 }
 
@@ -134,24 +136,25 @@ Result<std::optional<TrainingRecord>> take_training(TextByKey& provenance) {
     for (const auto& [key, text] :
          {std::pair{kTableSchema, &schema}, {kSplit, &split}, {kData, &data}, {kSeed, &seed}})
         if (!*text)
-            return base::data_loss("bad_training_record", "'{}' is missing beside the others", key);
+            return base::make_error(Reason::kBadTrainingRecord, "'{}' is missing beside the others",
+                                    key);
     TrainingRecord record{*std::move(schema), *std::move(split), 0, {}};
     const char* const end = seed->data() + seed->size();
     const auto [at, error] = std::from_chars(seed->data(), end, record.seed);
     if (error != std::errc() || at != end)
-        return base::data_loss("bad_training_record", "'{}' is '{}'; expected a whole number",
-                               kSeed, seed->substr(0, 40));
+        return base::make_error(Reason::kBadTrainingRecord, "'{}' is '{}'; expected a whole number",
+                                kSeed, seed->substr(0, 40));
     const auto digest = base::Digest::from_hex(*data);
     if (!digest)
-        return base::data_loss("bad_training_record", "'{}' is '{}'; expected a SHA-256", kData,
-                               data->substr(0, 80));
+        return base::make_error(Reason::kBadTrainingRecord, "'{}' is '{}'; expected a SHA-256",
+                                kData, data->substr(0, 80));
     record.data = *digest;
     return std::optional(std::move(record));
 }
 
 template <class... Args>
 base::Error bad(fmt::format_string<Args...> format, Args&&... args) {
-    return base::invalid_argument("bad_policy", format, std::forward<Args>(args)...);
+    return base::make_error(Reason::kBadPolicy, format, std::forward<Args>(args)...);
 }
 
 base::Status check_text(std::string_view what, std::string_view text) {
@@ -163,16 +166,16 @@ base::Status check_text(std::string_view what, std::string_view text) {
 
 base::Status check_reasons(const ReasonReference& reasons, const dataset::FeatureSchema& schema) {
     if (reasons.row.size() != schema.size())
-        return base::invalid_argument("bad_reference_row",
-                                      "the reference row has {} values for {} features",
-                                      reasons.row.size(), schema.size());
+        return base::make_error(Reason::kBadReferenceRow,
+                                "the reference row has {} values for {} features",
+                                reasons.row.size(), schema.size());
     const auto infinite = std::find_if(reasons.row.begin(), reasons.row.end(),
                                        [](float value) { return std::isinf(value); });
     if (infinite != reasons.row.end())
-        return base::invalid_argument("bad_reference_row",
-                                      "the reference row has {} at place {}; expected a finite "
-                                      "number, or NaN for missing",
-                                      *infinite, infinite - reasons.row.begin() + 1);
+        return base::make_error(Reason::kBadReferenceRow,
+                                "the reference row has {} at place {}; expected a finite "
+                                "number, or NaN for missing",
+                                *infinite, infinite - reasons.row.begin() + 1);
     return base::ok();
 }
 

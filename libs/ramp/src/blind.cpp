@@ -48,14 +48,14 @@ base::Status check(const BlindProblem& p, const RampParams& params) {
     if (params.gamma == 0)
         return base::make_error(Reason::kBadGamma, "gamma 0: a group-blind ramp needs [1e-6, 100]");
     if (params.criterion == RampCriterion::kCovariance)
-        return base::invalid_argument(
-            "bad_criterion",
+        return base::make_error(
+            Reason::kBadCriterion,
             "a group-blind ramp keeps statistical_parity, equal_opportunity or equalized_odds: it "
             "has no strata for covariance");
     const bool odds = params.criterion == RampCriterion::kEqualizedOdds;
     if (p.given_label && params.criterion == RampCriterion::kStatisticalParity)
-        return base::invalid_argument(
-            "bad_posterior",
+        return base::make_error(
+            Reason::kBadPosterior,
             "statistical_parity is about all rows: it needs P(group | x), not given a label");
     if (p.posterior_unfavourable.size() != (p.given_label && odds ? n * p.groups : 0))
         return base::make_error(

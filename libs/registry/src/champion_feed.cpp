@@ -3,7 +3,7 @@
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/certification/reasons.hpp"
-#include "services/rampartd/reasons.hpp"
+#include "rampart/registry/reasons.hpp"
 
 namespace rampart::registry {
 namespace {
@@ -68,8 +68,8 @@ Result<ChampionNotice> decode_notice(std::string_view bytes, const base::Verifyi
 Status ChampionPublisher::publish(const Promotion& champion, const std::string& model_file) {
     if (published_ == champion.sequence) return base::ok();
     if (model::policy_id_of(model_file) != champion.policy)
-        return base::internal_error("other_model", "the file to publish is not that of champion {}",
-                                    champion.policy);
+        return base::make_error(Reason::kOtherModel,
+                                "the file to publish is not that of champion {}", champion.policy);
     const ChampionNotice notice{champion.sequence, champion.policy, champion.certified()};
     // the model first: who reads the notice finds it
     const std::vector<streaming::Record> records{

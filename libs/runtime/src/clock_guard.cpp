@@ -2,7 +2,7 @@
 
 #include "rampart/base/file.hpp"
 #include "rampart/base/log.hpp"
-#include "services/rampartd/reasons.hpp"
+#include "rampart/runtime/reasons.hpp"
 
 namespace rampart::runtime {
 

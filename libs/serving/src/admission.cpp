@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "rampart/serving/reasons.hpp"
+
 namespace rampart::serving {
 
 Admission::Place::Place(Place&& other) noexcept

@@ -5,6 +5,7 @@
 #include "application_lanes.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/wire/reasons.hpp"
 
 namespace rampart::serving {
 
@@ -39,8 +40,9 @@ ApplicationConsumer::ApplicationConsumer(ConsumerOptions options, ConsumerDeps d
 Result<std::unique_ptr<ApplicationConsumer>> ApplicationConsumer::create(ConsumerOptions options,
                                                                          ConsumerDeps deps) {
     if (options.batch < 1 || options.batch > base::limits::kMaxBatch) {
-        return base::out_of_range("bad_batch", "{} applications a batch; 1 to {} are allowed",
-                                  options.batch, base::limits::kMaxBatch);
+        return base::make_error(wire::Reason::kBadBatch,
+                                "{} applications a batch; 1 to {} are allowed", options.batch,
+                                base::limits::kMaxBatch);
     }
     std::unique_ptr<ApplicationConsumer> consumer(
         new ApplicationConsumer(std::move(options), deps));

@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "application_lanes.hpp"
+#include "rampart/wire/reasons.hpp"
 #include "rampart/wire/record_codec.hpp"
 
 /// What an operator does about applications: gaps and the quarantine.
@@ -70,9 +71,9 @@ Result<std::pair<DecisionIndex*, wire::Quarantined>> ApplicationConsumer::find_q
                     index->find_quarantined(options_.applications_topic, source, offset));
         if (found) return std::pair(index, *std::move(found));
     }
-    return base::not_found("not_quarantined",
-                           "offset {} of partition {} of topic '{}' is not in quarantine here",
-                           offset, source, options_.applications_topic);
+    return base::make_error(wire::Reason::kNotQuarantined,
+                            "offset {} of partition {} of topic '{}' is not in quarantine here",
+                            offset, source, options_.applications_topic);
 }
 
 Result<std::optional<base::Error>> ApplicationConsumer::replay_quarantined(PartitionId source,

@@ -2,6 +2,8 @@
 
 #include "application_lanes.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/decision/reasons.hpp"
+#include "rampart/decision_log/reasons.hpp"
 #include "rampart/streaming/bookmark.hpp"
 #include "rampart/wire/record_codec.hpp"
 
@@ -22,7 +24,7 @@ namespace {
 constexpr base::Logger kLog("serving");
 
 bool is_elsewhere(const base::Error& error) {
-    return error.reason == "not_owner" || error.reason == "fenced";
+    return error.is(decision_log::Reason::kNotOwner) || error.is(decision_log::Reason::kFenced);
 }
 
 }  // namespace
@@ -34,7 +36,7 @@ bool is_about_the_record(const base::Error& error) {
         case ErrorCode::kAlreadyExists:
             return true;
         case ErrorCode::kFailedPrecondition:
-            return error.reason == "group_unknown";  // of the applicant
+            return error.is(decision::Reason::kGroupUnknown);  // of the applicant
         case ErrorCode::kNotFound:
         case ErrorCode::kResourceExhausted:
         case ErrorCode::kPermissionDenied:
@@ -113,7 +115,7 @@ Status ApplicationConsumer::decide(Round& round) {
 }
 
 void ApplicationConsumer::sort_out(const Pending& pending, const base::Error& error, Round& round) {
-    if (error.reason == "erased") {
+    if (error.is(decision_log::Reason::kErased)) {
         // it came again after it was to be forgotten: not into quarantine either
         kLog.info("msg=\"erased application passed over\" source={} offset={}",
                   pending.stored.partition, pending.stored.offset);

@@ -1,5 +1,8 @@
 #include "batch.hpp"
 
+#include "rampart/serving/reasons.hpp"
+#include "rampart/wire/reasons.hpp"
+
 namespace rampart::serving {
 
 using base::Status;
@@ -27,17 +30,16 @@ bool same_content(const Application& a, const Application& b) {
 
 Status check_same(const Application& application, const Decision& stored) {
     if (same_content(application, stored.application)) return base::ok();
-    return base::already_exists(
-        "application_differs",
-        "application '{}' was decided before with other content; give a new "
-        "application an id of its own",
-        application.id);
+    return base::make_error(Reason::kApplicationDiffers,
+                            "application '{}' was decided before with other content; give a new "
+                            "application an id of its own",
+                            application.id);
 }
 
 Status check_batch(std::string_view what, size_t size) {
     if (size >= 1 && size <= limits::kMaxBatch) return base::ok();
-    return base::out_of_range("bad_batch", "{} {}; 1 to {} are allowed", size, what,
-                              limits::kMaxBatch);
+    return base::make_error(wire::Reason::kBadBatch, "{} {}; 1 to {} are allowed", size, what,
+                            limits::kMaxBatch);
 }
 
 void DecisionService::Batch::add_partitions(std::set<OwnedPartition*>& partitions) const {

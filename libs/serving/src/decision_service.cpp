@@ -7,6 +7,8 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/decision/encode.hpp"
+#include "rampart/domain/reasons.hpp"
+#include "rampart/serving/reasons.hpp"
 #include "rampart/wire/event_codec.hpp"
 
 namespace rampart::serving {
@@ -72,8 +74,8 @@ Result<std::unique_ptr<DecisionService>> DecisionService::open(DecisionServiceOp
 Status DecisionService::set_policy(std::shared_ptr<const model::LoadedPolicy> loaded,
                                    bool certified) {
     if (loaded->policy.group_aware() && !options_.group_lookup) {
-        return base::failed_precondition(
-            "group_blind_service",
+        return base::make_error(
+            Reason::kGroupBlindService,
             "policy {} reads the applicant's group; this service is group-blind", loaded->id);
     }
     RAMPART_TRY(auto next, decision::PolicyInForce::create(std::move(loaded), certified));
@@ -92,7 +94,8 @@ std::shared_ptr<const decision::PolicyInForce> DecisionService::policy() const {
 }
 
 Status DecisionService::ready() const {
-    if (policy() == nullptr) return base::unavailable("no_policy", "no policy is in force yet");
+    if (policy() == nullptr)
+        return base::make_error(Reason::kNoPolicy, "no policy is in force yet");
     return log_->any_decides();
 }
 
@@ -141,9 +144,9 @@ Result<DecisionService::Candidate> DecisionService::prepare(
                 decision::decide(policy, application, candidate.row, candidate.group,
                                  options_.draw_key, candidate.explore_allowed, now));
     if (wire::encode(candidate.decision).size() + kRecordMargin > limits::kMaxRecordBytes) {
-        return base::out_of_range("application_too_large",
-                                  "application '{}' does not fit into a record of {} bytes",
-                                  application.id, limits::kMaxRecordBytes);
+        return base::make_error(domain::Reason::kApplicationTooLarge,
+                                "application '{}' does not fit into a record of {} bytes",
+                                application.id, limits::kMaxRecordBytes);
     }
     return candidate;
 }
@@ -161,7 +164,7 @@ Status DecisionService::run(Batch& batch, std::span<const Application> applicati
     }
     batch.policy = policy();
     if (batch.policy == nullptr) {
-        return base::unavailable("no_policy", "no policy is in force yet; retry later");
+        return base::make_error(Reason::kNoPolicy, "no policy is in force yet; retry later");
     }
     batch.candidates.reserve(applications.size());
     for (const auto& application : applications) {
@@ -295,7 +298,7 @@ Result<Decision> DecisionService::find(const domain::DecisionId& id) const {
     if (const auto status = partition->status(); !status) {
         return log_->refusal(*partition, status.error());
     }
-    return base::not_found("unknown_decision", "there is no decision '{}'", id);
+    return base::make_error(Reason::kUnknownDecision, "there is no decision '{}'", id);
 }
 
 }  // namespace rampart::serving

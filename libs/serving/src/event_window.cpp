@@ -1,5 +1,7 @@
 #include "rampart/serving/event_window.hpp"
 
+#include "rampart/serving/reasons.hpp"
+
 namespace rampart::serving {
 
 using base::Status;

@@ -90,10 +90,10 @@ Result<TrainingSetBuilder> TrainingSetBuilder::create(
                                 "the feature schema has no features; name at least one");
     }
     if (split_salt.size() < kMinSaltBytes) {
-        return base::invalid_argument("bad_split_salt",
-                                      "the split salt has {} bytes; {} or more are needed, so "
-                                      "that the persons of the vault cannot be guessed",
-                                      split_salt.size(), kMinSaltBytes);
+        return base::make_error(Reason::kBadSplitSalt,
+                                "the split salt has {} bytes; {} or more are needed, so "
+                                "that the persons of the vault cannot be guessed",
+                                split_salt.size(), kMinSaltBytes);
     }
     TrainingSetBuilder builder;
     builder.joiner_ = &joiner;

@@ -2,7 +2,9 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/protected_attributes/codec.hpp"
+#include "rampart/streaming/reasons.hpp"
 #include "services/rampartd/api/bodies.hpp"
+#include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
 
@@ -18,16 +20,17 @@ Result<http::Response> AttributeRoutes::handle_attributes(const http::Request& r
         rest.remove_prefix(std::min(end + 1, rest.size()));
         if (line.empty()) continue;
         if (people.size() == base::limits::kMaxBatch) {
-            return base::out_of_range("batch_too_large", "more than {} lines; send them in parts",
-                                      base::limits::kMaxBatch);
+            return base::make_error(streaming::Reason::kBatchTooLarge,
+                                    "more than {} lines; send them in parts",
+                                    base::limits::kMaxBatch);
         }
         auto person = protected_attributes::parse_json(line);
         if (!person) return person.error().with_context(fmt::format("line {}", people.size() + 1));
         people.push_back(std::move(*person));
     }
     if (people.empty())
-        return base::invalid_argument("empty_batch",
-                                      "the body has no line; send one JSON object a line");
+        return base::make_error(Reason::kEmptyBatch,
+                                "the body has no line; send one JSON object a line");
     RAMPART_RETURN_IF_ERROR(state_(people));
     return json_response(Json::object({{"accepted", people.size()}}));
 }

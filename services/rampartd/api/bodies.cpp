@@ -5,6 +5,7 @@
 
 #include "rampart/base/reasons.hpp"
 #include "rampart/protected_attributes/reasons.hpp"
+#include "rampart/registry/reasons.hpp"
 
 namespace rampart::rampartd {
 
@@ -59,12 +60,13 @@ Result<int64_t> number_of(std::string_view name, std::string_view text, int64_t 
 Result<bool> yes_or_no(std::string_view name, std::string_view text) {
     if (text == "yes") return true;
     if (text == "no") return false;
-    return base::invalid_argument("bad_flag", "$.{} is \"yes\" or \"no\"", name);
+    return base::make_error(base::Reason::kBadFlag, "$.{} is \"yes\" or \"no\"", name);
 }
 
 base::Status check_reason(const Members& members) {
     if (!members.at("reason").empty()) return base::ok();
-    return base::invalid_argument("reason_missing", "$.reason is empty; say why for the audit log");
+    return base::make_error(registry::Reason::kReasonMissing,
+                            "$.reason is empty; say why for the audit log");
 }
 
 }  // namespace rampart::rampartd

@@ -1,6 +1,7 @@
 #include "services/rampartd/api/clock_routes.hpp"
 
 #include "services/rampartd/api/bodies.hpp"
+#include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
 
@@ -10,8 +11,8 @@ using http::Access, http::Lane;
 
 Result<http::Response> ClockRoutes::handle_clock(const http::Request& request) const {
     if (!clock_.is_event_time()) {
-        return base::failed_precondition(
-            "system_clock",
+        return base::make_error(
+            Reason::kSystemClock,
             "time is the wall clock here; set clock.mode = \"event\" to replay a stream");
     }
     RAMPART_TRY(const auto members, text_members(request.body, {"now"}));
@@ -19,8 +20,8 @@ Result<http::Response> ClockRoutes::handle_clock(const http::Request& request) c
     constexpr int kMaxJumpMonths = 120;  // a mistyped year would let everything mature, for ever
     const auto reached = event_time_();
     if (reached && time > base::add_months(*reached, kMaxJumpMonths)) {
-        return base::out_of_range(
-            "clock_jump",
+        return base::make_error(
+            Reason::kClockJumpTooFar,
             "$.now: {} is more than {} months after {}; move the clock in smaller steps",
             members.at("now"), kMaxJumpMonths, base::to_iso8601(*reached));
     }
@@ -30,15 +31,16 @@ Result<http::Response> ClockRoutes::handle_clock(const http::Request& request) c
 
 Result<http::Response> ClockRoutes::handle_acceptance(const http::Request& request) const {
     if (clock_.is_event_time()) {
-        return base::failed_precondition(
-            "event_clock", "time moves by POST /v1/clock here; there is no wall clock to accept");
+        return base::make_error(
+            Reason::kEventClock,
+            "time moves by POST /v1/clock here; there is no wall clock to accept");
     }
     RAMPART_TRY(const auto members, text_members(request.body, {"actor", "reason"}));
     RAMPART_RETURN_IF_ERROR(check_reason(members));
     const Status doubt = clock_.check();
     if (doubt) {
-        return base::failed_precondition("no_jump", "the wall clock is not in doubt; it says {}",
-                                         base::to_iso8601(clock_.now()));
+        return base::make_error(Reason::kNoJump, "the wall clock is not in doubt; it says {}",
+                                base::to_iso8601(clock_.now()));
     }
     const std::string wall = base::to_iso8601(clock_.guard()->wall());
     // who wants it is on record before anything is done at the time that is accepted

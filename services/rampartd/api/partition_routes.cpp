@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "rampart/decision_log/reasons.hpp"
+#include "rampart/joiner/reasons.hpp"
 #include "services/rampartd/api/places.hpp"
 
 namespace rampart::rampartd {
@@ -124,11 +126,11 @@ Result<http::Response> PartitionRoutes::handle_resume(const http::Request& reque
     if (place.topic == deps_.topics.decisions) {
         // the index of decisions reads the same topic, where this node decides
         const auto gaps = deps_.decisions.accept_gap(place.partition);
-        if (!gaps && gaps.error().reason != "not_owner") return gaps.error();
+        if (!gaps && !gaps.error().is(decision_log::Reason::kNotOwner)) return gaps.error();
         index_accepted = gaps && !gaps->empty();
     }
     const auto accepted = deps_.joiner.accept_gap(place.topic, place.partition);
-    if (!accepted && !(index_accepted && accepted.error().reason == "not_stopped")) {
+    if (!accepted && !(index_accepted && accepted.error().is(joiner::Reason::kNotStopped))) {
         return accepted.error();
     }
     for (const auto& gap : accepted.value_or(std::vector<joiner::AcceptedGap>())) {

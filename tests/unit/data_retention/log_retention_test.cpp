@@ -57,7 +57,7 @@ TEST(LogRetention, SaysWhatFailed) {
     Asked asked;
     auto failing = deps(asked);
     failing.settled = [](PartitionId) -> base::Result<Offset> {
-        return base::unavailable("timeout", "no answer");
+        return base::Error{base::ErrorCode::kUnavailable, "timeout", "no answer"};
     };
     LogRetention retention(base::Duration(), std::move(failing));
     EXPECT_EQ(retention.apply(support::day(1)).error().reason, "timeout");

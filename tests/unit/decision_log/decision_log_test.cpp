@@ -117,7 +117,8 @@ TEST_F(DecisionLogTest, FindsAnothersFenceBeforeItsRecordAndGivesThePartitionUpO
 
 TEST_F(DecisionLogTest, ALogThatCannotBeReadFailsItsPartitionUntilItCan) {
     open();
-    log_.topics["decisions"].failure = base::unavailable("timeout", "no answer");
+    log_.topics["decisions"].failure =
+        base::Error{base::ErrorCode::kUnavailable, "timeout", "no answer"};
     const auto record = wire::to_record(decision(5, kOne), 0);
     ASSERT_TRUE(log_.append_to("decisions", kOne, {&record, 1}));  // so that it has to be read
     const auto result = append({decision(0, kOne)});
@@ -225,7 +226,7 @@ TEST_F(DecisionLogTest, NamesTheOwnerOfWhatIsNotOwned) {
     const auto error = decisions_->not_owner(kZero);
     EXPECT_EQ(error.reason, "not_owner");
     EXPECT_NE(error.message.find("the node 'b'"), std::string::npos);
-    const auto damage = base::data_loss("bad_block", "x");
+    const auto damage = base::Error{base::ErrorCode::kDataLoss, "bad_block", "x"};
     EXPECT_EQ(decisions_->unless_rebuilding(kOne, damage).reason, "bad_block");
 }
 

@@ -75,7 +75,7 @@ TEST_F(OwnedPartitionTest, TriesAgainWhatFailedButNotAGap) {
     {
         auto partition = open();
         ASSERT_TRUE(partition.begin(10));
-        partition.fell_behind(base::unavailable("timeout", "no answer"));
+        partition.fell_behind(base::Error{base::ErrorCode::kUnavailable, "timeout", "no answer"});
         EXPECT_TRUE(partition.is_behind());
         EXPECT_EQ(partition.status().error().reason, "timeout");
         append(3);

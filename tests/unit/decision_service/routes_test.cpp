@@ -1,5 +1,6 @@
 #include "services/decision_service/routes.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "rampart/wire/application_json.hpp"
@@ -107,9 +108,9 @@ TEST(StatusRoutes, TellWhatIsWrong) {
               R"(200 {"ok":true,"degraded":false,"checks":[)"
               R"({"name":"one","ok":true,"required":true,"message":""},)"
               R"({"name":"two","ok":true,"required":false,"message":""}]})");
-    degraded = base::unavailable("slow", "it is slow");
+    degraded = base::Error{base::ErrorCode::kUnavailable, "slow", "it is slow"};
     EXPECT_EQ(api.get("/readyz").status, 200);
-    ready = base::unavailable("gone", "it is gone");
+    ready = base::Error{base::ErrorCode::kUnavailable, "gone", "it is gone"};
     const auto answer = api.get("/readyz");
     EXPECT_EQ(answer.status, 503);
     EXPECT_EQ(answer.header("Retry-After"), "1");

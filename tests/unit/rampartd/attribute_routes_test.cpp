@@ -46,7 +46,7 @@ TEST_F(AttributeRoutesTest, AWrongLineIsNamedAndNothingIsTaken) {
     EXPECT_EQ(api_.said("POST", kPath, "\n\n"), "400 empty_batch");
     EXPECT_EQ(api_.post(kPath, R"({"person_id":"p","x":1})").status, 400);
     EXPECT_TRUE(stated_.empty());
-    answer_ = base::invalid_argument("unknown_value", "x");
+    answer_ = base::Error{base::ErrorCode::kInvalidArgument, "unknown_value", "x"};
     EXPECT_EQ(api_.said("POST", kPath, kLine), "400 unknown_value");
 }
 

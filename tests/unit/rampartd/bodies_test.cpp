@@ -59,7 +59,10 @@ TEST(Bodies, APlaceIsAPartitionOrAllOfATopic) {
 }
 
 TEST(Bodies, AnErrorIsAResponse) {
-    EXPECT_EQ(respond(base::Result<http::Response>(base::not_found("x", "y"))).status, 404);
+    EXPECT_EQ(
+        respond(base::Result<http::Response>(base::Error{base::ErrorCode::kNotFound, "x", "y"}))
+            .status,
+        404);
     EXPECT_EQ(respond(json_response(Json::object({{"n", 1}}))).body, R"({"n":1})");
 }
 

@@ -48,7 +48,7 @@ TEST_F(ClockRoutesTest, EventTimeMovesAsItIsTold) {
               "400 unknown_field");
     EXPECT_EQ(api.post("/v1/clock", R"({"now":"soon"})").status, 400);
     EXPECT_EQ(api.ask("POST", "/v1/clock", R"({"now":"2005-04-01"})", "wrong").status, 401);
-    answer_ = base::data_loss("retention_gap", "x");
+    answer_ = base::Error{base::ErrorCode::kDataLoss, "retention_gap", "x"};
     EXPECT_EQ(api.said("POST", "/v1/clock", R"({"now":"2005-05-01"})"), "500 retention_gap");
     EXPECT_EQ(api.said("POST", "/v1/clock/accept", R"({"actor":"a","reason":"r"})"),
               "409 event_clock");

@@ -1,5 +1,6 @@
 #include "services/rampartd/api/model_routes.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/asking.hpp"
@@ -50,7 +51,8 @@ TEST_F(ModelRoutesTest, RefusesARollbackThatIsNotOne) {
     EXPECT_EQ(api_.said("POST", path, R"({"actor":"anna","reason":"r","to":"x"})"),
               "400 unknown_field");
     EXPECT_TRUE(rolled_back_.empty());
-    answer_ = base::failed_precondition("trains_elsewhere", "roll back there");
+    answer_ =
+        base::Error{base::ErrorCode::kFailedPrecondition, "trains_elsewhere", "roll back there"};
     EXPECT_EQ(api_.said("POST", path, R"({"actor":"anna","reason":"r"})"), "409 trains_elsewhere");
 }
 

@@ -1,5 +1,6 @@
 #include "services/rampartd/api/partition_routes.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/asking.hpp"
@@ -43,8 +44,8 @@ TEST_F(PartitionRoutesTest, ListWhatEachPartitionHas) {
 
 TEST_F(PartitionRoutesTest, NameWhatStandsStillAndWhy) {
     stores_.service.service->give_up(streaming::PartitionId(0), "b");
-    stopped_ = {
-        {"outcomes", streaming::PartitionId(-1), base::data_loss("topic_recreated", "new")}};
+    stopped_ = {{"outcomes", streaming::PartitionId(-1),
+                 base::Error{base::ErrorCode::kDataLoss, "topic_recreated", "new"}}};
     const auto answer = api_.said("GET", "/v1/partitions");
     EXPECT_NE(answer.find(R"("role":"stopped")"), std::string::npos) << answer;
     EXPECT_NE(answer.find(R"("why":"partition 0 was taken over by the node 'b')"),

@@ -1,5 +1,6 @@
 #include "services/rampartd/api/privacy_routes.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/asking.hpp"
@@ -27,7 +28,7 @@ class PrivacyRoutesTest : public testing::Test {
          },
          [](const domain::ApplicationId& application) -> base::Result<domain::PersonId> {
              if (application.value() == "a-1") return domain::PersonId("p-1");
-             return base::not_found("unknown_application", "x");
+             return base::Error{base::ErrorCode::kNotFound, "unknown_application", "x"};
          }})};
 };
 
@@ -65,9 +66,9 @@ TEST_F(PrivacyRoutesTest, RefuseAnErasureThatIsNotOneAndSayWhatForbidsIt) {
               "404 unknown_application");
     EXPECT_TRUE(erased_.empty());
     const std::string body = R"({"person_id":"p","actor":"o","reason":"r","dry_run":"no"})";
-    report_ = base::failed_precondition("on_hold", "x");
+    report_ = base::Error{base::ErrorCode::kFailedPrecondition, "on_hold", "x"};
     EXPECT_EQ(api_.said("POST", kErase, body), "409 on_hold");
-    report_ = base::unavailable("partition_rebuilding", "x");
+    report_ = base::Error{base::ErrorCode::kUnavailable, "partition_rebuilding", "x"};
     EXPECT_EQ(api_.said("POST", kErase, body), "503 partition_rebuilding");
     EXPECT_EQ(api_.ask("POST", kErase, body, "wrong").status, 401);
 }

@@ -27,11 +27,11 @@ TEST(RunRoutes, ShowTheMonitorsReport) {
     base::Result<std::string> report = std::string(R"({"looks":[]})");
     support::Asking api(RunRoutes(
         []() -> base::Result<std::vector<retraining::RunRecord>> {
-            return base::data_loss("bad_run", "damaged");
+            return base::Error{base::ErrorCode::kDataLoss, "bad_run", "damaged"};
         },
         [&] { return report; }));
     EXPECT_EQ(api.said("GET", "/v1/monitor"), R"(200 {"looks":[]})");
-    report = base::unavailable("log_stopped", "wait");
+    report = base::Error{base::ErrorCode::kUnavailable, "log_stopped", "wait"};
     EXPECT_EQ(api.said("GET", "/v1/monitor"), "503 log_stopped");
     EXPECT_EQ(api.said("GET", "/v1/runs"), "500 bad_run");
 }

@@ -10,6 +10,7 @@
 
 #include "frame/commands.hpp"
 #include "frame/figures_text.hpp"
+#include "frame/reasons.hpp"
 #include "learn/postprocess_fit.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/reasons.hpp"
@@ -106,10 +107,10 @@ base::Status apply_settings(Options& o) {
 base::Result<Tables> read_tables(const Options& o, const model::LoadedPolicy& loaded) {
     const auto* link = loaded.policy.last_learned();
     if (link != nullptr && link->scale.kind == model::ScoreScale::Kind::kUnit)
-        return base::invalid_argument("unit_scale",
-                                      "{}: its score is no probability, and its policy was chosen "
-                                      "when it was trained (--approve-at-least, --approve-at-most)",
-                                      o.model);
+        return base::make_error(Reason::kUnitScale,
+                                "{}: its score is no probability, and its policy was chosen "
+                                "when it was trained (--approve-at-least, --approve-at-most)",
+                                o.model);
     const auto& record = loaded.policy.state().training;
     const evaluation::ModelTableNames names{o.model, o.data, o.schema};
     RAMPART_TRY(const auto schema, evaluation::schema_for(names, loaded.policy, record));

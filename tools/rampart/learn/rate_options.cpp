@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "frame/reasons.hpp"
 #include "rampart/model/model_file.hpp"
 
 namespace rampart::cli {
@@ -194,10 +195,10 @@ base::Result<fairgbm::FairGbmState> fairgbm_state_of(const std::string& model_fi
     RAMPART_TRY(const auto loaded, model::load_model_file(model_file));
     const auto& multipliers = loaded.policy.state().fairgbm_multipliers;
     if (!multipliers)
-        return base::invalid_argument("cannot_resume",
-                                      "--resume {}: it holds no multipliers of FairGBM; it was "
-                                      "trained by another learner",
-                                      model_file);
+        return base::make_error(Reason::kCannotResume,
+                                "--resume {}: it holds no multipliers of FairGBM; it was "
+                                "trained by another learner",
+                                model_file);
     return fairgbm::FairGbmState{*multipliers};
 }
 

@@ -4,6 +4,7 @@
 
 #include "frame/commands.hpp"
 #include "frame/named_file.hpp"
+#include "frame/reasons.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
@@ -73,9 +74,9 @@ Result<Answer> what_if(const Options& options) {
         const auto& names = policy.group_names();
         const auto it = std::find(names.begin(), names.end(), options.group);
         if (it == names.end()) {
-            return base::invalid_argument("group_unknown",
-                                          "the policy decides by group; give --group, one of: {}",
-                                          fmt::join(names, "; "));
+            return base::make_error(Reason::kGroupUnknown,
+                                    "the policy decides by group; give --group, one of: {}",
+                                    fmt::join(names, "; "));
         }
         group = static_cast<size_t>(it - names.begin());
     }

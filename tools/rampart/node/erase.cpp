@@ -4,6 +4,7 @@
 
 #include "frame/commands.hpp"
 #include "frame/node_access.hpp"
+#include "rampart/data_retention/reasons.hpp"
 #include "services/rampartd/reasons.hpp"
 
 namespace rampart::cli {
@@ -21,8 +22,9 @@ struct Options : NodeOptions {
 /// Returns an answer where the rules refuse or there is nothing to erase; everything else is an
 /// error.
 Result<Answer> refused(const base::Error& error) {
-    const bool unknown = error.is(rampartd::Reason::kUnknownPerson);
-    if (!unknown && !error.is(rampartd::Reason::kOnHold) && !error.is(rampartd::Reason::kRetention))
+    const bool unknown = error.is(data_retention::Reason::kUnknownPerson);
+    if (!unknown && !error.is(data_retention::Reason::kOnHold) &&
+        !error.is(data_retention::Reason::kRetention))
         return error;
     Answer answer;
     answer.exit_code = ExitCode::kNo;

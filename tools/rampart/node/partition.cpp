@@ -6,8 +6,10 @@
 
 #include "frame/commands.hpp"
 #include "frame/node_access.hpp"
+#include "frame/reasons.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/base/result.hpp"
 #include "rampart/storage/database.hpp"
 #include "rampart/storage/derived_database.hpp"
@@ -23,8 +25,8 @@ using base::Result;
 using base::Status;
 
 base::Error io_error(std::string_view what, const fs::path& path, const std::error_code& failure) {
-    return base::unavailable("io_error", "cannot {} '{}': {}", what, path.string(),
-                             failure.message());
+    return base::make_error(base::Reason::kIoError, "cannot {} '{}': {}", what, path.string(),
+                            failure.message());
 }
 
 /// The folders of the partition that hold a database.
@@ -36,7 +38,8 @@ Result<std::vector<fs::path>> databases_of(const fs::path& folder) {
         if (storage::is_database(entry.path())) found.push_back(entry.path());
     }
     if (failure || found.empty()) {
-        return base::not_found("no_partition", "there is no partition at '{}'", folder.string());
+        return base::make_error(Reason::kNoPartition, "there is no partition at '{}'",
+                                folder.string());
     }
     std::sort(found.begin(), found.end());
     return found;
@@ -90,11 +93,10 @@ Result<MovedPartition> move_partition(const fs::path& from_config, const fs::pat
     RAMPART_TRY(const auto databases, databases_of(moved.from));
     std::error_code failure;
     if (fs::exists(moved.to, failure)) {
-        return base::already_exists(
-            "partition_there",
-            "'{}' is there already; if it is left over, remove it: its state "
-            "comes from the log",
-            moved.to.string());
+        return base::make_error(Reason::kPartitionThere,
+                                "'{}' is there already; if it is left over, remove it: its state "
+                                "comes from the log",
+                                moved.to.string());
     }
     // Neither lies in the folder of the partition, where what a killed move leaves would be taken
     // for one of its databases.

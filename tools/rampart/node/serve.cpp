@@ -5,6 +5,7 @@
 #include "frame/commands.hpp"
 #include "frame/node_access.hpp"
 #include "services/rampartd/node.hpp"
+#include "services/rampartd/reasons.hpp"
 
 namespace rampart::cli {
 
@@ -34,7 +35,7 @@ Result<Answer> accept(const NodeOptions& options) {
     const auto document = tell_node(options.config, "/v1/clock/accept",
                                     {{"actor", options.actor}, {"reason", options.reason}});
     Answer answer;
-    if (!document && document.error().reason == "no_jump") {
+    if (!document && document.error().is(rampartd::Reason::kNoJump)) {
         answer.exit_code = ExitCode::kNo;
         answer.text = fmt::format("nothing to accept: {}\n", document.error().message);
         answer.json = json::serialize(json::object{{"accepted", nullptr}});

@@ -9,6 +9,7 @@
 #include "frame/reasons.hpp"
 #include "rampart/certification/delta_ledger.hpp"
 #include "rampart/decision_log/decision_index.hpp"
+#include "rampart/decision_log/reasons.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/protected_attributes/store.hpp"
 #include "rampart/registry/model_registry.hpp"
@@ -313,7 +314,7 @@ class Agreement {
     Result<std::optional<bool>> in_index(const domain::DecisionId& id) const {
         const auto found = index_.find(id);
         if (found) return *found ? std::optional(false) : std::nullopt;
-        if (found.error().is(decision_service::Reason::kErased)) return std::optional(true);
+        if (found.error().is(decision_log::Reason::kErased)) return std::optional(true);
         return found.error();
     }
     /// Notes what may differ, and looks whether both know of the erasures that both have read.

@@ -66,7 +66,7 @@ namespace rampart::base {
     X(kDuplicateFeature, kInvalidArgument, "duplicate_feature", "Name every feature once.")        \
     X(kEmptyGroup, kInvalidArgument, "empty_group",                                                \
       "Merge the group with another, leave it out, or give more rows.")                            \
-    X(kFileTooLarge, kResourceExhausted, "file_too_large", "Give a shorter file, or split it.")    \
+    X(kFileTooLarge, kOutOfRange, "file_too_large", "Give a shorter file, or split it.")           \
     X(kInfeasible, kFailedPrecondition, "infeasible",                                              \
       "Widen the tolerances and targets by what the message names, or leave constraints "          \
       "out.")                                                                                      \

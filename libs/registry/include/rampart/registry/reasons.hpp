@@ -17,6 +17,9 @@ namespace rampart::registry {
       "Restore the audit log from a copy, and find out who changed it.")                          \
     X(kAuditTruncated, kDataLoss, "audit_truncated",                                              \
       "Restore the audit log from a copy, and find out who cut it.")                              \
+    X(kBadNotice, kDataLoss, "bad_notice",                                                        \
+      "Look at the topic of policies: another program wrote to it, or the record is "             \
+      "damaged.")                                                                                 \
     X(kCertificateDigest, kDataLoss, "certificate_digest",                                        \
       "Restore the certificate's file in the registry from a copy.")                              \
     X(kCertificateInvalid, kPermissionDenied, "certificate_invalid",                              \
@@ -43,6 +46,8 @@ namespace rampart::registry {
     X(kNoChampion, kFailedPrecondition, "no_champion",                                            \
       "Start the node once with `rampart serve`: it declares the first policy of the "            \
       "configuration.")                                                                           \
+    X(kNoModel, kNotFound, "no_model",                                                            \
+      "Restore the model at the node that promoted it, or promote it again there.")               \
     X(kNotABootstrap, kInvalidArgument, "not_a_bootstrap",                                        \
       "Declare a rule with known probabilities, or promote the model with a certificate.")        \
     X(kNotCertified, kFailedPrecondition, "not_certified",                                        \

@@ -5,25 +5,30 @@
 /// Why this room refuses or fails.
 namespace rampart::runtime {
 
-#define RAMPART_RUNTIME_REASONS(X)                                                       \
-    X(kAlreadyInstalled, kFailedPrecondition, "already_installed",                       \
-      "Install one Shutdown in a process.")                                              \
-    X(kBadSecret, kDataLoss, "bad_secret",                                               \
-      "Restore the secret's file from the backup of the keys; it holds exactly the hex " \
-      "digits of one key.")                                                              \
-    X(kKeyMissing, kFailedPrecondition, "key_missing",                                   \
-      "Restore the key from the backup of the keys (ops/runbooks/backup.md).")           \
-    X(kNoAccess, kUnavailable, "no_access",                                              \
-      "Give this user the right to read and write the path, or name another path.")      \
-    X(kNoFileLimit, kUnavailable, "no_file_limit",                                       \
-      "Check the limits of the process: open files can be neither read nor raised.")     \
-    X(kNoPipe, kResourceExhausted, "no_pipe", "Give the process more open files.")       \
-    X(kNoSecret, kNotFound, "no_secret",                                                 \
-      "Put the secret's file there, or let a new store make it.")                        \
-    X(kNoStore, kUnavailable, "no_store",                                                \
-      "Name the folder of a store, or a folder where `rampart serve` may make one.")     \
-    X(kTooFewFiles, kFailedPrecondition, "too_few_files",                                \
-      "Raise the hard limit of open files (systemd: LimitNOFILE), or configure fewer "   \
+#define RAMPART_RUNTIME_REASONS(X)                                                            \
+    X(kAlreadyInstalled, kFailedPrecondition, "already_installed",                            \
+      "Install one Shutdown in a process.")                                                   \
+    X(kBadClockFile, kDataLoss, "bad_clock_file",                                             \
+      "Write the time at which the store was last used into the file, as the message shows.") \
+    X(kBadSecret, kDataLoss, "bad_secret",                                                    \
+      "Restore the secret's file from the backup of the keys; it holds exactly the hex "      \
+      "digits of one key.")                                                                   \
+    X(kClockJump, kFailedPrecondition, "clock_jump",                                          \
+      "Correct the clock, or accept it with `rampart clock accept`; in a replay, move it in " \
+      "smaller steps.")                                                                       \
+    X(kKeyMissing, kFailedPrecondition, "key_missing",                                        \
+      "Restore the key from the backup of the keys (ops/runbooks/backup.md).")                \
+    X(kNoAccess, kUnavailable, "no_access",                                                   \
+      "Give this user the right to read and write the path, or name another path.")           \
+    X(kNoFileLimit, kUnavailable, "no_file_limit",                                            \
+      "Check the limits of the process: open files can be neither read nor raised.")          \
+    X(kNoPipe, kResourceExhausted, "no_pipe", "Give the process more open files.")            \
+    X(kNoSecret, kNotFound, "no_secret",                                                      \
+      "Put the secret's file there, or let a new store make it.")                             \
+    X(kNoStore, kUnavailable, "no_store",                                                     \
+      "Name the folder of a store, or a folder where `rampart serve` may make one.")          \
+    X(kTooFewFiles, kFailedPrecondition, "too_few_files",                                     \
+      "Raise the hard limit of open files (systemd: LimitNOFILE), or configure fewer "        \
       "partitions or connections.")
 RAMPART_REASONS("runtime", RAMPART_RUNTIME_REASONS)
 
