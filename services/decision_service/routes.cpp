@@ -7,6 +7,7 @@
 #include "rampart/wire/decision_json.hpp"
 #include "rampart/wire/outcome_json.hpp"
 #include "rampart/wire/override_json.hpp"
+#include "services/decision_service/reasons.hpp"
 
 namespace rampart::decision_service {
 

@@ -42,14 +42,14 @@ base::Status check(const dataset::Dataset& data, std::span<const uint8_t> labels
     RAMPART_RETURN_IF_ERROR(gbdt::validate(params.learner));
     if (classes < 2 || classes > 64 || params.learner.early_stopping_rounds != 0 ||
         params.learner.trees >= static_cast<int>(base::limits::kMaxTrees))
-        return base::make_error(Reason::kBadBudroParameter,
+        return base::make_error(budro::Reason::kBadBudroParameter,
                                 "{} classes, {} trees, early_stopping_rounds {}; allowed are "
                                 "2 to 64, fewer than {}, and 0",
                                 classes, params.learner.trees, params.learner.early_stopping_rounds,
                                 base::limits::kMaxTrees);
     for (const double weight : params.class_weights)
         if (!(weight > 0 && weight <= 1e6))
-            return base::make_error(Reason::kBadBudroParameter,
+            return base::make_error(budro::Reason::kBadBudroParameter,
                                     "class weight {}; allowed is above 0 up to 1e6", weight);
     const bool fits =
         params.class_weights.empty() || params.class_weights.size() == static_cast<size_t>(classes);

@@ -7,8 +7,8 @@
 #include <numbers>
 
 #include "rampart/base/check.hpp"
-#include "rampart/ope/reasons.hpp"
 #include "rampart/stats/distributions.hpp"
+#include "reference/reasons.hpp"
 
 namespace rampart::reference {
 namespace {

@@ -5,14 +5,14 @@
 #include <limits>
 
 #include "rampart/base/random.hpp"
-#include "rampart/candidate_selection/reasons.hpp"
 #include "rampart/stats/betting.hpp"
 #include "reference/elf_constraints.hpp"
+#include "reference/reasons.hpp"
 
 namespace rampart::reference {
 namespace {
 
-using base::invalid_argument;
+using base::make_error;
 using candidate_selection::Constraint;
 using candidate_selection::Failing;
 using candidate_selection::ObjectiveConfig;

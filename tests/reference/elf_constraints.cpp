@@ -6,7 +6,7 @@
 
 namespace rampart::reference {
 
-using base::invalid_argument;
+using base::make_error;
 using candidate_selection::Constraint;
 using candidate_selection::Loss;
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "rampart/candidate_selection/reasons.hpp"
 #include "rampart/numeric/cma_es.hpp"
+#include "reference/reasons.hpp"
 
 namespace rampart::reference {
 namespace {

@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "reference/reasons.hpp"
 #include "reference/simplex.hpp"
 
 namespace rampart::reference {

@@ -9,6 +9,9 @@
 #include "libs/ramp/src/row_moments.hpp"
 #include "libs/ramp/src/validate.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/ramp/reasons.hpp"
+#include "reference/reasons.hpp"
 
 namespace rampart::reference {
 
@@ -87,7 +90,7 @@ base::Result<MomentSolution> solve_moments(const MomentProblem& problem,
     RAMPART_RETURN_IF_ERROR(ramp::check_params(
         {.gamma = params.gamma, .overall = params.overall, .regulariser = params.regulariser}, 1));
     if (params.gamma == 0)
-        return base::make_error(Reason::kBadGamma, "gamma 0: give one in [1e-6, 100]");
+        return base::make_error(ramp::Reason::kBadGamma, "gamma 0: give one in [1e-6, 100]");
     RAMPART_TRY(const size_t families, check_windows(params));
     const double offset = ramp::offset_of(params.regulariser);
     DualProblem dual{.gamma = params.gamma, .offset = offset, .windows = {}, .families = families};

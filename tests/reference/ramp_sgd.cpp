@@ -11,7 +11,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
 #include "rampart/base/reasons.hpp"
-#include "rampart/ramp/reasons.hpp"
+#include "reference/reasons.hpp"
 
 namespace rampart::reference {
 

@@ -13,16 +13,12 @@ namespace rampart::base {
 namespace {
 
 Error from_errno(int error, const std::filesystem::path& path, std::string_view action) {
-    ErrorCode code = ErrorCode::kUnavailable;
-    std::string_view reason = "io_error";
-    if (error == ENOENT) code = ErrorCode::kNotFound, reason = "no_such_file";
-    if (error == EISDIR) code = ErrorCode::kInvalidArgument, reason = "is_folder";
-    if (error == EACCES || error == EPERM)
-        code = ErrorCode::kPermissionDenied, reason = "no_access";
-    if (error == ENOSPC || error == EDQUOT)
-        code = ErrorCode::kResourceExhausted, reason = "disk_full";
-    return make_error(code, reason, "cannot {} '{}': {}", action, path.string(),
-                      std::strerror(error));
+    Reason reason = Reason::kIoError;
+    if (error == ENOENT) reason = Reason::kNoSuchFile;
+    if (error == EISDIR) reason = Reason::kIsFolder;
+    if (error == EACCES || error == EPERM) reason = Reason::kNoAccess;
+    if (error == ENOSPC || error == EDQUOT) reason = Reason::kDiskFull;
+    return make_error(reason, "cannot {} '{}': {}", action, path.string(), std::strerror(error));
 }
 
 class FileDescriptor {

@@ -278,7 +278,7 @@ std::string_view to_string(ModelSelection selection) {
     return base::name_of(kSelections, selection);
 }
 base::Result<ModelSelection> parse_model_selection(std::string_view text) {
-    return base::value_of(kSelections, text, "selection");
+    return base::value_of(kSelections, text, Reason::kUnknownSelection);
 }
 
 base::Status validate(const BudroParams& params) {

@@ -333,7 +333,7 @@ std::optional<PublicResult> drift_fault(const RunPlan& plan) {
     }
     if (*auc <= *allowed) return std::nullopt;  // NaN is not
     return refused(
-        "features_drifted",
+        Reason::kFeaturesDrifted,
         "a classifier separates the latest applicants from those of the vault's "
         "records with an AUC of {:.3f}; at most {} is allowed: the vault says little about "
         "them, wait for newer records or open an epoch that leaves the old ones out",

@@ -5,6 +5,7 @@
 
 #include "lexer.hpp"
 #include "rampart/constraints/definitions.hpp"
+#include "rampart/constraints/reasons.hpp"
 #include "words.hpp"
 
 namespace rampart::constraints {

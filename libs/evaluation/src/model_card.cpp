@@ -6,6 +6,7 @@
 
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/evaluation/table_digest.hpp"
+#include "rampart/explain/reasons.hpp"
 #include "rampart/model/model_file.hpp"
 
 namespace rampart::evaluation {

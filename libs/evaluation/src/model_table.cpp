@@ -8,6 +8,7 @@
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/split.hpp"
+#include "rampart/evaluation/reasons.hpp"
 #include "rampart/evaluation/table_digest.hpp"
 
 namespace rampart::evaluation {

@@ -1,5 +1,6 @@
 #include "rampart/evaluation/regression_loss.hpp"
 
+#include "rampart/base/reasons.hpp"
 #include "rampart/model/reasons.hpp"
 
 namespace rampart::evaluation {

@@ -9,6 +9,7 @@
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/utf8.hpp"
+#include "rampart/model/reasons.hpp"
 #include "state_text.hpp"
 
 namespace rampart::model {

@@ -10,6 +10,7 @@
 #include "rampart/sealed_log/sealed_log.hpp"
 #include "rampart/serving/decision_service.hpp"
 #include "rampart/streaming_local/local_log.hpp"
+#include "tools/peers/reasons.hpp"
 #include "tools/peers/stream/commands.hpp"
 #include "tools/peers/stream/stopwatch.hpp"
 #include "tools/peers/stream/workload.hpp"

@@ -7,6 +7,7 @@
 
 #include "frame/commands.hpp"
 #include "frame/figures_text.hpp"
+#include "frame/reasons.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/text.hpp"

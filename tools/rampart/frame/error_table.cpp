@@ -15,8 +15,10 @@
 #include "rampart/certification/reasons.hpp"
 #include "rampart/config/reasons.hpp"
 #include "rampart/constraints/reasons.hpp"
+#include "rampart/data_retention/reasons.hpp"
 #include "rampart/dataset/reasons.hpp"
 #include "rampart/decision/reasons.hpp"
+#include "rampart/decision_log/reasons.hpp"
 #include "rampart/domain/reasons.hpp"
 #include "rampart/evaluation/reasons.hpp"
 #include "rampart/explain/reasons.hpp"
@@ -42,6 +44,7 @@
 #include "rampart/retraining/reasons.hpp"
 #include "rampart/runtime/exit_code.hpp"
 #include "rampart/runtime/reasons.hpp"
+#include "rampart/serving/reasons.hpp"
 #include "rampart/stats/reasons.hpp"
 #include "rampart/storage/reasons.hpp"
 #include "rampart/streaming/reasons.hpp"
@@ -67,6 +70,9 @@ const std::span<const base::ReasonInfo> kLists[] = {
     config::reasons::kAll,
     constraints::reasons::kAll,
     dataset::reasons::kAll,
+    serving::reasons::kAll,
+    decision_log::reasons::kAll,
+    data_retention::reasons::kAll,
     decision::reasons::kAll,
     decision_service::reasons::kAll,
     demo::reasons::kAll,

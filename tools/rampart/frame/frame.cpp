@@ -13,6 +13,7 @@
 
 #include "frame/help.hpp"
 #include "frame/named_file.hpp"
+#include "frame/reasons.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/runtime/version.hpp"
 

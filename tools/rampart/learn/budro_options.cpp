@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 #include <cmath>
 
+#include "frame/reasons.hpp"
 #include "learn/train_options.hpp"
 
 namespace rampart::cli {

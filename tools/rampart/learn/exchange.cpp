@@ -6,6 +6,7 @@
 #include "frame/commands.hpp"
 #include "frame/figures_text.hpp"
 #include "frame/frame.hpp"
+#include "frame/reasons.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "frame/commands.hpp"
+#include "frame/reasons.hpp"
 #include "learn/frontier_trials.hpp"
 #include "learn/regression_frontier.hpp"
 #include "rampart/base/file.hpp"

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "frame/reasons.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/calibration/group_posteriors.hpp"
 #include "rampart/fairness/rate_system.hpp"
 #include "rampart/model/batch_engine.hpp"

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "frame/reasons.hpp"
+#include "rampart/fairness/reasons.hpp"
 #include "rampart/model/model_file.hpp"
 
 namespace rampart::cli {

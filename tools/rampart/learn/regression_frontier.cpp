@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <set>
 
+#include "frame/reasons.hpp"
 #include "learn/frontier_trials.hpp"
 #include "learn/regression_train.hpp"
 #include "learn/result_file.hpp"

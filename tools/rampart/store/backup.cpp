@@ -15,6 +15,7 @@
 #include "frame/reasons.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/runtime/system_clock.hpp"
+#include "rampart/storage/reasons.hpp"
 #include "store/store_checks.hpp"
 
 namespace rampart::cli {

@@ -72,6 +72,7 @@ namespace rampart::base {
       "out.")                                                                                      \
     X(kIoError, kUnavailable, "io_error",                                                          \
       "Check the disk and the path in the message, then try again.")                               \
+    X(kIsFolder, kInvalidArgument, "is_folder", "Name a file, not a folder.")                      \
     X(kNoAccess, kPermissionDenied, "no_access",                                                   \
       "Give this user the right to read and write the path, or name another path.")                \
     X(kNoGroups, kInvalidArgument, "no_groups",                                                    \

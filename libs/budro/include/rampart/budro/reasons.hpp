@@ -49,10 +49,10 @@ namespace rampart::budro {
       "Use a feature of the schema, leave it out, or add it to the schema.")               \
     X(kUnknownFirstTree, kInvalidArgument, "unknown_first_tree",                           \
       "Use one of the first trees that the message lists.")                                \
-    X(kUnknownKeep, kInvalidArgument, "unknown_keep",                                      \
-      "Use one of the selections that the message lists.")                                 \
     X(kUnknownMetricVersion, kInvalidArgument, "unknown_metric_version",                   \
       "Read the metric with the release that wrote it, or learn it again.")                \
+    X(kUnknownSelection, kInvalidArgument, "unknown_selection",                            \
+      "Use one of the selections that the message lists.")                                 \
     X(kUnknownTransportMethod, kInvalidArgument, "unknown_transport_method",               \
       "Use one of the methods that the message lists.")                                    \
     X(kUnpredictable, kInvalidArgument, "unpredictable",                                   \

@@ -6,9 +6,6 @@
 namespace rampart::decision {
 
 #define RAMPART_DECISION_REASONS(X)                                                                \
-    X(kBadReasonMethod, kInvalidArgument, "bad_reason_method",                                     \
-      "Train the policy again: its provenance names reasons that this release does not "           \
-      "compute.")                                                                                  \
     X(kBadReferenceRow, kInvalidArgument, "bad_reference_row",                                     \
       "Train the policy again, or correct its reference row: one number or nan for each "          \
       "feature.")                                                                                  \

@@ -9,8 +9,6 @@ namespace rampart::ope {
     X(kBadCentre, kInvalidArgument, "bad_centre",                                           \
       "Give each record finite centres inside the declared range, all or none as the "      \
       "settings say.")                                                                      \
-    X(kBadDensity, kInvalidArgument, "bad_density",                                         \
-      "Give the density a positive scale and an interval that holds enough of its mass.")   \
     X(kBadImpact, kInvalidArgument, "bad_impact",                                           \
       "Give a finite impact where it is known, and none where it is not.")                  \
     X(kBadLogger, kInvalidArgument, "bad_logger",                                           \
