@@ -284,7 +284,7 @@ TEST_F(DecisionPartitions, EveryRecordCarriesTheEpochOfItsWriterBehindItsFence) 
     const auto mark = wire::writer_mark(records[1].record).value();
     EXPECT_FALSE(mark.fence);
     EXPECT_EQ(mark.epoch, 7u);
-    EXPECT_EQ((*a)->partitions()[0].fence, (Fence{7, "a"}));
+    EXPECT_EQ((*a)->partitions()[0].fence, (decision_log::Fence{7, "a"}));
     EXPECT_EQ((*a)->partitions()[0].epoch, 7u);
 }
 
@@ -354,7 +354,7 @@ TEST_F(DecisionPartitions, AfterAGapAPartitionWaitsUntilItIsAccepted) {
     EXPECT_EQ(gaps[1].holder, PartitionId(1));
     decide_at(*a, application_in(1));
     EXPECT_EQ((*a)->partitions()[1].epoch, 2u);
-    EXPECT_EQ((*a)->partitions()[1].fence, (Fence{2, "a"}));
+    EXPECT_EQ((*a)->partitions()[1].fence, (decision_log::Fence{2, "a"}));
     EXPECT_TRUE((*a)->accept_gap(PartitionId(1))->empty());
     EXPECT_TRUE((*a)->accept_gap(PartitionId(-1))->empty());
     EXPECT_EQ((*a)->accept_gap(PartitionId(7)).error().reason, "not_owner");

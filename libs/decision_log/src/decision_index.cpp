@@ -120,7 +120,7 @@ Status DecisionIndex::load() {
 Status DecisionIndex::recount_explored() {
     std::map<int64_t, uint64_t> explored;
     const auto one = [&](std::string_view, std::string_view value) -> Result<bool> {
-        if (value == kErased) return true;
+        if (value == kErasedMark) return true;
         const auto decision = wire::decode_decision(value);  // check() names what cannot be read
         if (decision && decision->explored) ++explored[base::day_of(decision->decided_at)];
         return true;
@@ -136,7 +136,7 @@ Status DecisionIndex::recount_explored() {
 Result<std::optional<domain::Decision>> DecisionIndex::find(const domain::DecisionId& id) const {
     RAMPART_TRY(const auto bytes, database_->get(kDecisions, id.value()));
     if (!bytes) return std::optional<domain::Decision>();
-    if (*bytes == kErased) {
+    if (*bytes == kErasedMark) {
         return base::make_error(
             Reason::kErased,
             "decision '{}' was erased at the applicant's request; a new application needs "
@@ -211,7 +211,7 @@ Result<bool> DecisionIndex::index_one(const StoredRecord& stored, Changes& chang
     if (wire::is_erasure(record)) {
         const auto erasure = wire::decode_erasure(record, options_.partition, options_.partitions);
         if (!erasure) return pass_over(erasure.error());
-        changes.batch.put(kDecisions, erasure->decision.value(), kErased);
+        changes.batch.put(kDecisions, erasure->decision.value(), kErasedMark);
         changes.seen.insert(erasure->decision.value());
         return true;
     }
@@ -269,7 +269,8 @@ Result<bool> DecisionIndex::index(std::span<const StoredRecord> records) {
 Status DecisionIndex::visit_ids(const IdVisitor& visit) const {
     return database_->scan(
         kDecisions, storage::KeyRange::all(), [&](auto key, auto value) -> Result<bool> {
-            RAMPART_RETURN_IF_ERROR(visit(domain::DecisionId(std::string(key)), value == kErased));
+            RAMPART_RETURN_IF_ERROR(
+                visit(domain::DecisionId(std::string(key)), value == kErasedMark));
             return true;
         });
 }

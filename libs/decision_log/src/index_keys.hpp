@@ -11,10 +11,11 @@ namespace rampart::decision_log {
 
 // positions in the list of families that open() gives
 inline constexpr storage::ColumnFamily kMeta{0};
-inline constexpr storage::ColumnFamily kDecisions{1};  // decision id -> bytes as logged, or kErased
-inline constexpr storage::ColumnFamily kExplored{2};   // i64 day decided -> u64 count
+inline constexpr storage::ColumnFamily kDecisions{
+    1};  // decision id -> bytes as logged, or kErasedMark
+inline constexpr storage::ColumnFamily kExplored{2};  // i64 day decided -> u64 count
 inline constexpr storage::ColumnFamily kQuarantine{3};
-inline constexpr std::string_view kErased;  // no message is empty
+inline constexpr std::string_view kErasedMark;  // no message is empty
 
 std::string topic_key(std::string_view topic);
 std::string bookmark_key(std::string_view topic, streaming::PartitionId partition);
