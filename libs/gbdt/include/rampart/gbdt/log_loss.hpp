@@ -16,8 +16,8 @@ namespace rampart::gbdt {
 class LogLoss : public Objective {
   public:
     explicit LogLoss(const dataset::Dataset& data) : LogLoss(data, 1) {}
-    /// Multiplies the weight of rows with label 1 by positive_class_weight (> 0). Scores are then the
-    /// log-odds of the reweighted data.
+    /// Multiplies the weight of rows with label 1 by positive_class_weight (> 0). Scores are then
+    /// the log-odds of the reweighted data.
     LogLoss(const dataset::Dataset& data, double positive_class_weight);
     /// Takes labels 0 or 1 and weights [n] > 0 (or none for all 1) other than the data set's: the
     /// same features can be used again without a copy.
