@@ -22,10 +22,10 @@ base::Result<Constraint> importance_constraint(const ope::LoggedFeedback& feedba
         const bool approved = d.approved[i] != 0;
         const double propensity = approved ? d.p_approve[i] : 1 - d.p_approve[i];
         if (d.has_impact[i] == 0 || !(propensity > 0)) {
-            return Error{ErrorCode::kInvalidArgument, "bad_objective",
-                         fmt::format("record {}: importance sampling needs its impact and "
-                                     "a propensity above 0 (is {})",
-                                     d.record_id[i], propensity)};
+            return base::Error{base::ErrorCode::kInvalidArgument, "bad_objective",
+                               fmt::format("record {}: importance sampling needs its impact and "
+                                           "a propensity above 0 (is {})",
+                                           d.record_id[i], propensity)};
         }
         const double weight = 1 / propensity, s = d.reference[i];
         largest_weight = std::max(largest_weight, weight);

@@ -12,7 +12,7 @@ namespace rampart::decision_log {
 // positions in the list of families that open() gives
 inline constexpr storage::ColumnFamily kMeta{0};
 inline constexpr storage::ColumnFamily kDecisions{1};  // decision id -> bytes, or kErasedMark
-inline constexpr storage::ColumnFamily kExplored{2};  // i64 day decided -> u64 count
+inline constexpr storage::ColumnFamily kExplored{2};   // i64 day decided -> u64 count
 inline constexpr storage::ColumnFamily kQuarantine{3};
 inline constexpr std::string_view kErasedMark;  // no message is empty
 
