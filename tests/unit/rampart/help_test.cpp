@@ -65,6 +65,13 @@ TEST(HelpText, ShowsGroupsChoicesRangesAndDefaults) {
     EXPECT_THAT(help, HasSubstr("Exit codes: 0 done"));
 }
 
+TEST(HelpText, AnArgumentThatMayBeLeftOutStandsInBrackets) {
+    CLI::App app{"x", "tool"};
+    std::string word;
+    app.add_option("WORD", word, "the word");
+    EXPECT_THAT(help_text(app), HasSubstr("\n  tool [OPTIONS] [WORD]\n"));
+}
+
 TEST(HelpText, ALongNameHasItsTextBelow) {
     CLI::App app{"x", "tool"};
     std::string value;

@@ -211,7 +211,7 @@ int main(int argc, char** argv) {
     app.add_option("--threads", o.threads);
     app.add_flag("--paper-scale", o.paper_scale, "lambda and min-hessian are of weights of sum 1");
     CLI11_PARSE(app, argc, argv);
-    auto method = budro::parse_transport_method(transported);
+    auto method = rampart::budro::parse_transport_method(transported);
     if (method) transport.method = *method;
     const auto done = method ? run(o) : rampart::base::Status(method.error());
     if (!done) {

@@ -166,7 +166,10 @@ std::string help_text(const CLI::App& app) {
     std::string usage = path_of(app);
     if (!commands.empty()) usage += " COMMAND";
     if (!options.empty()) usage += " [OPTIONS]";
-    for (const auto* option : positionals) usage += " " + option->get_name(true);
+    for (const auto* option : positionals) {
+        const auto name = option->get_name(true);
+        usage += option->get_required() ? " " + name : " [" + name + "]";
+    }
 
     std::string out = wrapped(app.get_description(), 0) + "\nUsage:\n  " + usage + "\n";
     if (!positionals.empty()) {
