@@ -318,7 +318,7 @@ TEST_F(Loop, RollingBackGoesOneChampionBackAndIsLogged) {
         EXPECT_EQ(json::parse(then.output).at("champion"), history[i].at("policy"));
         EXPECT_EQ(json::parse(then.output).at("since"), history[i].at("at"));
     }
-    EXPECT_EQ(asked_at("1999-12-31").exit_code, 1) << "no model decided before there was one";
+    EXPECT_EQ(asked_at("1969-12-31").exit_code, 1) << "before the first champion";
     EXPECT_EQ(asked_at("yesterday").exit_code, 2);
 }
 
