@@ -23,7 +23,7 @@ class ChampionFollower {
   private:
     std::filesystem::path registry_;
     serving::DecisionService& service_;
-    std::optional<uint64_t> sequence_;  // of the promotion in force
+    std::optional<uint64_t> sequence_;  // sequence of the promotion in force
 };
 
 }  // namespace rampart::decision_service

@@ -131,7 +131,7 @@ Response StatusRoutes::handle_metrics() const {
 void DecisionRoutes::add_to(http::Router& router) const {
     router.add("POST", "/v1/decisions", Access::kToken,
                [self = *this](const Request& request) { return self.handle_decisions(request); });
-    // what applicants told about themselves is in it
+    // the answer has the applicant's features
     router.add("GET", "/v1/decisions/{id}", Access::kToken,
                [self = *this](const Request& request) { return self.handle_decision(request); });
     router.add("POST", "/v1/outcomes", Access::kToken,

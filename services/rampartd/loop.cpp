@@ -109,7 +109,7 @@ Status Loop::train_and_watch(TimePoint now) {
     auto& joiner = deps_.stores.joiner();
     const auto clock = joiner.clock();
     if (clock && deps_.settings.monitor.enabled) {
-        // of the last advance, if a crash came before its end
+        // the look of the last advance, if a crash came before its end
         const auto last = monitor_->last_look();
         if (monitor_->is_due(*clock) && (!last || last->at < *clock))
             RAMPART_RETURN_IF_ERROR(look(*clock));

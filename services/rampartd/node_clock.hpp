@@ -11,17 +11,17 @@
 
 namespace rampart::rampartd {
 
-/// What a node takes for the time: event time, which moves as it is told, or the wall clock, as far
-/// as it may be believed. Thread safe.
+/// What a node takes for the time: event time, which advance() sets, or the wall clock, as far as
+/// it may be believed. Thread safe.
 class NodeClock final : public base::Clock {
   public:
     struct Options {
-        bool event_time = false;     // moves as it is told, instead of by the wall clock
+        bool event_time = false;     // advance() sets it, not the wall clock
         std::filesystem::path file;  // as of ClockGuard
         base::Duration max_downtime = base::Duration::hours(24);
     };
     /// `reached`: how far the store has come; event time goes on there, and in a new store
-    /// begins at the dawn of time. The wall clock has to fit when the store was last used.
+    /// begins at epoch 0. The wall clock has to fit when the store was last used.
     /// `clocks`, where given, and `metrics` have to outlive it. Errors: ClockGuard::open's.
     static base::Result<std::unique_ptr<NodeClock>> open(Options options, runtime::Clocks clocks,
                                                          std::optional<base::TimePoint> reached,

@@ -8,6 +8,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/budro/metric.hpp"
 #include "rampart/budro/reasons.hpp"
+#include "rampart/model/reasons.hpp"
 
 namespace rampart::budro {
 namespace {
@@ -21,7 +22,7 @@ constexpr size_t kMaxDirections = 8192;
 constexpr size_t kMaxFileBytes = size_t{128} << 20;
 
 base::Error bad(std::string_view what) {
-    return base::make_error(Reason::kBadMetricFile, "{}", what);
+    return base::make_error(model::Reason::kBadMetricFile, "{}", what);
 }
 
 std::string_view bytes_of(const base::Digest& digest) {

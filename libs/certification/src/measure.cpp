@@ -158,11 +158,12 @@ Status check_record_control_variates(const GateConfig& config,
                                      const std::function<std::string()>& record) {
     if (control_variates.has_value() !=
         (config.control_variates == ControlVariateKind::kRegression)) {
-        return make_error(
-            ope::Reason::kBadCentre,
-            "record {}: it has {} centre of its own, and centres are \"{}\": with \"regression\" "
-            "every record of the development set and the vault has one, else none",
-            record(), control_variates ? "a" : "no", to_string(config.control_variates));
+        return make_error(ope::Reason::kBadCentre,
+                          "record {}: it has {} centre of its own, and gate.control_variates is "
+                          "\"{}\": with \"regression\" "
+                          "every record of the development set and the vault has one, else none",
+                          record(), control_variates ? "a" : "no",
+                          to_string(config.control_variates));
     }
     if (!control_variates) return base::ok();
     for (const double q : {control_variates->approve, control_variates->decline}) {

@@ -372,7 +372,8 @@ Result<CsvReader> CsvReader::open(const std::filesystem::path& path, bool skip_f
     impl->path = path.string();
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {
-        return base::make_error(Reason::kIsFolder, "'{}' is a folder, not a CSV file", impl->path);
+        return base::make_error(base::Reason::kIsFolder, "'{}' is a folder, not a CSV file",
+                                impl->path);
     }
     impl->file.reset(gzopen(path.c_str(), "rb"));
     if (impl->file == nullptr) {

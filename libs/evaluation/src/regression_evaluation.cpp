@@ -7,6 +7,7 @@
 #include "rampart/evaluation/evaluation.hpp"
 #include "rampart/evaluation/reasons.hpp"
 #include "rampart/evaluation/regression_loss.hpp"
+#include "rampart/model/reasons.hpp"
 
 namespace rampart::evaluation {
 namespace {
@@ -85,7 +86,7 @@ base::Result<std::optional<fair_regression::RegressionLoss>> regression_loss_of(
     const auto& stored = policy.state().regression_loss;
     if (!stored) return std::optional<fair_regression::RegressionLoss>();
     if (policy.last_learned() == nullptr || policy.group_aware())
-        return base::make_error(Reason::kBadTrainingRecord,
+        return base::make_error(model::Reason::kBadTrainingRecord,
                                 "the model says that it is of fair regression, and has no score or "
                                 "one that reads the group");
     auto loss = loss_of(*stored);

@@ -68,7 +68,7 @@ Result<ChampionNotice> decode_notice(std::string_view bytes, const base::Verifyi
 Status ChampionPublisher::publish(const Promotion& champion, const std::string& model_file) {
     if (published_ == champion.sequence) return base::ok();
     if (model::policy_id_of(model_file) != champion.policy)
-        return base::make_error(Reason::kOtherModel,
+        return base::make_error(Reason::kModelDigest,
                                 "the file to publish is not that of champion {}", champion.policy);
     const ChampionNotice notice{champion.sequence, champion.policy, champion.certified()};
     // the model first: who reads the notice finds it

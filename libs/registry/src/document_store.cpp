@@ -36,7 +36,11 @@ base::Result<base::Digest> DocumentStore::put(std::string_view content) const {
 base::Result<std::string> DocumentStore::get(const base::Digest& id) const {
     auto content = base::read_file(path_of(id), limit_);
     if (!content) {
-        if (content.error().code != base::ErrorCode::kNotFound) return content.error();
+        const auto& why = content.error();
+        if (why.is(base::Reason::kFileTooLarge) || why.is(base::Reason::kIsFolder))
+            return base::make_error(reasons_.other_content, "{}; restore the file from a copy",
+                                    why.message);
+        if (why.code != base::ErrorCode::kNotFound) return why;
         return base::make_error(reasons_.unknown, "{} {} is not in the registry ({})", what_,
                                 id.hex(), path_of(id).string());
     }

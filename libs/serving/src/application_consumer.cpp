@@ -66,7 +66,7 @@ void ApplicationConsumer::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
-/// false: told to stop.
+/// Waits. false: stop() was called.
 bool ApplicationConsumer::pause(Duration duration) {
     std::unique_lock lock(stop_mutex_);
     stop_signal_.wait_for(lock, std::chrono::microseconds(duration.micros()),

@@ -32,7 +32,7 @@ struct ApplicationConsumer::Lane {
     bool loaded = false;
     std::map<streaming::PartitionId, streaming::Offset> next;  // by source
     std::map<streaming::PartitionId, base::Error> stopped;
-    base::Status trouble;  // of infrastructure
+    base::Status trouble;  // failure of the infrastructure
     Instant retry_at;
     base::Duration delay;
 

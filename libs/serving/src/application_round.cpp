@@ -36,7 +36,7 @@ bool is_about_the_record(const base::Error& error) {
         case ErrorCode::kAlreadyExists:
             return true;
         case ErrorCode::kFailedPrecondition:
-            return error.is(decision::Reason::kGroupUnknown);  // of the applicant
+            return error.is(decision::Reason::kGroupUnknown);  // the applicant's group
         case ErrorCode::kNotFound:
         case ErrorCode::kResourceExhausted:
         case ErrorCode::kPermissionDenied:

@@ -43,7 +43,7 @@ class DecisionService::Batch final : public decision_log::Batch {
 
     size_t size() const override { return candidates.size(); }
     void add_partitions(std::set<decision_log::OwnedPartition*>& partitions) const override;
-    /// Of a whole batch nothing at all is appended, if there is an error.
+    /// Appends nothing of a whole batch if there is an error.
     void finalise(decision_log::PendingDecisions& pending) override;
     void finish(const decision_log::AppendResult& result) override;
 
@@ -52,7 +52,7 @@ class DecisionService::Batch final : public decision_log::Batch {
                                      [](const Candidate& c) { return c.error.has_value(); });
         return it == candidates.end() ? nullptr : &*it;
     }
-    /// Of the first one that was not decided.
+    /// Returns the error of the first candidate that was not decided.
     base::Error error() const {
         const Candidate* failed = first_error();
         return at("applications", static_cast<size_t>(failed - candidates.data()),

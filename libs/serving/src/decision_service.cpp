@@ -273,9 +273,7 @@ void DecisionService::give_up(PartitionId partition, const std::string& to) {
 }
 
 Status DecisionService::erase(std::span<const domain::DecisionId> decisions, base::TimePoint now) {
-    const Status erased = log_->erase(decisions, now);
-    recent_outcomes_.clear();
-    return erased;
+    return log_->erase(decisions, now, [this] { recent_outcomes_.clear(); });
 }
 
 Status DecisionService::erase_unreadable(std::span<const domain::DecisionId> decisions,

@@ -66,7 +66,7 @@ Json stopped_to_json(const std::string& topic, PartitionId partition, const base
                          {"message", error.message}});
 }
 
-/// Of the log of decisions or of the joiner.
+/// Writes down a gap of the log of decisions or of the joiner.
 template <typename AcceptedGap>
 Json gap_to_json(const AcceptedGap& gap) {
     return Json::object({{"holder", gap.holder.value()},

@@ -20,7 +20,7 @@ Result<http::Response> QuarantineRoutes::handle_quarantine() const {
     quarantined.insert(quarantined.begin(), applications.begin(), applications.end());
     std::vector<Json> out;
     for (const auto& one : quarantined) {
-        // not the content: it may hold what applicants told about themselves
+        // not the content: it may hold the applicants' features
         out.push_back(Json::object({{"topic", one.topic},
                                     {"partition", text_of(one.partition)},
                                     {"offset", one.offset.value()},

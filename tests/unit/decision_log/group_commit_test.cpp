@@ -39,7 +39,7 @@ TEST(GroupCommit, DoesEachWorkOnceByOneThreadAtATime) {
     EXPECT_LE(calls, 1600);
 }
 
-/// Lets works queue up behind a first one, then tells which call did each.
+/// Lets works queue up behind a first one, then returns which call did each.
 std::vector<int> calls_of(const std::vector<size_t>& sizes, size_t max_together) {
     std::binary_semaphore begun(0), go_on(0);
     int calls = 0;

@@ -31,7 +31,7 @@ class ClockRoutesTest : public testing::Test {
     runtime::Metrics metrics_;
     support::SmallStores stores_;
     std::optional<TimePoint> reached_;
-    base::Status answer_;  // of advance
+    base::Status answer_;  // what advance() answers
     std::unique_ptr<NodeClock> clock_;
 };
 

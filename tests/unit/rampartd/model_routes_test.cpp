@@ -22,7 +22,7 @@ class ModelRoutesTest : public testing::Test {
     support::SmallStores stores_;
     domain::PolicyId id_;
     size_t bytes_ = 0;
-    base::Status answer_;  // of the rollback
+    base::Status answer_;  // what the rollback answers
     std::vector<std::string> rolled_back_;
     support::Asking api_{ModelRoutes(*stores_.registry, [this](auto actor, auto reason) {
         rolled_back_.push_back(std::string(actor) + ": " + std::string(reason));

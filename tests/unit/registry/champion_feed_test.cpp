@@ -73,7 +73,7 @@ TEST_F(ChampionFeed, AnotherModelUnderTheChampionsNameIsNeitherPublishedNorTaken
     auto promotion = champion(1, first_);
     const auto refused = publisher_.publish(promotion, second_);
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().reason, "other_model");
+    EXPECT_EQ(refused.error().reason, "model_digest");
     ASSERT_TRUE(publisher_.publish(promotion, first_));
     // the id of one, the bytes of another
     log_.topics["policies"].partitions[0].front().record.value = second_;

@@ -108,6 +108,9 @@ TEST_F(TrainingSetTest, APersonIsOnOneSideForEverInTheShareOfTheVault) {
         vault += in_vault(kSalt, domain::PersonId(fmt::format("{}", i))) ? 1u : 0u;
     EXPECT_NEAR(static_cast<double>(vault) / 10'000, kVaultShare, 0.02);
     EXPECT_EQ(in_vault(kSalt, domain::PersonId("p")), base::keyed_uniform(kSalt, "p") >= 0.6);
+    const auto fixed = {std::pair{"alice", true}, {"bob", false}, {"carol", false}, {"eve", true}};
+    for (const auto& [person, side] : fixed)
+        EXPECT_EQ(in_vault("salt", domain::PersonId(person)), side) << person;
 }
 
 TEST_F(TrainingSetTest, EveryMaturedDecisionIsOnExactlyOneSideWithItsPerson) {

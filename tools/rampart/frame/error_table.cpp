@@ -155,7 +155,9 @@ std::string error_page() {
         "\"reason\": …, \"message\": …}}`; the message names field and value. HTTP: the status of "
         "the "
         "answer.\nExit: the exit code of a command that fails with it; where a command asks a "
-        "question, some of\nthem are the answer no, exit code 1, as its help says.\n\n"
+        "question, some of\nthem are the answer no, exit code 1, as its help says. A damaged file "
+        "that "
+        "the command names is bad\ninput: code invalid_argument, exit code 2.\n\n"
         "| reason | room | code | HTTP | exit | what to do |\n| --- | --- | --- | --- | --- | --- "
         "|\n";
     for (const auto& [info, http_status, exit_code] : error_table())

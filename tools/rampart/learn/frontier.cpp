@@ -324,9 +324,7 @@ void add_frontier(Frame& frame) {
         ->capture_default_str();
     command.add_option("--seed", o.job.seed, "seed of the split, the settings and the bootstrap")
         ->capture_default_str();
-    command
-        .add_option("--threads", o.threads,
-                    "number of threads, default one per core; the result does not depend on it")
+    command.add_option("--threads", o.threads, "default: one per core; the result is the same")
         ->check(CLI::Range(size_t{1}, size_t{256}));
 }
 

@@ -34,7 +34,7 @@ namespace rampart::base {
       "Give each row a label of the kind that the message names, 0 or 1 for two values; "          \
       "leave rows without an outcome out.")                                                        \
     X(kBadMultiplier, kInvalidArgument, "bad_multiplier",                                          \
-      "Give multipliers that are finite and not below 0.")                                         \
+      "Give finite multipliers, not below 0 where they are Lagrange multipliers.")                 \
     X(kBadNumber, kInvalidArgument, "bad_number",                                                  \
       "Write a number in the range and the form that the message names.")                          \
     X(kBadPoints, kOutOfRange, "bad_points",                                                       \

@@ -21,12 +21,12 @@ namespace rampart::budro {
       "copies.")                                                                           \
     X(kBadL2, kOutOfRange, "bad_l2", "Give an l2 of 1e-9 to 1e6.")                         \
     X(kBadLoss, kOutOfRange, "bad_loss", "Keep probabilities away from 0 and 1.")          \
-    X(kBadMetricFile, kDataLoss, "bad_metric_file",                                        \
-      "Learn the fair metric again, or restore its file from a copy.")                     \
     X(kBadPair, kInvalidArgument, "bad_pair",                                              \
       "Name pairs of rows of the table that differ in something that counts.")             \
     X(kBadTransportParameter, kOutOfRange, "bad_transport_parameter",                      \
       "Give the parameter a value in the range that the message names.")                   \
+    X(kBadFeatureWeight, kOutOfRange, "bad_weight",                                        \
+      "Give the feature a weight from 0 to 1e6; 0 leaves it out.")                         \
     X(kMemoryBudget, kResourceExhausted, "memory_budget",                                  \
       "Raise the memory budget, or take fewer people.")                                    \
     X(kMetricFileTooLarge, kOutOfRange, "metric_file_too_large",                           \

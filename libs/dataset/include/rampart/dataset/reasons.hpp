@@ -32,7 +32,6 @@ namespace rampart::dataset {
     X(kDuplicateColumn, kInvalidArgument, "duplicate_column", "Rename one of the columns.")     \
     X(kEmptyFile, kInvalidArgument, "empty_file",                                               \
       "Give a file whose first line names the columns.")                                        \
-    X(kIsFolder, kInvalidArgument, "is_folder", "Name a CSV file inside the folder.")           \
     X(kLabelNotANumber, kInvalidArgument, "label_not_a_number",                                 \
       "Correct the label's cells, or give `favourable` instead of `label_range`.")              \
     X(kLabelOutsideRange, kOutOfRange, "label_outside_range",                                   \

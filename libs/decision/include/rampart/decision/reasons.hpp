@@ -7,8 +7,7 @@ namespace rampart::decision {
 
 #define RAMPART_DECISION_REASONS(X)                                                                \
     X(kBadReferenceRow, kInvalidArgument, "bad_reference_row",                                     \
-      "Train the policy again, or correct its reference row: one number or nan for each "          \
-      "feature.")                                                                                  \
+      "Train the policy again; its reference row needs one number or nan for each feature.")       \
     X(kBadRow, kInvalidArgument, "bad_row",                                                        \
       "Encode the application with the policy's schema, one value for each feature.")              \
     X(kGroupUnknown, kFailedPrecondition, "group_unknown", "Say which group the applicant is in.") \

@@ -26,7 +26,7 @@ inline constexpr int32_t kMaxPartitions = 1024;
 using Epochs = std::map<streaming::PartitionId, uint64_t>;
 
 struct DecisionLogOptions {
-    std::filesystem::path folder;  // of partition P: P/decisions, a database
+    std::filesystem::path folder;  // partition P has the database P/decisions
     std::string topic = "decisions";
     int32_t partitions = 1;  // N, of the topic; 1 to kMaxPartitions
     /// Which of them this node decides for, each once; empty: all.
@@ -43,7 +43,7 @@ struct DecisionLogOptions {
     /// Called once for a partition that the log shows to be another node's, by the thread that
     /// found out; must not call the log of decisions.
     std::function<void(streaming::PartitionId)> on_given_up{};
-    std::shared_ptr<storage::MemoryBudget> memory{};  // of the databases; null: some of their own
+    std::shared_ptr<storage::MemoryBudget> memory{};  // for the databases; null: their own
     std::shared_ptr<rocksdb::Env> environment{};      // theirs, as in storage::OpenOptions
 };
 
@@ -54,7 +54,7 @@ struct DecisionLogDeps {
     const base::Clock& clock;
 };
 
-/// Of an owned partition.
+/// State of an owned partition.
 struct PartitionView {
     streaming::PartitionId partition;
     uint64_t epoch = 0;
@@ -100,8 +100,10 @@ class DecisionLog {
     /// With no decisions named, takes in what others have erased. Either way, what was on its way
     /// into the log when it was called is there when it returns. Whether they may be erased is not
     /// asked. An index that is not whole reads of it in the log later: see all_whole(). May be
-    /// repeated. Errors: those of Writer, of the index's catch_up() and compact_erased().
-    base::Status erase(std::span<const domain::DecisionId> decisions, base::TimePoint now);
+    /// repeated. `on_read` is called once the indices have read of it, before their files are
+    /// compacted. Errors: those of Writer, of the index's catch_up() and compact_erased().
+    base::Status erase(std::span<const domain::DecisionId> decisions, base::TimePoint now,
+                       const std::function<void()>& on_read = {});
     /// Those among them, whose records in the log can no longer be opened, that have to be erased:
     /// not those that the index here does not have, or has as erased, since it reads of their
     /// erasure.

@@ -54,7 +54,7 @@ class Batch {
     /// Finalises its decisions by what is known now, in the index and in `pending`, and adds those
     /// that are to be appended to `pending`.
     virtual void finalise(PendingDecisions& pending) = 0;
-    /// Tells what became of all that was appended.
+    /// Takes the result of the whole append.
     virtual void finish(const AppendResult& result) = 0;
 };
 

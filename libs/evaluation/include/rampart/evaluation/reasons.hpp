@@ -6,8 +6,6 @@
 namespace rampart::evaluation {
 
 #define RAMPART_EVALUATION_REASONS(X)                                                        \
-    X(kBadTrainingRecord, kDataLoss, "bad_training_record",                                  \
-      "Train the model again: its file does not say rightly how it was trained.")            \
     X(kEmptyPart, kFailedPrecondition, "empty_part",                                         \
       "Choose another part of the split, or --split all.")                                   \
     X(kLinearMember, kFailedPrecondition, "linear_member",                                   \

@@ -16,7 +16,7 @@ namespace rampart::fairgbm {
     X(kIncompleteResumeState, kInvalidArgument, "incomplete_resume_state",                         \
       "Give both the trees and the multipliers of the run to go on from.")                         \
     X(kNotAsPrinted, kInvalidArgument, "not_as_printed",                                           \
-      "Leave paper_compat off to constrain dp.")                                                   \
+      "Leave paper_compat off to constrain statistical_parity.")                                   \
     X(kOtherMultipliers, kInvalidArgument, "other_multipliers",                                    \
       "Go on with the constraints and groups of the saved run.")                                   \
     X(kOtherValidationSchema, kInvalidArgument, "other_validation_schema",                         \

@@ -11,7 +11,7 @@ namespace rampart::fairness {
       "Give finite costs from 0 on, at least one of them above 0.")                            \
     X(kBadFrontier, kOutOfRange, "bad_frontier", "Give 1 or more tries and repetitions.")      \
     X(kBadOperatingPoint, kInvalidArgument, "bad_operating_point",                             \
-      "Bound fpr, fnr or dp with the operating point.")                                        \
+      "Bound fpr, fnr or statistical_parity with the operating point.")                        \
     X(kBadScores, kInvalidArgument, "bad_scores", "Give one finite score for each row.")       \
     X(kBadTarget, kInvalidArgument, "bad_target",                                              \
       "Write the target as a rate, <= and a number in [0, 1], as in fpr<=0.05.")               \
@@ -31,7 +31,8 @@ namespace rampart::fairness {
     X(kTooFewGroups, kInvalidArgument, "too_few_groups",                                       \
       "Name protected columns in the schema that make at least two groups.")                   \
     X(kUnknownRate, kInvalidArgument, "unknown_rate",                                          \
-      "Use fpr, fnr, dp or error; eo for fpr and fnr, eopp for fnr.")
+      "Use fpr, fnr, statistical_parity or error; between groups also equal_opportunity "      \
+      "(fnr) and equalized_odds (fpr and fnr).")
 RAMPART_REASONS("fairness", RAMPART_FAIRNESS_REASONS)
 
 }  // namespace rampart::fairness

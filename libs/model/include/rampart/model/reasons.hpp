@@ -15,7 +15,7 @@ namespace rampart::model {
     X(kBadLinearModel, kInvalidArgument, "bad_linear_model",                                       \
       "Give one finite coefficient for each encoded column of the schema.")                        \
     X(kBadMetricFile, kDataLoss, "bad_metric_file",                                                \
-      "Restore the model file from a copy, or train it again with the metric.")                    \
+      "Learn the fair metric again, or restore its file from a copy.")                             \
     X(kBadModelFile, kDataLoss, "bad_model_file",                                                  \
       "Restore the model's file from a copy; it is damaged or no model.")                          \
     X(kBadMultipliers, kDataLoss, "bad_multipliers",                                               \
@@ -27,14 +27,14 @@ namespace rampart::model {
     X(kBadReasonMethod, kDataLoss, "bad_reason_method",                                            \
       "Train the model again: the method of its reason codes is unknown here.")                    \
     X(kBadReferenceRow, kDataLoss, "bad_reference_row",                                            \
-      "Train the model again: the reference row of its reason codes cannot be used.")              \
+      "Train the policy again; its reference row needs one number or nan for each feature.")       \
     X(kBadRegressionLoss, kDataLoss, "bad_regression_loss",                                        \
       "Restore the model file from a copy, or train it again with a loss that Rampart "            \
       "names.")                                                                                    \
     X(kBadScoreThreshold, kOutOfRange, "bad_score_threshold",                                      \
       "Give a threshold inside the range of the scores.")                                          \
     X(kBadTrainingRecord, kDataLoss, "bad_training_record",                                        \
-      "Restore the model file from a copy; the record of its training is damaged.")                \
+      "Restore the model file from a copy, or train the model again.")                             \
     X(kBadTreeSize, kOutOfRange, "bad_tree_size", "Grow trees of fewer nodes.")                    \
     X(kModelFileTooLarge, kOutOfRange, "model_file_too_large",                                     \
       "Train a model of fewer or smaller trees.")                                                  \

@@ -9,7 +9,7 @@ namespace rampart::ramp {
     X(kBadCovariance, kInvalidArgument, "bad_covariance",                                    \
       "Constrain the covariance with one epsilon only, for an attribute of two values.")     \
     X(kBadCriterion, kInvalidArgument, "bad_criterion",                                      \
-      "Ask a group-blind ramp for dp, eopp or eo.")                                          \
+      "Ask a group-blind ramp for statistical_parity, equal_opportunity or equalized_odds.") \
     X(kBadEpsilon, kOutOfRange, "bad_epsilon", "Give an epsilon between 0 and 1.")           \
     X(kBadGamma, kOutOfRange, "bad_gamma",                                                   \
       "Give a gamma in [1e-6, 100]; where thresholds are allowed, 0 makes them.")            \

@@ -25,8 +25,8 @@ std::string encode(const ChampionNotice& notice, const base::SigningKey& key);
 base::Result<ChampionNotice> decode_notice(std::string_view bytes, const base::VerifyingKey& key);
 
 /// The node that trains: the champion and its model file into the topic of policies. Durable when
-/// it returns; again with the same champion writes nothing. Error: internal "other_model": the file
-/// is not the registered one, and no follower would take it.
+/// it returns; again with the same champion writes nothing. Error: data_loss "model_digest": the
+/// file is not the registered one, and no follower would take it.
 class ChampionPublisher {
   public:
     ChampionPublisher(streaming::Writer& writer, std::string topic, const base::SigningKey& key)

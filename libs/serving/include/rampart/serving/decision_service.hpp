@@ -32,7 +32,7 @@ namespace rampart::serving {
 using GroupLookup = std::function<base::Result<std::optional<size_t>>(const domain::PersonId&)>;
 
 struct DecisionServiceOptions {
-    decision_log::DecisionLogOptions log;  // of decisions, and what this node owns of it
+    decision_log::DecisionLogOptions log;  // log of decisions, and what this node owns of it
     std::string outcomes_topic = "outcomes";
     /// Whether another report than this one is known of its decision, measure and revision, among
     /// those that were joined. Empty: nothing is joined here.
@@ -121,7 +121,7 @@ class DecisionService {
 
     /// 1 to limits::kMaxBatch outcomes, all durable when it returns, or none taken in. not_found
     /// "unknown_decision"; those of domain::check_outcome and check_observed_at. Repeats are taken
-    /// in again: the joiner tells them apart. Returns which of them contradict an earlier one of
+    /// in again: the joiner recognises them. Returns which of them contradict an earlier one of
     /// the same decision, measure and revision, which stays: as far as it is known here, by what
     /// was joined and what this process took in of late.
     base::Result<std::vector<size_t>> submit_outcomes(std::span<const domain::Outcome> outcomes);
@@ -150,7 +150,7 @@ class DecisionService {
         streaming::PartitionId partition) {
         return log_->accept_gap(partition);
     }
-    /// Of each owned partition, ascending.
+    /// States of the owned partitions, ascending.
     std::vector<decision_log::PartitionView> partitions() const { return log_->partitions(); }
 
     /// Which partition decides for an application.
