@@ -9,7 +9,7 @@ namespace rampart::decision_service {
     X(kNoChampion, kNotFound, "no_champion",                                           \
       "Start the node once with `rampart serve`: it declares the first policy of the " \
       "configuration.")                                                                \
-    X(kNoPolicyToShow, kNotFound, "no_policy",                                         \
+    X(kNoPolicy, kNotFound, "no_policy",                                               \
       "Start the node that keeps the champions, or promote a policy, then try again.")
 RAMPART_REASONS("decision_service", RAMPART_DECISION_SERVICE_REASONS)
 

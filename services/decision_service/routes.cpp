@@ -85,8 +85,7 @@ Response DecisionRoutes::handle_overrides(const Request& request) const {
 Response DecisionRoutes::handle_policy() const {
     const auto policy = service_.policy();
     if (policy == nullptr) {
-        return error_response(
-            base::make_error(Reason::kNoPolicyToShow, "no policy is in force yet"));
+        return error_response(base::make_error(Reason::kNoPolicy, "no policy is in force yet"));
     }
     std::string features;
     for (const auto& feature : policy->policy().schema().features()) {

@@ -6,7 +6,7 @@
 namespace rampart::rampartd {
 
 #define RAMPART_RAMPARTD_REASONS(X)                                                           \
-    X(kClockJumpTooFar, kOutOfRange, "clock_jump",                                            \
+    X(kClockJump, kOutOfRange, "clock_jump",                                                  \
       "Correct the clock, or accept it with `rampart clock accept`; in a replay, move it in " \
       "smaller steps.")                                                                       \
     X(kEmptyBatch, kInvalidArgument, "empty_batch", "Send one JSON object a line.")           \

@@ -95,7 +95,7 @@ class MetricLearner {
         for (const auto& [name, weight] : spec_.weights) {
             RAMPART_TRY(const size_t feature, feature_of(name));
             if (!(weight >= 0 && weight <= 1e6))
-                return base::make_error(Reason::kBadFeatureWeight,
+                return base::make_error(Reason::kBadWeight,
                                         "the fair metric's weight of '{}' is {}; allowed are 0 "
                                         "to 1e6",
                                         name, weight);

@@ -104,14 +104,14 @@ Status check_groups(const LoggedDecisions& d) {
     for (const Group& group : d.groups) {
         if (group.name.empty() || group.name.size() > limits::kMaxNameBytes ||
             !names.insert(group.name).second) {
-            return make_error(Reason::kBadGroupRows,
+            return make_error(Reason::kBadGroup,
                               "group '{}': names are unique and have 1 to {} bytes", group.name,
                               limits::kMaxNameBytes);
         }
         for (size_t k = 0; k < group.records.size(); ++k) {
             if (group.records[k] >= d.size() ||
                 (k > 0 && group.records[k] <= group.records[k - 1])) {
-                return make_error(Reason::kBadGroupRows,
+                return make_error(Reason::kBadGroup,
                                   "group '{}': positions must be ascending and below {}; entry {} "
                                   "is {}",
                                   group.name, d.size(), k, group.records[k]);

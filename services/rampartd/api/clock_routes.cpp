@@ -21,7 +21,7 @@ Result<http::Response> ClockRoutes::handle_clock(const http::Request& request) c
     const auto reached = event_time_();
     if (reached && time > base::add_months(*reached, kMaxJumpMonths)) {
         return base::make_error(
-            Reason::kClockJumpTooFar,
+            Reason::kClockJump,
             "$.now: {} is more than {} months after {}; move the clock in smaller steps",
             members.at("now"), kMaxJumpMonths, base::to_iso8601(*reached));
     }

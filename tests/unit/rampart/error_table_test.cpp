@@ -48,7 +48,7 @@ TEST(ErrorTable, ThePageHasALineForEachEntry) {
     EXPECT_THAT(page,
                 HasSubstr("\n| `unauthenticated` | http | permission_denied | 401 | 2 | Send "));
     const auto lines = static_cast<size_t>(std::count(page.begin(), page.end(), '\n'));
-    EXPECT_EQ(lines, error_table().size() + 10);
+    EXPECT_EQ(lines, error_table().size() + 11);
 }
 
 TEST(ErrorTable, NearWordsArePartsAndMisspellings) {

@@ -25,7 +25,7 @@ namespace rampart::budro {
       "Name pairs of rows of the table that differ in something that counts.")             \
     X(kBadTransportParameter, kOutOfRange, "bad_transport_parameter",                      \
       "Give the parameter a value in the range that the message names.")                   \
-    X(kBadFeatureWeight, kOutOfRange, "bad_weight",                                        \
+    X(kBadWeight, kOutOfRange, "bad_weight",                                               \
       "Give the feature a weight from 0 to 1e6; 0 leaves it out.")                         \
     X(kMemoryBudget, kResourceExhausted, "memory_budget",                                  \
       "Raise the memory budget, or take fewer people.")                                    \

@@ -9,7 +9,7 @@ namespace rampart::ope {
     X(kBadCentre, kInvalidArgument, "bad_centre",                                           \
       "Give each record finite centres inside the declared range, all or none as the "      \
       "settings say.")                                                                      \
-    X(kBadGroupRows, kInvalidArgument, "bad_group",                                         \
+    X(kBadGroup, kInvalidArgument, "bad_group",                                             \
       "Give groups unique names and ascending positions of records.")                       \
     X(kBadImpact, kInvalidArgument, "bad_impact",                                           \
       "Give a finite impact where it is known, and none where it is not.")                  \
