@@ -173,6 +173,19 @@ TEST_F(ModelRegistryTest, NamesEveryFileThatItOrItsAuditLogSpeaksOf) {
     EXPECT_EQ(registry_->documents().value(), there);
 }
 
+// bad input would close a gate run for good; damage leaves it open until the file is restored
+TEST_F(ModelRegistryTest, AFolderOrAnOverlongFileInPlaceOfAModelIsDamageNotBadInput) {
+    const auto id = add(learned_file(0.5));
+    const auto path = folder_ / "models" / (id.value() + ".rmp");
+    fs::remove(path);
+    fs::create_directory(path);
+    EXPECT_EQ(registry_->load_model(id).error().code, base::ErrorCode::kDataLoss);
+    fs::remove(path);
+    std::ofstream(path, std::ios::binary).close();
+    fs::resize_file(path, base::limits::kMaxModelFileBytes + 1);
+    EXPECT_EQ(registry_->load_model(id).error().code, base::ErrorCode::kDataLoss);
+}
+
 TEST_F(ModelRegistryTest, ADamagedOrMissingModelFileIsDataLossNotAnotherModel) {
     const auto id = add(learned_file(0.5));
     const auto path = folder_ / "models" / (id.value() + ".rmp");
