@@ -60,18 +60,9 @@ Response DecisionRoutes::handle_decision(const Request& request) const {
 Response DecisionRoutes::handle_outcomes(const Request& request) const {
     const auto parsed = wire::outcomes_from_json(request.body);
     if (!parsed) return error_response(parsed.error());
-    const auto contradicting = service_.submit_outcomes(parsed->outcomes);
-    if (!contradicting) return error_of(contradicting.error());
-    std::string named;
-    for (const size_t i : *contradicting) {
-        const auto& outcome = parsed->outcomes[i];
-        if (!named.empty()) named += ',';
-        named += fmt::format(R"({{"decision_id":{},"measure":{},"revision":{}}})",
-                             json_quoted(outcome.decision.value()), json_quoted(outcome.measure),
-                             outcome.revision);
-    }
-    if (!named.empty()) named = fmt::format(R"(,"contradicting":[{}])", named);
-    return json(fmt::format(R"({{"accepted":{}{}}})", parsed->outcomes.size(), named));
+    const auto status = service_.submit_outcomes(parsed->outcomes);
+    if (!status) return error_of(status.error());
+    return json(fmt::format(R"({{"accepted":{}}})", parsed->outcomes.size()));
 }
 
 Response DecisionRoutes::handle_overrides(const Request& request) const {

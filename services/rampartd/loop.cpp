@@ -29,7 +29,8 @@ Result<std::unique_ptr<Loop>> Loop::open(Deps deps) {
     const auto& stores = deps.stores;
     RAMPART_TRY(loop->builder_, training_set::TrainingSetBuilder::create(
                                     stores.joiner(), deps.settings.product, deps.settings.schema,
-                                    stores.attributes(), deps.keys.split));
+                                    stores.attributes(), deps.keys.split,
+                                    deps.settings.training.gate.late_attributes));
     if (deps.settings.trains) RAMPART_RETURN_IF_ERROR(loop->open_trainer());
     return loop;
 }
@@ -52,7 +53,8 @@ Status Loop::open_trainer() {
 /// been reported.
 Status Loop::catch_up() {
     auto& joiner = deps_.stores.joiner();
-    if (deps_.attributes != nullptr) RAMPART_RETURN_IF_ERROR(deps_.attributes->catch_up());
+    if (deps_.attributes != nullptr)
+        RAMPART_RETURN_IF_ERROR(deps_.attributes->catch_up(deps_.clock.now()));
     RAMPART_RETURN_IF_ERROR(deps_.stores.person_keys().refresh());
     const uint64_t before = joiner.counts().conflicting_outcomes;
     RAMPART_TRY(auto caught_up, joiner::catch_up(joiner));

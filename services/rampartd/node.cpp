@@ -99,9 +99,6 @@ serving::DecisionServiceOptions Node::decision_options() {
     options.event_window = settings_.event_window;
     if (!clock_->is_event_time())
         options.time_unknown = [clock = clock_.get()] { return clock->time_unknown(); };
-    options.contradicts = [&joiner = stores_->joiner()](const domain::Outcome& outcome) {
-        return joiner.contradicts(outcome);
-    };
     options.on_overrides = [this](std::span<const domain::Override> taken) {
         return record_overrides(stores_->registry(), clock_->now(), taken);
     };
@@ -197,7 +194,9 @@ void Node::add_routes(http::Router& router) {
         [this](TimePoint now) { return advance(now); })
         .add_to(router);
     AttributeRoutes([this](const auto& people) {
-        return attributes_ ? attributes_->publish(people) : stores_->attributes().put(people);
+        const TimePoint now = clock_->now();
+        return attributes_ ? attributes_->publish(people, now)
+                           : stores_->attributes().put(people, now);
     }).add_to(router);
     ModelRoutes(registry, [this](auto actor, auto reason) {
         return rollback(actor, reason);

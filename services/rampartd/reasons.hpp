@@ -15,6 +15,8 @@ namespace rampart::rampartd {
       "Start the node once with `rampart serve`: it declares the first policy of the "        \
       "configuration.")                                                                       \
     X(kNoJump, kFailedPrecondition, "no_jump", "Leave the clock: it is not in doubt.")        \
+    X(kRetentionTooShort, kInvalidArgument, "retention_too_short",                            \
+      "Set privacy.retention_months to what the message says, or more.")                      \
     X(kSystemClock, kFailedPrecondition, "system_clock",                                      \
       "Set clock.mode = \"event\" to replay a stream.")                                       \
     X(kTrainsElsewhere, kFailedPrecondition, "trains_elsewhere",                              \

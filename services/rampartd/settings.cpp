@@ -4,6 +4,7 @@
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/runtime/product_toml.hpp"
 #include "rampart/training/gate_inputs.hpp"
+#include "services/rampartd/reasons.hpp"
 #include "services/rampartd/store_layout.hpp"
 
 namespace rampart::rampartd {
@@ -76,13 +77,31 @@ PrivacySettings read_privacy(config::Table table, const std::filesystem::path& f
     // the nodes of a group need one secret, which an operator copies to each node first
     privacy.encrypt_log = table.boolean("encrypt_log", log.broker == LogSettings::Broker::kLocal);
     privacy.retention_months =
-        static_cast<int>(table.integer("retention_months", 0, 1200, privacy.retention_months));
+        static_cast<int>(table.integer("retention_months", 1, 1200, privacy.retention_months));
     const std::string secret = table.string("secret", "");
     if (!secret.empty()) {
         privacy.secret = folder / secret;
         check_place(table, privacy.secret, store);
     }
     return privacy;
+}
+
+/// Checks that no decision may be erased before it has matured: what became of the people who ask
+/// for it may differ from what became of the others, and the gate could not know.
+base::Status check_retention(const PrivacySettings& privacy, const domain::Product& product) {
+    constexpr int64_t kShortestMonthDays = 28;
+    for (const auto& measure : product.all_measures()) {
+        const int64_t grace_days = measure.grace.micros() / base::Duration::days(1).micros();
+        const int64_t needed =
+            measure.horizon_months + (grace_days + kShortestMonthDays - 1) / kShortestMonthDays;
+        if (privacy.retention_months >= needed) continue;
+        return base::make_error(
+            Reason::kRetentionTooShort,
+            "privacy.retention_months: {} is too short for the measure '{}', which is complete {} "
+            "months and {} days after the decision; give {} or more",
+            privacy.retention_months, measure.name, measure.horizon_months, grace_days, needed);
+    }
+    return base::ok();
 }
 
 /// One node of a group trains, and has to know everything; the others have to know it by its key.
@@ -142,6 +161,9 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
+    if (auto status = check_retention(privacy, product.product); !status) {
+        return status.error().with_context(file.string());
+    }
     training.gate.config.impact_lo = product.product.impact.lo;
     training.gate.config.impact_hi = product.product.impact.hi;
     training.gate.config.declined_impact = product.product.impact.declined;

@@ -19,7 +19,7 @@ namespace rampart::rampartd {
 /// What applies to persons. Section [privacy].
 struct PrivacySettings {
     bool encrypt_log = true;    // decisions are sealed with a key of each person (ops/adr/0010)
-    int retention_months = 25;  // no erasure for so long after a decision; 0: no limit
+    int retention_months = 25;  // no erasure for so long after a decision; 0 (tests): no limit
     std::filesystem::path
         secret;  // file of the secret behind keys and tags; empty: <store>/keys/person
 };

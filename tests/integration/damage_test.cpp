@@ -43,7 +43,8 @@ class DamageTest : public testing::Test {
         workspace_ =
             demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream, 7).value();
         auto config = base::read_file(workspace_.config, 1 << 20).value();
-        config += "\n[privacy]\nretention_months = 0\n";
+        config.replace(config.find("every_months = 2"), 16, "every_months = 600");
+        config += "\n[privacy]\nretention_months = 8\n";
         ASSERT_TRUE(base::write_file_atomically(workspace_.config, config));
         start_ = stream.applicants.front().application.event_time;
         const auto node = open();
@@ -165,6 +166,9 @@ TEST_F(DamageOfAServedStore, CompactionThatMeetsTheBlockEndsNoProcess) {
     test_support::damage_table(index(), Damage::kMostOfATable);
     auto process = serve();
     auto asking = client();
+    const auto retained = base::to_iso8601(base::add_months(start_, 9));
+    ASSERT_EQ(asking.post("/v1/clock", fmt::format(R"({{"now":"{}"}})", retained)).value().status,
+              200);
     const auto erase = [&] {
         return asking
             .post(

@@ -252,33 +252,6 @@ TEST_F(DecisionHttp, AnUnseenCategoryIsNamedInTheAnswerAndCounted) {
               std::string::npos);
 }
 
-TEST_F(DecisionHttp, AnOutcomeThatContradictsAnEarlierOneIsNamedInTheAnswer) {
-    set_policy(constant(0.5));
-    const auto first = decide(application(1)).id, second = decide(application(2)).id;
-    clock_.advance_to(time("2005-10-01"));
-    auto http = client();
-    const auto post = [&](const std::vector<domain::Outcome>& outcomes) {
-        const auto answer = http.post("/v1/outcomes", wire::to_json(std::span(outcomes))).value();
-        EXPECT_EQ(answer.status, 200) << answer.body;
-        return answer.body;
-    };
-    const domain::Outcome repaid{first, "repaid", 0, 1, time("2005-10-01")};
-    auto defaulted = repaid, corrected = repaid;
-    defaulted.value = 0;
-    corrected.value = 0, corrected.revision = 1;
-    EXPECT_EQ(post({repaid}), R"({"accepted":1})");
-    EXPECT_EQ(post({repaid, corrected}), R"({"accepted":2})") << "a repeat and a correction";
-    const std::string named = fmt::format(
-        R"("contradicting":[{{"decision_id":"{}","measure":"repaid","revision":0}}]}})", first);
-    EXPECT_EQ(post({corrected, defaulted}), R"({"accepted":2,)" + named);
-    EXPECT_EQ(post({defaulted}), R"({"accepted":1,)" + named) << "the first stays";
-    auto other = repaid;
-    other.decision = second;
-    auto censored = other;
-    censored.value = 0, censored.censored = true;
-    EXPECT_NE(post({other, censored}).find(second.value()), std::string::npos) << "in one batch";
-}
-
 TEST_F(DecisionHttp, OverridesAreLoggedAmongTheOutcomesUnderTheirDecision) {
     set_policy(constant(0.5));
     const auto id = decide(application(1)).id;

@@ -43,14 +43,15 @@ class Erasure : public testing::Test {
         auto workspace =
             demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream_, 5).value();
         auto text = base::read_file(workspace.config, 1 << 20).value();
-        text += fmt::format("\n[privacy]\nencrypt_log = {}\nretention_months = {}\n", encrypt,
-                            retention_months);
+        text += fmt::format("\n[privacy]\nencrypt_log = {}\n", encrypt);
+        retention_months_ = retention_months;
         EXPECT_TRUE(base::write_file_atomically(workspace.config, text));
         return workspace;
     }
     std::unique_ptr<Node> open(const demo::Workspace& workspace) {
-        const auto settings = load_settings(workspace.config);
+        auto settings = load_settings(workspace.config);
         EXPECT_TRUE(settings) << settings.error().message;
+        settings->privacy.retention_months = retention_months_;
         auto node = Node::open(*settings);
         EXPECT_TRUE(node) << node.error().message;
         return std::move(*node);
@@ -169,6 +170,7 @@ class Erasure : public testing::Test {
 
     fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("erasure.{}", ::getpid());
     loan_stream::Stream stream_;
+    int retention_months_ = 0;  // 0, which no configuration can give: none
 };
 
 }  // namespace rampart::rampartd

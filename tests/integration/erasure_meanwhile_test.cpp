@@ -182,7 +182,7 @@ TEST_F(Erasure, AnUnknownPersonIsReportedAndOneWithLittleDataIsErased) {
                               .value();
         const protected_attributes::ProtectedAttributes known{
             by_attributes, end, stream_.applicants.at(1).protected_attributes};
-        ASSERT_TRUE(attributes->put(std::span(&known, 1)));
+        ASSERT_TRUE(attributes->put(std::span(&known, 1), {}));
         const auto log = streaming_local::LocalLog::open(settings.store / "log").value();
         auto unknown = annas("other-application");
         unknown.person = by_quarantine;

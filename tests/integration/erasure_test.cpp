@@ -144,6 +144,25 @@ TEST_F(Erasure, WhatIsInQuarantineAboutThePersonGoesToo) {
     EXPECT_FALSE(on_disk(workspace.store / "partitions", kAnna.value()));
 }
 
+TEST_F(Erasure, RetentionShorterThanHorizonAndGraceIsRefusedWithTheMonthsThatAreEnough) {
+    const auto workspace = prepare(true, 25);
+    const auto text = base::read_file(workspace.config, 1 << 20).value();
+    const auto settings_with = [&](int months) {
+        EXPECT_TRUE(base::write_file_atomically(
+            workspace.config, fmt::format("{}retention_months = {}\n", text, months)));
+        return load_settings(workspace.config);
+    };
+    // 6 months and 30 days: two months more than the horizon, as February is shorter
+    EXPECT_TRUE(settings_with(8));
+    const auto shorter = settings_with(7);
+    ASSERT_FALSE(shorter);
+    EXPECT_EQ(shorter.error().reason, "retention_too_short");
+    EXPECT_NE(shorter.error().message.find("'repaid'"), std::string::npos);
+    EXPECT_NE(shorter.error().message.find("give 8 or more"), std::string::npos)
+        << shorter.error().message;
+    EXPECT_FALSE(settings_with(0));
+}
+
 TEST_F(Erasure, RetentionAndHoldsForbidItAndNameTheDayAndAnErasureThatWasBegunIsFinished) {
     const auto workspace = prepare(true, 25);
     auto node = open(workspace);

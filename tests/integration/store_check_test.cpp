@@ -221,7 +221,7 @@ TEST_F(StoreCheckTest, InProtectedAttributesWithoutNamingAnyone) {
     const auto one = last("protected", people);
     expect_found("protected", people, one.first, "nonsense", "protected attributes: 1 of ");
     expect_found("protected", people, "somebody-else", one.second,
-                 "protected attributes: 1 of 4001 records are stored under another person's key");
+                 "protected attributes: 1 of 8001 records are stored under another person's key");
 }
 
 TEST_F(StoreCheckTest, InTheRegistryAndItsFiles) {

@@ -85,8 +85,7 @@ Result<std::optional<AcceptedGap>> DecisionLog::accept_gap_of(OwnedPartition& pa
     return gap;
 }
 
-Status DecisionLog::erase(std::span<const domain::DecisionId> decisions, base::TimePoint now,
-                          const std::function<void()>& on_read) {
+Status DecisionLog::erase(std::span<const domain::DecisionId> decisions, base::TimePoint now) {
     std::map<PartitionId, std::vector<domain::DecisionId>> homes;
     for (const auto& id : decisions) homes[home_of(id)].push_back(id);
     for (const auto& [home, ids] : homes) {
@@ -102,7 +101,6 @@ Status DecisionLog::erase(std::span<const domain::DecisionId> decisions, base::T
             if (homes.empty() || homes.contains(partition->id())) status = partition->catch_up();
         }
     });
-    if (on_read) on_read();
     RAMPART_RETURN_IF_ERROR(status);
     // decisions go on meanwhile
     for (const auto& [home, ids] : homes) {

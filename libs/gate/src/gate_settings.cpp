@@ -67,6 +67,10 @@ GateSettings read_gate_settings(config::Table& root) {
     settings.config.max_missing_rate = gate.number("max_missing_rate", 0, 1, 0.02);
     if (gate.has("missing_gamma"))
         settings.config.missing_gamma = gate.number("missing_gamma", 0, 1e9);
+    settings.late_attributes =
+        gate.choice("late_attributes", {"missing", "assumed"}, "missing") == "assumed"
+            ? training_set::LateAttributes::kAssumed
+            : training_set::LateAttributes::kMissing;
     settings.look_again = gate.boolean("look_again", false);
     // a tolerated loss must not add up from promotion to promotion
     settings.anchor = gate.boolean("anchor", settings.config.margin > 0);

@@ -25,11 +25,16 @@ certification::RunIdentity identity_of(const Submission& run, const domain::Prod
     identity.feature_schema_id = vault.schema.digest().hex();
     identity.metric = metric_text(product);
     identity.vault_rule = fmt::format(
-        "decisions of the vault, from the epoch's first record on, whose label and impact had "
+        "decisions of the vault, the first of each person from the epoch's first record on, whose "
+        "label and impact had "
         "matured as known at {}",
         base::to_iso8601(vault.as_known_at));
     if (max_age_months > 0)
         identity.vault_rule += fmt::format(", not older than {} months", max_age_months);
+    identity.vault_rule +=
+        vault.late_attributes == training_set::LateAttributes::kMissing
+            ? "; groups by the attributes that were known when each decision was made"
+            : "; groups by the attributes that were known then, whenever they had arrived";
     if (!vault.rows.empty()) {  // by event time
         identity.period_from = vault.rows.front().event_time;
         identity.period_to = vault.rows.back().event_time;

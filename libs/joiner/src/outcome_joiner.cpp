@@ -324,11 +324,6 @@ Status OutcomeJoiner::visit_ids(PartitionId id, const IdVisitor& visit) const {
     });
 }
 
-Result<bool> OutcomeJoiner::contradicts(const domain::Outcome& report) const {
-    RAMPART_TRY(auto state, impl_->load(report.decision.value()));
-    return state && add_report(*state, report, report.observed_at) == Applied::kConflict;
-}
-
 base::Digest OutcomeJoiner::state_hash() const {
     base::Sha256 hash;
     for (const auto& partition : impl_->partitions) {

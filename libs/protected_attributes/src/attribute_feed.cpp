@@ -1,6 +1,7 @@
 #include "rampart/protected_attributes/attribute_feed.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "rampart/base/log.hpp"
 #include "rampart/protected_attributes/codec.hpp"
@@ -10,16 +11,30 @@ namespace rampart::protected_attributes {
 namespace {
 
 using base::Status;
+using base::TimePoint;
 using streaming::Offset;
 using streaming::PartitionId;
 
 constexpr base::Logger kLog("protected_attributes");
 constexpr size_t kReadBatch = 1000;
 const PartitionId kOnly(0);
+/// Decimal: microseconds of the clock of the node that the attributes were stated to.
+constexpr std::string_view kStatedHeader = "stated";
+
+/// Returns when the record was stated; `now` where it does not say so.
+TimePoint stated_at(const streaming::Record& record, TimePoint now) {
+    for (const auto& [name, value] : record.headers) {
+        int64_t micros = 0;
+        const auto* end = value.data() + value.size();
+        if (name == kStatedHeader && std::from_chars(value.data(), end, micros).ptr == end)
+            return TimePoint::from_micros(micros);
+    }
+    return now;
+}
 
 }  // namespace
 
-Status AttributeFeed::publish(std::span<const ProtectedAttributes> people) {
+Status AttributeFeed::publish(std::span<const ProtectedAttributes> people, base::TimePoint now) {
     std::vector<streaming::Record> records;
     for (const auto& person : people) {
         RAMPART_RETURN_IF_ERROR(validate(person));
@@ -27,7 +42,8 @@ Status AttributeFeed::publish(std::span<const ProtectedAttributes> people) {
         records.push_back({person.person.value(),
                            encode(person),
                            person.event_time,
-                           {{std::string(wire::kSchemaHeader), std::string(kSchema)}}});
+                           {{std::string(wire::kSchemaHeader), std::string(kSchema)},
+                            {std::string(kStatedHeader), fmt::format("{}", now.micros())}}});
     }
     return writer_.append_to(topic_, kOnly, records).map([](const auto&) {});
 }
@@ -38,7 +54,7 @@ Status AttributeFeed::publish_erasure(const domain::PersonId& person, base::Time
     return writer_.append_to(topic_, kOnly, {&tombstone, 1}).map([](const auto&) {});
 }
 
-Status AttributeFeed::catch_up() {
+Status AttributeFeed::catch_up(TimePoint now) {
     if (!started_) {
         RAMPART_TRY(from_, reader_.begin_offset(topic_, kOnly));
         started_ = true;
@@ -48,24 +64,32 @@ Status AttributeFeed::catch_up() {
     do {
         RAMPART_TRY(const auto records, reader_.read(topic_, kOnly, from_, kReadBatch));
         if (records.empty()) return base::ok();
-        std::vector<ProtectedAttributes> people;
+        std::vector<ProtectedAttributes> people;  // stated at one time
+        TimePoint stated;
+        const auto store_people = [&] {
+            const auto status = store_.put(people, stated);
+            people.clear();
+            return status;
+        };
         for (const auto& stored : records) {
             if (stored.record.value.empty()) {
-                RAMPART_RETURN_IF_ERROR(store_.put(people));
-                people.clear();
+                RAMPART_RETURN_IF_ERROR(store_people());
                 RAMPART_RETURN_IF_ERROR(store_.erase(domain::PersonId(stored.record.key)));
                 continue;
             }
             auto person = decode(stored.record.value);
             const Status valid = person ? store_.catalog().check(*person) : Status(person.error());
             if (valid) {
+                const TimePoint at = stated_at(stored.record, now);
+                if (at != stated) RAMPART_RETURN_IF_ERROR(store_people());
+                stated = at;
                 people.push_back(*std::move(person));
             } else {
                 kLog.error("msg=\"protected attributes passed over\" offset={} reason={}",
                            stored.offset, valid.error().reason);
             }
         }
-        RAMPART_RETURN_IF_ERROR(store_.put(people));
+        RAMPART_RETURN_IF_ERROR(store_people());
         from_ = Offset(records.back().offset.value() + 1);
     } while (from_ < end);
     return base::ok();

@@ -14,6 +14,20 @@ using base::Result;
 namespace {
 
 constexpr storage::ColumnFamily kPeople{0};
+/// Records by the time from which they were in force: key_of().
+constexpr storage::ColumnFamily kHistory{1};
+constexpr size_t kTimeBytes = 8;
+
+/// Returns the prefix of the person's keys in the history: no id contains a zero byte.
+std::string prefix_of(const domain::PersonId& person) { return person.value() + '\0'; }
+
+/// Returns prefix and time, in the order of the times.
+std::string key_of(const domain::PersonId& person, base::TimePoint at) {
+    std::string key = prefix_of(person);
+    const uint64_t ordered = static_cast<uint64_t>(at.micros()) ^ (uint64_t{1} << 63);
+    for (int shift = 56; shift >= 0; shift -= 8) key += static_cast<char>(ordered >> shift & 0xff);
+    return key;
+}
 
 /// Returns whether `a` replaces `b`; a total order, so that the order of arrival does not matter.
 bool newer(const ProtectedAttributes& a, const ProtectedAttributes& b) {
@@ -37,12 +51,12 @@ Result<std::unique_ptr<ProtectedStore>> ProtectedStore::open(
     std::shared_ptr<storage::MemoryBudget> memory) {
     storage::OpenOptions options;
     options.budget = std::move(memory);
-    RAMPART_TRY(auto db, storage::Database::open(folder, {"people"}, options));
+    RAMPART_TRY(auto db, storage::Database::open(folder, {"people", "history"}, options));
     auto impl = std::unique_ptr<Impl>(new Impl{std::move(catalog), std::move(db), {}});
     return std::unique_ptr<ProtectedStore>(new ProtectedStore(std::move(impl)));
 }
 
-base::Status ProtectedStore::put(std::span<const ProtectedAttributes> people) {
+base::Status ProtectedStore::put(std::span<const ProtectedAttributes> people, base::TimePoint at) {
     for (const auto& person : people) {
         RAMPART_RETURN_IF_ERROR(validate(person));
         const auto known = impl_->catalog.check(person);
@@ -57,19 +71,33 @@ base::Status ProtectedStore::put(std::span<const ProtectedAttributes> people) {
     storage::WriteBatch batch;
     for (const auto& [id, person] : winners) {
         RAMPART_TRY(const auto present, get(person->person));
-        if (!present || newer(*person, *present)) batch.put(kPeople, id, encode(*person));
+        if (present && !newer(*person, *present)) continue;
+        const std::string bytes = encode(*person);
+        // not before the last: a clock that was set back must not change what was in force then
+        RAMPART_TRY(
+            const auto last,
+            impl_->db->last(kHistory, storage::KeyRange::with_prefix(prefix_of(person->person))));
+        batch.put(kPeople, id, bytes);
+        batch.put(kHistory, std::max(key_of(person->person, at), last ? last->first : ""), bytes);
     }
     return batch.empty() ? base::ok() : impl_->db->write(batch, storage::Sync::kAlways);
 }
 
 base::Status ProtectedStore::erase(const domain::PersonId& person) {
     const std::string& id = person.value();
+    const auto versions = storage::KeyRange::with_prefix(prefix_of(person));
     {
         const std::lock_guard lock(impl_->put_mutex);
         storage::WriteBatch batch;
         batch.erase(kPeople, id);
+        const auto erase_version = [&](std::string_view key, std::string_view) -> Result<bool> {
+            batch.erase(kHistory, key);
+            return true;
+        };
+        RAMPART_RETURN_IF_ERROR(impl_->db->scan(kHistory, versions, erase_version));
         RAMPART_RETURN_IF_ERROR(impl_->db->write(batch, storage::Sync::kAlways));
     }
+    RAMPART_RETURN_IF_ERROR(impl_->db->compact(kHistory, versions));
     return impl_->db->compact(kPeople, {id, id + '\0'});
 }
 
@@ -83,7 +111,7 @@ Result<std::optional<ProtectedAttributes>> ProtectedStore::get(
 
 Result<std::vector<std::string>> ProtectedStore::check() const {
     uint64_t people = 0, unreadable = 0, misplaced = 0;
-    const auto one = [&](std::string_view id, std::string_view bytes) -> Result<bool> {
+    const auto examine = [&](std::string_view id, std::string_view bytes) -> Result<bool> {
         ++people;
         const auto person = decode(bytes);
         if (!person) {
@@ -93,7 +121,12 @@ Result<std::vector<std::string>> ProtectedStore::check() const {
         }
         return true;
     };
-    RAMPART_RETURN_IF_ERROR(impl_->db->scan(kPeople, storage::KeyRange::all(), one));
+    const auto examine_version = [&](std::string_view key, std::string_view bytes) {
+        const size_t suffix = kTimeBytes + 1;
+        return examine(key.size() > suffix ? key.substr(0, key.size() - suffix) : key, bytes);
+    };
+    RAMPART_RETURN_IF_ERROR(impl_->db->scan(kPeople, storage::KeyRange::all(), examine));
+    RAMPART_RETURN_IF_ERROR(impl_->db->scan(kHistory, storage::KeyRange::all(), examine_version));
     std::vector<std::string> problems;
     for (const auto& [count, what] :
          {std::pair(unreadable, "cannot be read"),
@@ -107,6 +140,15 @@ Result<Membership> ProtectedStore::membership(const domain::PersonId& person) co
     RAMPART_TRY(const auto found, get(person));
     if (!found) return Membership();
     return impl_->catalog.membership(*found);
+}
+
+Result<Membership> ProtectedStore::membership_at(const domain::PersonId& person,
+                                                 base::TimePoint t) const {
+    const storage::KeyRange until_then{prefix_of(person), key_of(person, t) + '\0'};
+    RAMPART_TRY(const auto version, impl_->db->last(kHistory, until_then));
+    if (!version) return Membership();
+    RAMPART_TRY(const auto record, decode(version->second));
+    return impl_->catalog.membership(record);
 }
 
 }  // namespace rampart::protected_attributes

@@ -27,8 +27,7 @@ namespace {
 constexpr base::Logger kLog("serving");
 // A decision grows a little when it is decided again without exploration.
 constexpr size_t kRecordMargin = 4096;
-constexpr size_t kRecentOutcomes = 1u << 15;  // a second or more until they are joined
-constexpr size_t kNamedFeatures = 500;        // in a metric, which takes 1000 label sets
+constexpr size_t kNamedFeatures = 500;  // in a metric, which takes 1000 label sets
 
 /// Roughly what an application takes up on its way.
 size_t bytes_of(const Application& application) {
@@ -46,8 +45,7 @@ DecisionService::DecisionService(DecisionServiceOptions options, DecisionService
     : options_(std::move(options)),
       deps_(deps),
       instruments_(std::make_unique<Instruments>(deps.metrics)),
-      admission_(options_.max_waiting_applications, options_.max_waiting_bytes),
-      recent_outcomes_(kRecentOutcomes) {}
+      admission_(options_.max_waiting_applications, options_.max_waiting_bytes) {}
 
 DecisionService::~DecisionService() = default;
 
@@ -273,7 +271,7 @@ void DecisionService::give_up(PartitionId partition, const std::string& to) {
 }
 
 Status DecisionService::erase(std::span<const domain::DecisionId> decisions, base::TimePoint now) {
-    return log_->erase(decisions, now, [this] { recent_outcomes_.clear(); });
+    return log_->erase(decisions, now);
 }
 
 Status DecisionService::erase_unreadable(std::span<const domain::DecisionId> decisions,

@@ -5,11 +5,9 @@
 /// The part of DecisionService that takes in what is reported of decisions.
 namespace rampart::serving {
 
-using base::Result;
 using base::Status;
 
-Result<std::vector<size_t>> DecisionService::submit_outcomes(
-    std::span<const domain::Outcome> outcomes) {
+Status DecisionService::submit_outcomes(std::span<const domain::Outcome> outcomes) {
     RAMPART_RETURN_IF_ERROR(check_batch("outcomes", outcomes.size()));
     std::vector<streaming::Record> records;
     records.reserve(outcomes.size());
@@ -25,21 +23,7 @@ Result<std::vector<size_t>> DecisionService::submit_outcomes(
     }
     RAMPART_RETURN_IF_ERROR(deps_.writer.append(options_.outcomes_topic, records));
     instruments_->outcomes.add(outcomes.size());
-    return contradicting(outcomes);
-}
-
-/// Which of those that were just taken in contradict one before.
-std::vector<size_t> DecisionService::contradicting(std::span<const domain::Outcome> outcomes) {
-    std::vector<size_t> found;
-    for (size_t i = 0; i < outcomes.size(); ++i) {
-        bool other = recent_outcomes_.add(outcomes[i]);
-        if (!other && options_.contradicts) {
-            // the outcome is durable in any case: what cannot be looked up is not said
-            other = options_.contradicts(outcomes[i]).value_or(false);
-        }
-        if (other) found.push_back(i);
-    }
-    return found;
+    return base::ok();
 }
 
 Status DecisionService::submit_overrides(std::span<const domain::Override> overrides) {

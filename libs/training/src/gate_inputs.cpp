@@ -17,12 +17,20 @@ namespace {
 using base::Result;
 using training_set::DecisionSet;
 
+/// Returns whether both policies can decide the row: it has a cell, or neither needs one.
+bool decidable(const training_set::Row& row, const model::Policy& candidate,
+               const model::Policy& reference) {
+    return row.cell.has_value() || !(candidate.group_aware() || reference.group_aware());
+}
+
 template <class Side>
-std::vector<size_t> decidable_rows(const DecisionSet<Side>& set, const model::Policy& candidate,
-                                   const model::Policy& reference) {
+std::vector<size_t> rows_of(const DecisionSet<Side>& set, const model::Policy& candidate,
+                            const model::Policy& reference) {
     std::vector<size_t> rows;
     for (size_t i = 0; i < set.rows.size(); ++i) {
-        if (decidable(set.rows[i], candidate, reference)) rows.push_back(i);
+        const auto& row = set.rows[i];
+        if (row.ordinal < kRecordsPerPerson && decidable(row, candidate, reference))
+            rows.push_back(i);
     }
     return rows;
 }
@@ -62,7 +70,7 @@ ope::LoggedDecisions decisions_of(const DecisionSet<Side>& set, const model::Pol
     ope::LoggedDecisions out;
     for (const auto& name : set.group_names) out.groups.push_back({name, {}});
     std::map<domain::PolicyId, uint32_t> loggers;
-    for (const size_t i : decidable_rows(set, candidate, reference)) {
+    for (const size_t i : rows_of(set, candidate, reference)) {
         const auto& row = set.rows[i];
         const auto position = static_cast<uint32_t>(out.size());
         const std::optional<size_t> cell =
@@ -89,7 +97,7 @@ template <class Side>
 std::vector<double> impacts_of(const DecisionSet<Side>& set, const model::Policy& candidate,
                                const model::Policy& reference) {
     std::vector<double> impacts;
-    for (const size_t i : decidable_rows(set, candidate, reference)) {
+    for (const size_t i : rows_of(set, candidate, reference)) {
         impacts.push_back(set.rows[i].impact.value_or(std::numeric_limits<double>::quiet_NaN()));
     }
     return impacts;
@@ -136,8 +144,7 @@ template <class Side>
 std::vector<double> design_of(const DecisionSet<Side>& set, const DesignColumns& columns,
                               const model::Policy& candidate, const model::Policy& reference) {
     std::vector<double> x;
-    for (const size_t i : decidable_rows(set, candidate, reference))
-        columns.append(set.features_of(i), x);
+    for (const size_t i : rows_of(set, candidate, reference)) columns.append(set.features_of(i), x);
     return x;
 }
 
@@ -163,7 +170,7 @@ template <class Side>
 std::vector<double> probabilities(const DecisionSet<Side>& set, const model::Policy& candidate,
                                   const model::Policy& reference, const model::Policy& policy) {
     std::vector<double> out;
-    for (const size_t i : decidable_rows(set, candidate, reference)) {
+    for (const size_t i : rows_of(set, candidate, reference)) {
         const auto& row = set.rows[i];
         const std::optional<size_t> cell =
             row.cell ? std::optional<size_t>(*row.cell) : std::nullopt;
@@ -180,7 +187,7 @@ std::vector<double> labels_of(const DecisionSet<Side>& set, const model::Policy&
                               const certification::ConstraintSet& constraints) {
     std::vector<double> labels;
     if (constraints.empty()) return labels;
-    for (const size_t i : decidable_rows(set, candidate, reference)) {
+    for (const size_t i : rows_of(set, candidate, reference)) {
         labels.push_back(set.rows[i].label.value_or(std::numeric_limits<double>::quiet_NaN()));
     }
     return labels;
@@ -208,9 +215,9 @@ std::vector<double> anchor_probabilities(const training_set::VaultSet& set,
     return probabilities(set, candidate, reference, anchor);
 }
 
-bool decidable(const training_set::Row& row, const model::Policy& candidate,
-               const model::Policy& reference) {
-    return row.cell.has_value() || !(candidate.group_aware() || reference.group_aware());
+std::vector<size_t> gate_rows(const training_set::DevelopmentSet& set,
+                              const model::Policy& candidate, const model::Policy& reference) {
+    return rows_of(set, candidate, reference);
 }
 
 base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchema& schema,
@@ -254,6 +261,7 @@ training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::
         out.rows.push_back(vault.rows[i]);
         out.features.insert(out.features.end(), features.begin(), features.end());
     }
+    training_set::number_records(out.rows);
     return out;
 }
 
@@ -263,8 +271,7 @@ Result<ope::LoggedFeedback> selection_feedback(const training_set::DevelopmentSe
                                                const certification::ConstraintSet& constraints) {
     ope::LoggedFeedback feedback{decisions_of(development, candidate, reference),
                                  impacts_of(development, candidate, reference)};
-    RAMPART_RETURN_IF_ERROR(add_conditions(development,
-                                           decidable_rows(development, candidate, reference),
+    RAMPART_RETURN_IF_ERROR(add_conditions(development, rows_of(development, candidate, reference),
                                            constraints, feedback.decisions));
     feedback.label = labels_of(development, candidate, reference, constraints);
     RAMPART_RETURN_IF_ERROR(ope::validate(feedback));
@@ -277,7 +284,7 @@ Result<ope::LoggedDecisions> vault_decisions(const training_set::VaultSet& vault
                                              const certification::ConstraintSet& constraints) {
     auto decisions = decisions_of(vault, candidate, reference);
     RAMPART_RETURN_IF_ERROR(
-        add_conditions(vault, decidable_rows(vault, candidate, reference), constraints, decisions));
+        add_conditions(vault, rows_of(vault, candidate, reference), constraints, decisions));
     RAMPART_RETURN_IF_ERROR(ope::validate(decisions));
     return decisions;
 }

@@ -215,11 +215,8 @@ Result<SearchedParameters> search_parameters(const SearchInputs& in) {
     RAMPART_RETURN_IF_ERROR(check(development, in.rows, in.gate));
     RAMPART_TRY(const auto feedback, selection_feedback(development, in.champion, in.champion));
     RAMPART_TRY(const auto objective, objective_of(feedback, in.gate, in.limits));
-    std::vector<size_t> seen;
-    for (size_t i = 0; i < development.rows.size(); ++i) {
-        if (decidable(development.rows[i], in.champion, in.champion)) seen.push_back(i);
-    }
-    const LinkOnRows link(development, in.rows, std::move(seen), in.exploration, in.parity);
+    const LinkOnRows link(development, in.rows, gate_rows(development, in.champion, in.champion),
+                          in.exploration, in.parity);
     const Coordinates coordinates{in.exploration != model::ExplorationMode::kNone,
                                   in.parity == nullptr, in.begin};
     numeric::CmaEsOptions options;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <tuple>
 #include <type_traits>
 #include <unordered_map>
 
@@ -80,10 +82,21 @@ bool in_vault(std::string_view split_salt, const domain::PersonId& person) {
     return base::keyed_uniform(split_salt, person.value()) >= 1 - kVaultShare;
 }
 
+void number_records(std::vector<Row>& rows) {
+    std::vector<size_t> order(rows.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        const Row &one = rows[a], &other = rows[b];
+        return std::tie(one.decided_at, one.decision) < std::tie(other.decided_at, other.decision);
+    });
+    std::unordered_map<std::string_view, uint32_t> seen;
+    for (const size_t i : order) rows[i].ordinal = seen[rows[i].person.value()]++;
+}
+
 Result<TrainingSetBuilder> TrainingSetBuilder::create(
     const joiner::OutcomeJoiner& joiner, const domain::Product& product,
     dataset::FeatureSchema schema, const protected_attributes::ProtectedStore& store,
-    std::string split_salt) {
+    std::string split_salt, LateAttributes late_attributes) {
     RAMPART_RETURN_IF_ERROR(domain::validate(product));
     if (schema.size() == 0) {
         return base::make_error(dataset::Reason::kNoFeatures,
@@ -101,6 +114,7 @@ Result<TrainingSetBuilder> TrainingSetBuilder::create(
     builder.product_ = product;
     builder.schema_ = std::move(schema);
     builder.split_salt_ = std::move(split_salt);
+    builder.late_attributes_ = late_attributes;
     return builder;
 }
 
@@ -111,6 +125,7 @@ Result<Row> TrainingSetBuilder::make_row(const LabeledExample& example,
     row.decision = decision.id;
     row.person = decision.application.person;
     row.event_time = decision.application.event_time;
+    row.decided_at = decision.decided_at;
     row.p_approve = decision.p_approve;
     row.policy = decision.policy;
     row.approved = decision.action == domain::Action::kApprove;
@@ -120,10 +135,18 @@ Result<Row> TrainingSetBuilder::make_row(const LabeledExample& example,
         row.label = example.value;
         row.impact = domain::impact_of_approval(product_.impact, row.label, reported_impact);
     }
-    RAMPART_TRY(auto membership, store_->membership(row.person));
-    row.cell = membership.cell;
-    row.groups = std::move(membership.groups);
     return row;
+}
+
+/// Sets cell and groups; true: what was known of them then is not what is known now.
+Result<bool> TrainingSetBuilder::set_groups(Row& row, base::TimePoint decided_at) const {
+    RAMPART_TRY(auto known_now, store_->membership(row.person));
+    RAMPART_TRY(auto known_then, store_->membership_at(row.person, decided_at));
+    const bool late = known_now != known_then;
+    auto& counts = late_attributes_ == LateAttributes::kAssumed ? known_now : known_then;
+    row.cell = counts.cell;
+    row.groups = std::move(counts.groups);
+    return late;
 }
 
 template <class Side>
@@ -143,7 +166,12 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t,
         RAMPART_RETURN_IF_ERROR(joiner_->examples(*impact_measure, t, keep, from));
     }
     const auto& catalog = store_->catalog();
-    DecisionSet<Side> set{t, schema_, {}, {}, catalog.groups(), catalog.cells(), 0, {}};
+    DecisionSet<Side> set;
+    set.as_known_at = t;
+    set.schema = schema_;
+    set.group_names = catalog.groups();
+    set.cell_names = catalog.cells();
+    set.late_attributes = late_attributes_;
     std::vector<std::string> identities;
     const auto add = [&](const LabeledExample& example) -> Status {
         const auto& application = example.decision.application;
@@ -157,6 +185,8 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t,
         }
         RAMPART_TRY(Row row, make_row(example, reported ? (impact ? impact->value : std::nullopt)
                                                         : example.value));
+        RAMPART_TRY(const bool late, set_groups(row, example.decision.decided_at));
+        set.late += late ? 1 : 0;
         const auto features = decision::encode_row(fit_to(schema_, application), schema_);
         if (!features)
             return features.error().with_context(fmt::format("decision '{}'", row.decision));
@@ -167,6 +197,7 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t,
         return base::ok();
     };
     RAMPART_RETURN_IF_ERROR(joiner_->examples(product_.label.name, t, add, from));
+    number_records(set.rows);
     set.digest = digest_of(set, std::move(identities));
     return set;
 }

@@ -54,7 +54,7 @@ TEST_F(ErasureRules, TakesEverythingOfThePersonAndNothingOfOthers) {
     const auto annas = stores_.decide(1), berts = stores_.decide(2);
     const protected_attributes::ProtectedAttributes attributes{
         annas.application.person, day(100), {{"sex", "female"}}};
-    ASSERT_TRUE(stores_.attributes->put({&attributes, 1}));
+    ASSERT_TRUE(stores_.attributes->put({&attributes, 1}, {}));
     auto quarantined = wire::to_record(support::make_application(1, day(1)));
     ASSERT_TRUE(stores_.log.append("applications", {&quarantined, 1}));
     ASSERT_TRUE(stores_.service.consumer->poll());
@@ -132,7 +132,7 @@ TEST_F(ErasureRules, WantsAPersonAndAReason) {
 TEST_F(ErasureRules, OfASharedLogItNamesWhatOthersHold) {
     const protected_attributes::ProtectedAttributes attributes{
         domain::PersonId("p-1"), day(100), {{"sex", "female"}}};
-    ASSERT_TRUE(stores_.attributes->put({&attributes, 1}));
+    ASSERT_TRUE(stores_.attributes->put({&attributes, 1}, {}));
     log.shared = true;
     log.partitions = 3;
     log.other_nodes = true;

@@ -34,6 +34,12 @@ class MemoryRecords final : public RecordSource {
         out.features.resize(out.rows.size() * out.schema.size());
         return out;
     }
+    /// Makes the impact of the n-th granted record one that the product does not allow.
+    void damage_impact(size_t n) {
+        for (auto& row : rows_.rows) {
+            if (row.impact && n-- == 0) row.impact = 1e6;
+        }
+    }
     base::Result<training_set::ApplicantSet> applicants(base::TimePoint,
                                                         base::TimePoint) const override {
         return training_set::ApplicantSet{rows_.schema, {}, {}};

@@ -73,6 +73,20 @@ TEST_F(GateScene, ARunThatCannotBeFinishedAsRegisteredKeepsItsChargeAndIsANewOne
     EXPECT_TRUE(std::get<certification::Closing>(entry.body).note.starts_with("abandoned: "));
 }
 
+TEST_F(GateScene, ARunThatOutcomesOfTheVaultEndIsAnsweredLikeOneThatDidNotPass) {
+    records.damage_impact(3);
+    const auto answer = test(submission("better", kAll));
+    EXPECT_EQ(answer.result.verdict, Verdict::kNoSolutionFound);
+    EXPECT_EQ(answer.result.reason, "");
+    EXPECT_EQ(answer.result.message, "");
+    EXPECT_EQ(answer.certificate, "");
+    EXPECT_EQ(ledger().runs_used(), 1u) << "it is charged";
+    const auto entry = certification::decode_ledger_entry(store.ledger.back()).value();
+    const auto& note = std::get<certification::Closing>(entry.body).note;
+    EXPECT_TRUE(note.starts_with("abandoned: ")) << note;
+    EXPECT_NE(note.find("1000000"), std::string::npos) << "the ledger says why: " << note;
+}
+
 TEST_F(GateScene, ABudgetThatIsSpentRefusesUntilANewEpochWithRecordsOfItsOwn) {
     settings.config.runs_per_epoch = 1;
     test(submission("worse", kHalf));

@@ -41,6 +41,53 @@ TEST(GateInputs, DecisionsCarryPropensitiesPoliciesAndGroupsButNoImpact) {
     }
 }
 
+training_set::VaultSet vault_of(const training_set::DevelopmentSet& from) {
+    training_set::VaultSet vault;
+    vault.schema = from.schema;
+    vault.rows = from.rows;
+    vault.features = from.features;
+    vault.group_names = from.group_names;
+    return vault;
+}
+
+TEST(GateInputs, OnlyTheFirstRecordOfAPersonIsRead) {
+    auto development = development_set();
+    // whoever was declined applies again: by the client's clock before, by the service's after
+    for (size_t i = 0; i + 1 < kRows; i += 2) {
+        development.rows[i + 1].person = development.rows[i].person;
+        development.rows[i].event_time = base::TimePoint::from_micros(100'000);
+        development.rows[i + 1].decided_at = base::TimePoint::from_micros(1);
+    }
+    training_set::number_records(development.rows);
+    const auto champion = bootstrap(development);
+    const auto vault = vault_of(development);
+    const auto selection = selection_feedback(development, champion, champion).value();
+    const auto decisions = vault_decisions(vault, champion, champion).value();
+    ASSERT_EQ(decisions.size(), kRows / 2);
+    ASSERT_EQ(selection.impact.size(), kRows / 2);
+    ASSERT_EQ(gate_rows(development, champion, champion).size(), kRows / 2);
+    for (size_t i = 0; i < kRows / 2; ++i) {
+        const auto& first = development.rows[2 * i];
+        ASSERT_EQ(decisions.record_id[i], first.decision.value());
+        ASSERT_EQ(selection.decisions.record_id[i], first.decision.value());
+        ASSERT_EQ(std::isnan(selection.impact[i]), !first.impact.has_value());
+        ASSERT_EQ(decisions.approved[i] != 0, first.approved);
+    }
+}
+
+TEST(GateInputs, AnEpochsFirstRecordOfAPersonIsTheFirstFromItsBeginOn) {
+    auto development = development_set();
+    development.rows[10].person = development.rows[3].person;
+    development.rows[20].person = development.rows[3].person;
+    for (auto& row : development.rows) row.decided_at = row.event_time;
+    training_set::number_records(development.rows);
+    EXPECT_EQ(development.rows[20].ordinal, 2u);
+    const auto later = decided_since(vault_of(development), base::TimePoint::from_micros(10));
+    ASSERT_EQ(later.rows.size(), kRows - 10);
+    EXPECT_EQ(later.rows[0].ordinal, 0u);
+    EXPECT_EQ(later.rows[10].ordinal, 1u);
+}
+
 /// Points that an approval of the row is expected to bring, by the generating model.
 double expected_points(std::span<const float> row) {
     const double p = model::sigmoid(1.0 + 1.5 * row[0]);

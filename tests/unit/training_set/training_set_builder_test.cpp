@@ -67,10 +67,10 @@ class TrainingSetTest : public testing::Test {
     void open() {
         joiner = std::move(*joiner::OutcomeJoiner::open(fresh_folder(), {.product = product}, log));
     }
-    TrainingSetBuilder builder() {
+    TrainingSetBuilder builder(LateAttributes late = LateAttributes::kMissing) {
         if (!joiner) open();
         while (joiner->poll(100)->records > 0) continue;
-        return TrainingSetBuilder::create(*joiner, product, schema(), *store, kSalt).value();
+        return TrainingSetBuilder::create(*joiner, product, schema(), *store, kSalt, late).value();
     }
     void decide(const std::string& name, bool approved = true, double p_approve = 0.25,
                 std::vector<domain::Feature> features = {{"income", 10.0},
@@ -90,10 +90,10 @@ class TrainingSetTest : public testing::Test {
         const auto record = support::to_record(outcome);
         ASSERT_TRUE(log.append("outcomes", std::span(&record, 1)));
     }
-    void know(const std::string& name, std::map<std::string, std::string> attributes) {
-        const ProtectedAttributes person{domain::PersonId("p-" + name), day(0),
-                                         std::move(attributes)};
-        ASSERT_TRUE(store->put(std::span(&person, 1)));
+    void know(const std::string& name, std::map<std::string, std::string> attributes,
+              base::TimePoint at = day(0)) {
+        const ProtectedAttributes person{domain::PersonId("p-" + name), at, std::move(attributes)};
+        ASSERT_TRUE(store->put(std::span(&person, 1), at));
     }
 
     domain::Product product;
@@ -111,6 +111,54 @@ TEST_F(TrainingSetTest, APersonIsOnOneSideForEverInTheShareOfTheVault) {
     const auto fixed = {std::pair{"alice", true}, {"bob", false}, {"carol", false}, {"eve", true}};
     for (const auto& [person, side] : fixed)
         EXPECT_EQ(in_vault("salt", domain::PersonId(person)), side) << person;
+}
+
+TEST_F(TrainingSetTest, GroupsAreThoseThatWereKnownWhenTheDecisionWasMade) {
+    for (const char* name : {"early", "late", "changed", "unknown"}) decide(name);
+    know("early", {{"sex", "male"}, {"age", "young"}});
+    know("late", {{"sex", "male"}, {"age", "young"}}, day(1));
+    know("changed", {{"sex", "male"}, {"age", "young"}});
+    know("changed", {{"sex", "female"}, {"age", "young"}}, day(1));
+    for (const auto rule : {LateAttributes::kMissing, LateAttributes::kAssumed}) {
+        const auto build = builder(rule);
+        ASSERT_TRUE(joiner->advance(day(kLabelDay)));
+        const auto development = build.development_rows(day(kLabelDay)).value();
+        const auto vault = build.vault_rows(day(kLabelDay)).value();
+        EXPECT_EQ(development.late + vault.late, 2u);
+        std::map<std::string, std::vector<uint32_t>> groups;
+        for (const auto& row : development.rows) groups[row.person.value()] = row.groups;
+        for (const auto& row : vault.rows) groups[row.person.value()] = row.groups;
+        const auto& names = store->catalog().groups();
+        const auto in_group = [&](const char* person, std::string_view group) {
+            const auto& of = groups.at(person);
+            return std::any_of(of.begin(), of.end(),
+                               [&](uint32_t one) { return names[one] == group; });
+        };
+        const bool assumed = rule == LateAttributes::kAssumed;
+        EXPECT_TRUE(in_group("p-early", "sex=male"));
+        EXPECT_EQ(in_group("p-late", "sex=male"), assumed);
+        EXPECT_EQ(in_group("p-changed", "sex=male"), !assumed);
+        EXPECT_EQ(in_group("p-changed", "sex=female"), assumed);
+        EXPECT_TRUE(groups.at("p-unknown").empty());
+    }
+}
+
+TEST(Rows, AreNumberedByPersonInTheOrderOfTheServicesClock) {
+    const auto row = [](const char* person, const char* decision, int64_t decided, int64_t event) {
+        Row made;
+        made.person = domain::PersonId(person);
+        made.decision = domain::DecisionId(decision);
+        made.decided_at = base::TimePoint::from_micros(decided);
+        made.event_time = base::TimePoint::from_micros(event);
+        return made;
+    };
+    std::vector rows{row("a", "4", 9, 1), row("b", "1", 3, 2), row("a", "3", 5, 3),
+                     row("a", "2", 5, 4)};
+    number_records(rows);
+    EXPECT_EQ(rows[0].ordinal, 2u) << "an early event time is the client's word";
+    EXPECT_EQ(rows[1].ordinal, 0u);
+    EXPECT_EQ(rows[2].ordinal, 1u);
+    EXPECT_EQ(rows[3].ordinal, 0u) << "of equal times the lower id";
 }
 
 TEST_F(TrainingSetTest, EveryMaturedDecisionIsOnExactlyOneSideWithItsPerson) {

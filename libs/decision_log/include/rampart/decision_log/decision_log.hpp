@@ -100,10 +100,8 @@ class DecisionLog {
     /// With no decisions named, takes in what others have erased. Either way, what was on its way
     /// into the log when it was called is there when it returns. Whether they may be erased is not
     /// asked. An index that is not whole reads of it in the log later: see all_whole(). May be
-    /// repeated. `on_read` is called once the indices have read of it, before their files are
-    /// compacted. Errors: those of Writer, of the index's catch_up() and compact_erased().
-    base::Status erase(std::span<const domain::DecisionId> decisions, base::TimePoint now,
-                       const std::function<void()>& on_read = {});
+    /// repeated. Errors: those of Writer, of the index's catch_up() and compact_erased().
+    base::Status erase(std::span<const domain::DecisionId> decisions, base::TimePoint now);
     /// Those among them, whose records in the log can no longer be opened, that have to be erased:
     /// not those that the index here does not have, or has as erased, since it reads of their
     /// erasure.

@@ -2,6 +2,7 @@
 
 #include "rampart/certification/gate_config.hpp"
 #include "rampart/config/table.hpp"
+#include "rampart/training_set/training_set_builder.hpp"
 
 namespace rampart::gate {
 
@@ -20,6 +21,7 @@ struct GateSettings {
     /// Tests each candidate also against the reference of the epoch's first run.
     bool anchor = false;
     int max_age_months = 0;  // limit of the age of vault records; 0: no limit
+    training_set::LateAttributes late_attributes = training_set::LateAttributes::kMissing;
 };
 
 /// Reads section [gate], but not the impact. Errors stick to the table and come out of its

@@ -220,9 +220,6 @@ class OutcomeJoiner {
     /// nullopt: no such decision (yet).
     base::Result<std::optional<domain::Decision>> find_decision(const domain::DecisionId& id) const;
 
-    /// Whether another report than this one is known of its decision, measure and revision.
-    base::Result<bool> contradicts(const domain::Outcome& report) const;
-
     Counts counts() const;
 
     /// What became of damaged databases.

@@ -18,16 +18,18 @@ class AttributeFeed {
                   ProtectedStore& store)
         : reader_(reader), writer_(writer), topic_(std::move(topic)), store_(store) {}
 
-    /// Durable in the topic when it returns. Errors: ProtectedStore::put's checks; Writer's.
-    base::Status publish(std::span<const ProtectedAttributes> people);
+    /// States attributes, as known from `now` on (the node's clock), durably in the topic. Errors:
+    /// ProtectedStore::put's checks; Writer's.
+    base::Status publish(std::span<const ProtectedAttributes> people, base::TimePoint now);
 
     /// Says that a person is to be forgotten; durable in the topic when it returns. A node that is
     /// away for longer than the topic keeps that (a day) does not hear of it.
     base::Status publish_erasure(const domain::PersonId& person, base::TimePoint now);
 
-    /// Takes in what is new in the topic. A record that makes no sense is passed over, with a line
+    /// Takes in what is new in the topic; a record that does not say when it was stated is known
+    /// from `now` on. A record that makes no sense is passed over, with a line
     /// in the log that names its place and no content.
-    base::Status catch_up();
+    base::Status catch_up(base::TimePoint now);
 
   private:
     const streaming::Reader& reader_;

@@ -24,11 +24,11 @@ class ProtectedStore {
         std::shared_ptr<storage::MemoryBudget> memory = nullptr);
     ~ProtectedStore();
 
-    /// Stores all records or none, durably. Per person the latest event time wins,
-    /// whatever the order of arrival; of equal event times the record whose
-    /// encoding sorts last. Fails as validate() and AttributeCatalog::check() do;
-    /// then nothing is written.
-    base::Status put(std::span<const ProtectedAttributes> people);
+    /// Stores all records or none, durably, as known from `at` on (the node's clock). Per person
+    /// the latest event time wins, whatever the order of arrival; of equal event times the record
+    /// whose encoding sorts last. Fails as validate() and AttributeCatalog::check() do; then
+    /// nothing is written.
+    base::Status put(std::span<const ProtectedAttributes> people, base::TimePoint at);
 
     /// Erases the person: no data about the person is in any file when it returns. A later put() is
     /// stored as usual. Fails with failed_precondition "snapshot_held".
@@ -39,6 +39,10 @@ class ProtectedStore {
 
     /// Returns the catalog's memberships; for an unknown person no cell and no groups.
     base::Result<Membership> membership(const domain::PersonId& person) const;
+
+    /// Returns the memberships by the record that was in force at `t`; no cell and no groups for a
+    /// person of whom nothing was known then, or only since a release that did not keep the time.
+    base::Result<Membership> membership_at(const domain::PersonId& person, base::TimePoint t) const;
 
     const AttributeCatalog& catalog() const;
 

@@ -22,7 +22,6 @@
 #include "rampart/runtime/metrics.hpp"
 #include "rampart/serving/admission.hpp"
 #include "rampart/serving/event_window.hpp"
-#include "rampart/serving/recent_outcomes.hpp"
 #include "rampart/streaming/reader.hpp"
 #include "rampart/streaming/writer.hpp"
 
@@ -34,9 +33,6 @@ using GroupLookup = std::function<base::Result<std::optional<size_t>>(const doma
 struct DecisionServiceOptions {
     decision_log::DecisionLogOptions log;  // log of decisions, and what this node owns of it
     std::string outcomes_topic = "outcomes";
-    /// Whether another report than this one is known of its decision, measure and revision, among
-    /// those that were joined. Empty: nothing is joined here.
-    std::function<base::Result<bool>(const domain::Outcome&)> contradicts{};
     /// Called with overrides that are about to be taken in, to keep a record of them; an error
     /// refuses them. Empty: only the log has them.
     std::function<base::Status(std::span<const domain::Override>)> on_overrides{};
@@ -121,14 +117,14 @@ class DecisionService {
 
     /// 1 to limits::kMaxBatch outcomes, all durable when it returns, or none taken in. not_found
     /// "unknown_decision"; those of domain::check_outcome and check_observed_at. Repeats are taken
-    /// in again: the joiner recognises them. Returns which of them contradict an earlier one of
-    /// the same decision, measure and revision, which stays: as far as it is known here, by what
-    /// was joined and what this process took in of late.
-    base::Result<std::vector<size_t>> submit_outcomes(std::span<const domain::Outcome> outcomes);
+    /// in again: the joiner recognises them, and puts those into quarantine that contradict an
+    /// earlier one of the same decision, measure and revision. The caller is not told: by guesses
+    /// it could learn outcomes that only the gate may read.
+    base::Status submit_outcomes(std::span<const domain::Outcome> outcomes);
     /// The same for what people did instead of what was drawn. Those of domain::validate.
     base::Status submit_overrides(std::span<const domain::Override> overrides);
 
-    /// As DecisionLog::erase; forgets the outcomes that were taken in last.
+    /// As DecisionLog::erase.
     base::Status erase(std::span<const domain::DecisionId> decisions, base::TimePoint now);
     /// The same for decisions whose records in the log can no longer be opened. Those that the
     /// index here does not have, or has as erased, are passed over: it reads of their erasure.
@@ -172,7 +168,6 @@ class DecisionService {
     base::Status run(Batch& batch, std::span<const domain::Application> applications);
     base::Status ready() const;
     void count(const domain::Decision& decision, const model::Policy& policy);
-    std::vector<size_t> contradicting(std::span<const domain::Outcome> outcomes);
 
     const DecisionServiceOptions options_;  // but for `log`, which the log has
     const DecisionServiceDeps deps_;
@@ -180,7 +175,6 @@ class DecisionService {
     std::unique_ptr<decision_log::DecisionLog> log_;
     uint64_t set_aside_ = 0;  // indices, as counted by mend()
     Admission admission_;
-    RecentOutcomes recent_outcomes_;
 
     mutable std::mutex policy_mutex_;  // held to copy a pointer, no longer
     std::shared_ptr<const decision::PolicyInForce> policy_;

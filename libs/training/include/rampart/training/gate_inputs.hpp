@@ -17,16 +17,23 @@ bool is_about_data(const base::Error& error);
 base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchema& schema,
                         const std::vector<std::string>& cell_names, bool group_aware_allowed);
 
-/// Returns whether both policies can decide the row: it has a cell, or neither needs one.
-bool decidable(const training_set::Row& row, const model::Policy& candidate,
-               const model::Policy& reference);
+/// Records of a person that the gate reads: the first ones by the service's clock. What a person
+/// does later may follow from the first decision (to apply again after a decline), so that a weight
+/// that depends on the number of records would depend on the draw.
+inline constexpr uint32_t kRecordsPerPerson = 1;
+
+/// Returns the rows of the set that the gate reads: of each person the first, where both policies
+/// can decide it (it has a cell, or neither needs one).
+std::vector<size_t> gate_rows(const training_set::DevelopmentSet& set,
+                              const model::Policy& candidate, const model::Policy& reference);
 
 /// Returns the rows decided at `from` or later: each epoch of the error budget has vault records of
 /// its own.
 training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::TimePoint from);
 
 /// Returns the development set in the form that the gate plans from: decisions and impacts, and for
-/// constraints labels and the conditions that each row meets. Errors: also
+/// constraints labels and the conditions that each row meets. Later records of a person are left
+/// out, here and below. Errors: also
 /// ConstraintSet::conditions_met's, for a name that neither features nor groups have.
 base::Result<ope::LoggedFeedback> selection_feedback(
     const training_set::DevelopmentSet& development, const model::Policy& candidate,

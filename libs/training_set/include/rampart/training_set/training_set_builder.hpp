@@ -21,6 +21,14 @@ namespace rampart::training_set {
 
 inline constexpr double kVaultShare = 0.4;
 
+/// Rule for attributes that became known after a decision was made. Whether they arrive may depend
+/// on what was drawn (approved people hand in more forms), and then a group's records are selected
+/// by the draw: with the first rule no such record counts as of a group.
+enum class LateAttributes {
+    kMissing,  // cell and groups by what was known when the decision was made
+    kAssumed,  // by what is known now: assumes that arrival does not depend on the decision
+};
+
 /// One matured decision, by intention to treat: `approved` is what was drawn, with p_approve its
 /// probability; label and impact are those of the action taken in the end, and count for the one
 /// drawn.
@@ -32,6 +40,10 @@ struct Row {
     domain::DecisionId decision;
     domain::PersonId person;
     base::TimePoint event_time;
+    base::TimePoint decided_at;
+    /// Number of the person's records in the set that were decided before it (of equal times: with
+    /// a lower id). By the service's clock, since the event time is the client's to choose.
+    uint32_t ordinal = 0;
     double p_approve = 0;  // P(approve | x) that was drawn from, as logged
     domain::PolicyId policy;
     bool approved = false;         // drawn
@@ -40,7 +52,7 @@ struct Row {
     std::optional<double> label;   // if granted: 1 favourable, 0 not; nullopt: none came
     std::optional<double> impact;  // if granted; nullopt: not granted, or not known
     std::optional<uint32_t> cell;  // index into cell_names; nullopt: attributes not (all) known
-    std::vector<uint32_t> groups;  // indices into group_names, increasing
+    std::vector<uint32_t> groups;  // indices into group_names, increasing; see LateAttributes
 
     bool granted() const { return approved != overridden; }
     /// Returns whether the label may be learnt from: the loan was granted because it was drawn so,
@@ -59,9 +71,10 @@ struct DecisionSet {
     std::vector<float> features;  // [rows][schema.size()], encoded
     std::vector<std::string> group_names, cell_names;
     size_t without_attributes = 0;  // rows without a cell
+    LateAttributes late_attributes = LateAttributes::kMissing;
+    size_t late = 0;  // rows whose attributes were others, or not known, when they were decided
     /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read and
-    /// groups: the same digest is the same set. (Protected attributes are as the store has them
-    /// now, not as of then.)
+    /// groups: the same digest is the same set.
     base::Digest digest;
 
     std::span<const float> features_of(size_t row) const {
@@ -71,6 +84,9 @@ struct DecisionSet {
 using DevelopmentSet =
     DecisionSet<struct DevelopmentSide>;         // D_c in the ELF paper: training, selection
 using VaultSet = DecisionSet<struct VaultSide>;  // D_f in the ELF paper: the gate alone
+
+/// Sets the ordinals of a set's rows.
+void number_records(std::vector<Row>& rows);
 
 /// Applicants of a period and their features, without actions, outcomes and protected attributes.
 /// So it may contain all persons, vault or not, and results computed from it may be public.
@@ -97,7 +113,7 @@ class TrainingSetBuilder {
     static base::Result<TrainingSetBuilder> create(
         const joiner::OutcomeJoiner& joiner, const domain::Product& product,
         dataset::FeatureSchema schema, const protected_attributes::ProtectedStore& store,
-        std::string split_salt);
+        std::string split_salt, LateAttributes late_attributes = LateAttributes::kMissing);
 
     /// Returns the development set as known at `t`: decisions whose label had matured; with `from`
     /// only those about applications of that event time or later, which alone are then read.
@@ -118,6 +134,7 @@ class TrainingSetBuilder {
     TrainingSetBuilder() = default;
     base::Result<Row> make_row(const domain::LabeledExample& example,
                                std::optional<double> reported_impact) const;
+    base::Result<bool> set_groups(Row& row, base::TimePoint decided_at) const;
     template <class Side>
     base::Result<DecisionSet<Side>> build(base::TimePoint t,
                                           std::optional<base::TimePoint> from) const;
@@ -126,6 +143,7 @@ class TrainingSetBuilder {
     domain::Product product_;
     dataset::FeatureSchema schema_;
     std::string split_salt_;
+    LateAttributes late_attributes_ = LateAttributes::kMissing;
 };
 
 enum class GroupBy {
