@@ -34,7 +34,7 @@ class GroupEvaluation {
         unit_ = r.unit;
         ope::Record record = estimate_of(r, plan_->against);
         if (r.has_impact) record.impact = r.impact;
-        value_ += ope::impact_change(record, model_) + run_->config.margin;
+        value_ += record_value(run_->config, *plan_, record, model_);
     }
 
     GroupResult finish() {
@@ -264,6 +264,10 @@ base::Digest frozen_digest(const RunPlan& plan) {
         kept.q_decline = group.q_decline;
         kept.plan_variance = group.plan_variance;
         kept.selection_units = group.selection_units;
+        if (plan.config.records_per_person > 0) {  // fixed at the first look
+            kept.lo = group.lo;
+            kept.hi = group.hi;
+        }
         kept.bets.bets = group.bets.bets;
         kept.bets.weights = group.bets.weights;
     }

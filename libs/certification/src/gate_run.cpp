@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "constraint_run.hpp"
+#include "earlier_look.hpp"
 #include "evaluation.hpp"
 #include "measure.hpp"
 #include "rampart/base/limits.hpp"
@@ -93,14 +94,6 @@ base::Status keep_bets(const RunPlan& earlier, RunPlan& plan) {
     constexpr double kMost = 0.999;  // largest share of the wealth that one value may cost
     for (size_t i = 0; i < plan.groups.size(); ++i) {
         GroupPlan& group = plan.groups[i];
-        if (group.units < earlier.groups[i].units || group.records < earlier.groups[i].records) {
-            return base::make_error(
-                Reason::kFewerRecords,
-                "group {}: {} records of {} persons, fewer than at the look before ({} of {}): a "
-                "further look needs all of them",
-                group.name, group.records, group.units, earlier.groups[i].records,
-                earlier.groups[i].units);
-        }
         group.bets = earlier.groups[i].bets;
         const double cost =
             *std::max_element(group.bets.bets.begin(), group.bets.bets.end()) * -group.lo;
@@ -145,7 +138,7 @@ PublicResult enough_to_say(const RunPlan& run, const std::vector<PlannedGroup>& 
 Result<std::optional<PublicResult>> prepare(const PrecheckInputs& in, const VaultSource& vault,
                                             PreparedRun& run) {
     const LoggedFeedback& selection = in.selection;
-    const RunPlan* earlier = in.earlier;
+    const RunPlan* earlier = in.earlier != nullptr ? &in.earlier->plan : nullptr;
     RunPlan& plan = RunAccess::plan(run);
     RAMPART_RETURN_IF_ERROR(ope::validate(selection));
     if (plan.identity.anchor_id.empty() != selection.decisions.anchor.empty()) {
@@ -188,7 +181,9 @@ Result<std::optional<PublicResult>> prepare(const PrecheckInputs& in, const Vaul
     if (auto fault = find_figure_fault(plan)) return fault;
     plan.selection_digest = earlier != nullptr ? earlier->selection_digest : digest_of(selection);
     if (earlier != nullptr) {
+        RAMPART_RETURN_IF_ERROR(check_inclusion(*in.earlier, vault, Compare::kDecisions));
         RAMPART_RETURN_IF_ERROR(keep_bets(*earlier, plan));
+        RunAccess::earlier(run) = *in.earlier;
         return std::optional<PublicResult>{};
     }
     for (GroupPlan& group : plan.groups) {
@@ -260,7 +255,7 @@ Result<PrecheckResult> precheck(const PrecheckInputs& in, const VaultSource& vau
     RAMPART_RETURN_IF_ERROR(check_operator_input(in));
     PrecheckResult out;
     const auto delta =
-        in.earlier != nullptr ? Result<double>(in.earlier->delta) : in.ledger.next_delta();
+        in.earlier != nullptr ? Result<double>(in.earlier->plan.delta) : in.ledger.next_delta();
     if (!delta) {
         out.result = refused(delta.error());
         return out;
@@ -271,7 +266,7 @@ Result<PrecheckResult> precheck(const PrecheckInputs& in, const VaultSource& vau
     plan.identity = in.identity;
     plan.delta = *delta;
     if (in.earlier != nullptr) {
-        if (!may_look_again(*in.earlier, in.config, in.identity)) {
+        if (!may_look_again(in.earlier->plan, in.config, in.identity)) {
             out.result = {
                 Verdict::kRefused, "other_settings",
                 "a further look needs the settings, policies and metric of the first, the "
@@ -279,7 +274,7 @@ Result<PrecheckResult> precheck(const PrecheckInputs& in, const VaultSource& vau
                 "register a run of its own"};
             return out;
         }
-        plan.look = in.earlier->look + 1;
+        plan.look = in.earlier->plan.look + 1;
     }
     auto fault = prepare(in, vault, run);
     if (!fault)
@@ -329,6 +324,8 @@ Forecast forecast(const PreparedRun& run) {
 Result<SealedResult> run(const PreparedRun& run, const RunTicket& ticket,
                          const VaultSource& feedback) {
     RAMPART_RETURN_IF_ERROR(RunAccess::check_ticket(run, ticket));
+    if (const auto& earlier = RunAccess::earlier(run))
+        RAMPART_RETURN_IF_ERROR(check_inclusion(*earlier, feedback, Compare::kImpacts));
     return evaluate(run.plan(), feedback);
 }
 

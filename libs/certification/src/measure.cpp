@@ -100,9 +100,45 @@ ope::Record estimate_of(const VaultRecord& r, Against against) {
             std::nullopt, r.overridden, r.control_variates};
 }
 
+double widest_loss(const GateConfig& config, Against against) {
+    const double a = config.impact_lo, b = config.impact_hi, slack = -1e-7 * (b - a);
+    if (config.at_least) return a - *config.at_least + slack;
+    // the trust region is about the reference; weights that are cut count a for the rest
+    const double room =
+        config.trust_region == TrustRegion::kApprovals ? config.kappa : config.kappa / 2;
+    const double change = against == Against::kAnchor ? 1 : std::min(room, 1.0);
+    const bool known = config.declined_impact && !config.declines_overridden;
+    const double worst =
+        known ? std::max(b - *config.declined_impact, *config.declined_impact - a) : b - a;
+    return -change * worst - (config.max_weight ? b - a : 0) + slack;
+}
+
+bool counts_least(const GateConfig& config, const GroupPlan& plan, const ope::Record& record,
+                  const ope::ImpactModel& model) {
+    if (config.records_per_person == 0) return false;
+    if (!ope::has_support(record, model)) return true;
+    return ope::change_range(record, model).lo + config.margin <
+           plan.lo / config.records_per_person;
+}
+
+double record_value(const GateConfig& config, const GroupPlan& plan, const ope::Record& record,
+                    const ope::ImpactModel& model) {
+    const double value =
+        (counts_least(config, plan, record, model) ? ope::least_change(record, model)
+                                                   : ope::impact_change(record, model)) +
+        config.margin;
+    if (config.records_per_person == 0) return value;
+    return std::min(value, plan.hi / config.records_per_person);
+}
+
 GroupMeasure::GroupMeasure(const GateConfig& config, const GroupPlan& plan)
     : config_(&config), model_(impact_model(config, plan)) {
     plan_.against = plan.against;
+    if (config.records_per_person > 0) {
+        plan_.lo = plan.lo;
+        plan_.hi = plan.hi;
+        return;
+    }
     // A lower lower end is always valid, and bets need one below zero.
     plan_.lo = -1e-9 * (config.impact_hi - config.impact_lo);
     plan_.hi = 0;
@@ -111,6 +147,7 @@ GroupMeasure::GroupMeasure(const GateConfig& config, const GroupPlan& plan)
 void GroupMeasure::close_unit() {
     if (!unit_) return;
     ++plan_.units;
+    if (config_->records_per_person > 0) return;
     plan_.lo = std::min(plan_.lo, unit_lo_);
     plan_.hi = std::max(plan_.hi, unit_hi_);
     unit_lo_ = unit_hi_ = 0;
@@ -132,9 +169,13 @@ void GroupMeasure::add(const VaultRecord& r) {
     const double unit = std::max(trust_unit(*config_, record.reference), kTrustTolerance);
     plan_.max_trust_ratio =
         std::max(plan_.max_trust_ratio, std::abs(record.candidate - record.reference) / unit);
-    const ope::Interval range = ope::change_range(record, model_);
-    unit_lo_ += range.lo + config_->margin;
-    unit_hi_ += range.hi + config_->margin;
+    if (config_->records_per_person > 0) {
+        plan_.beyond_range += counts_least(*config_, plan_, record, model_);
+    } else {
+        const ope::Interval range = ope::change_range(record, model_);
+        unit_lo_ += range.lo + config_->margin;
+        unit_hi_ += range.hi + config_->margin;
+    }
     weights_.add(r.candidate, r.p, r.approved);
 }
 
@@ -150,6 +191,7 @@ void GroupMeasure::finish(GroupPlan& plan) {
     plan.max_trust_ratio = figures.max_trust_ratio;
     plan.lo = figures.lo;
     plan.hi = figures.hi;
+    plan.beyond_range = figures.beyond_range;
     plan.weights = weights_.diagnostics();
 }
 
@@ -230,6 +272,8 @@ bool VaultMeasure::supported(const VaultRecord& r) const {
 
 Status VaultMeasure::add(const VaultRecord& r) {
     RAMPART_RETURN_IF_ERROR(check(r));
+    of_person_ = last_ && last_->first == r.unit ? of_person_ + 1 : 1;
+    most_of_a_person_ = std::max(most_of_a_person_, of_person_);
     last_.emplace(r.unit, r.id);
     ++records_;
     append_record(bytes_, r, !config_->named_constraints.empty());
@@ -259,6 +303,13 @@ Status VaultMeasure::read(const VaultSource& source) {
 }
 
 std::optional<PublicResult> VaultMeasure::record_fault() const {
+    const size_t allowed = config_->records_per_person;
+    if (allowed > 0 && most_of_a_person_ > allowed) {
+        return refused(Reason::kTooManyRecords,
+                       "a person has {} records in the vault, at most {} are allowed: give the "
+                       "first ones only",
+                       most_of_a_person_, allowed);
+    }
     if (!changed_) {
         return PublicResult{
             Verdict::kIdentical, "identical",
@@ -266,7 +317,7 @@ std::optional<PublicResult> VaultMeasure::record_fault() const {
             "to certify"};
     }
     if (auto fault = override_fault(*config_, granted_declines_)) return fault;
-    if (unsupported_ > 0) {
+    if (unsupported_ > 0 && allowed == 0) {
         return refused(
             constraints::Reason::kNoSupport,
             "on {} records the candidate differs from the policy it is held against where the "

@@ -20,6 +20,22 @@ ope::ImpactModel impact_model(const GateConfig& config, const GroupPlan& group);
 /// Returns the record without its impact, in the form of an estimate's input.
 ope::Record estimate_of(const VaultRecord& record, Against against);
 
+/// Returns the least that E[Z | x] can be for any x, by the trust region, the declared impacts and
+/// what the candidate is compared with: a number below 0, from the configuration alone.
+double widest_loss(const GateConfig& config, Against against);
+
+/// Returns whether a record counts the least that its x allows (ope::least_change) and not Z:
+/// where the range is fixed beforehand, and Z + margin may fall below its share of the plan's lo,
+/// or the logging policy never took an action that matters. E[Z | x] is never less, so that the
+/// test holds whatever the vault's features are.
+bool counts_least(const GateConfig& config, const GroupPlan& plan, const ope::Record& record,
+                  const ope::ImpactModel& model);
+
+/// Returns Z + margin of a record or, where it counts_least(), that; at most its share of the
+/// plan's hi where the range is fixed beforehand.
+double record_value(const GateConfig& config, const GroupPlan& plan, const ope::Record& record,
+                    const ope::ImpactModel& model);
+
 /// Returns whether the record should have an outcome: the loan was granted, whatever was drawn.
 inline bool outcome_expected(const GateConfig& config, bool granted) {
     return !config.declined_impact || granted;
@@ -88,6 +104,7 @@ class VaultMeasure {
     std::optional<std::pair<Pseudonym, Pseudonym>> last_;
     bool changed_ = false;
     size_t granted_declines_ = 0, unsupported_ = 0, outside_ = 0;
+    size_t of_person_ = 0, most_of_a_person_ = 0;  // records
     base::Sha256 hash_;
     std::string bytes_;
     uint64_t records_ = 0;

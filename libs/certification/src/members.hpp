@@ -119,6 +119,7 @@ void members(A& a, GateConfig& c) {
     a.unless_default("max_drift_auc", c.max_drift_auc);
     a.unless_default("constraints", c.named_constraints);
     a.unless_default("labels_of", c.labels_of);
+    a.unless_default("records_per_person", c.records_per_person);
 }
 
 template <class A>
@@ -155,6 +156,7 @@ void members(A& a, GroupPlan& g) {
     a("expected_outcomes", g.expected);
     a("missing_outcomes", g.missing);
     a.unless_default("overridden", g.overridden);
+    a.unless_default("beyond_range", g.beyond_range);
     a("max_trust_ratio", g.max_trust_ratio);
     a("lo", g.lo);
     a("hi", g.hi);
@@ -180,10 +182,13 @@ void members(A& a, LeafPlan& l) {
     a("selection_share", l.selection_share);
     a("selection_mean", l.selection_mean);
     a("selection_variance", l.selection_variance);
+    a.unless_default("selection_known", l.selection_known);
     a("records", l.records);
     a("units", l.units);
     a("expected_outcomes", l.expected);
     a("missing_outcomes", l.missing);
+    a.unless_default("persons", l.persons);
+    a.unless_default("beyond_range", l.beyond_range);
     a("lo", l.lo);
     a("hi", l.hi);
     a("max_weight", l.max_weight);

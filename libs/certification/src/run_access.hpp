@@ -10,6 +10,10 @@ struct RunAccess {
     static PreparedRun make() { return PreparedRun(); }
     static RunPlan& plan(PreparedRun& run) { return run.plan_; }
     static std::optional<MemoryVault>& vault(PreparedRun& run) { return run.vault_; }
+    static std::optional<EarlierLook>& earlier(PreparedRun& run) { return run.earlier_; }
+    static const std::optional<EarlierLook>& earlier(const PreparedRun& run) {
+        return run.earlier_;
+    }
     static std::vector<GroupForecast>& constraint_forecast(PreparedRun& run) {
         return run.constraint_forecast_;
     }

@@ -64,6 +64,43 @@ void set_control_variates(const GateConfig& config, ControlVariateKind kind,
     if (known_decline) plan.q_decline = *config.declined_impact;
 }
 
+/// Distance by which a record of the vault may go beyond those of the development set.
+constexpr double kRangeReserve = 1.25;
+
+/// Sets the range of a person's values before the vault is read: what the development set's records
+/// could be worth, with a reserve, and at least what a record can count in any case.
+void plan_range(const GateConfig& config, const LoggedFeedback& selection, const ope::Group& group,
+                GroupPlan& plan) {
+    const ope::ImpactModel model = impact_model(config, plan);
+    double lo = widest_loss(config, plan.against), hi = 0;
+    for (const uint32_t i : group.records) {
+        const ope::Record record =
+            ope::record_at(selection.decisions, i, plan.against == Against::kAnchor);
+        if (!ope::has_support(record, model)) continue;
+        const ope::Interval range = ope::change_range(record, model);
+        lo = std::min(lo, kRangeReserve * range.lo);
+        hi = std::max(hi, kRangeReserve * range.hi);
+    }
+    plan.lo = config.records_per_person * std::min(lo + config.margin, lo);
+    plan.hi = config.records_per_person * std::max(hi + config.margin, 0.0);
+}
+
+/// Returns the development values of the group's persons where the range is fixed beforehand.
+std::vector<double> values_in_range(const GateConfig& config, const LoggedFeedback& selection,
+                                    const ope::Group& group, const ope::UnitMap& units,
+                                    const GroupPlan& plan) {
+    const ope::ImpactModel model = impact_model(config, plan);
+    std::vector<double> values(units.units, 0);
+    for (size_t k = 0; k < group.records.size(); ++k) {
+        const uint32_t i = group.records[k];
+        ope::Record record =
+            ope::record_at(selection.decisions, i, plan.against == Against::kAnchor);
+        if (selection.decisions.has_impact[i] != 0) record.impact = selection.impact[i];
+        values[units.unit_of[k]] += record_value(config, plan, record, model);
+    }
+    return values;
+}
+
 }  // namespace
 
 base::Status plan_from_selection(const GateConfig& config, ControlVariateKind kind,
@@ -84,9 +121,14 @@ base::Status plan_from_selection(const GateConfig& config, ControlVariateKind ki
     }
     set_control_variates(config, kind, approve, decline, plan);
     const ope::UnitMap units = ope::map_units(selection.decisions, group.records);
-    values = ope::unit_values(selection.decisions, group.records, units, selection.impact,
-                              impact_model(config, plan), config.margin,
-                              plan.against == Against::kAnchor);
+    if (config.records_per_person > 0) {
+        plan_range(config, selection, group, plan);
+        values = values_in_range(config, selection, group, units, plan);
+    } else {
+        values = ope::unit_values(selection.decisions, group.records, units, selection.impact,
+                                  impact_model(config, plan), config.margin,
+                                  plan.against == Against::kAnchor);
+    }
     plan.selection_units = units.units;
     plan.plan_variance = stats::moments(values).variance;
     if (plan.plan_variance > 0 && std::isfinite(plan.plan_variance)) return base::ok();

@@ -113,6 +113,14 @@ Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded, const Gr
     compare.same("max_trust_ratio", recorded.max_trust_ratio, again.max_trust_ratio);
     compare.same("lo", recorded.lo, again.lo);
     compare.same("hi", recorded.hi, again.hi);
+    compare.equal("beyond_range", recorded.beyond_range, again.beyond_range);
+    if (const double records = plan.config.records_per_person; records > 0) {
+        // as it was fixed beforehand it cannot be computed, but it must hold what x may count
+        const double least = widest_loss(plan.config, recorded.against);
+        const bool holds = recorded.lo <= records * std::min(least + plan.config.margin, least) &&
+                           recorded.hi >= 0;
+        compare.equal("lo and hi (a record may leave them)", holds, true);
+    }
     const ope::WeightDiagnostics &w = recorded.weights, &v = again.weights;
     compare.same("mean_weight", w.mean_weight, v.mean_weight);
     compare.same("mean_weight_z", w.mean_weight_z, v.mean_weight_z);
@@ -183,6 +191,8 @@ Status check_mean_plan(const std::string& where, const constraints::LeafPlan& re
     compare.same("lo", recorded.lo, again.lo);
     compare.same("hi", recorded.hi, again.hi);
     compare.same("max_weight", recorded.max_weight, again.max_weight);
+    compare.equal("persons", recorded.persons, again.persons);
+    compare.equal("beyond_range", recorded.beyond_range, again.beyond_range);
     return compare.status();
 }
 
@@ -302,9 +312,10 @@ Status check_story(const Certificate& c) {
     return all ? base::ok() : differs("the list of assumptions");
 }
 
-Status check_evidence(const Certificate& c, std::string_view bytes) {
-    const VaultNames names = names_of(c.plan);
-    // what the lines are is looked at before what they say
+namespace {
+
+/// Checks what the lines are, before what they say.
+Status check_root(const Certificate& c, std::string_view bytes) {
     RAMPART_TRY(const base::MerkleTree leaves, read_leaves(bytes));
     if (leaves.leaves() != c.evidence_records) {
         return make_error(Reason::kOtherEvidence,
@@ -317,9 +328,21 @@ Status check_evidence(const Certificate& c, std::string_view bytes) {
                           "the evidence's Merkle root is not the certificate's: the file "
                           "was changed or belongs to another certificate");
     }
-    if (!c.ledger) return base::ok();
+    return base::ok();
+}
+
+}  // namespace
+
+base::Result<std::vector<VaultRecord>> read_records(const Certificate& c, std::string_view bytes) {
+    RAMPART_RETURN_IF_ERROR(check_root(c, bytes));
     RAMPART_RETURN_IF_ERROR(check_plan_of_groups(c.plan));
-    RAMPART_TRY(auto evidence, read_evidence(bytes, names, form_of(c.plan)));
+    return read_evidence(bytes, names_of(c.plan), form_of(c.plan));
+}
+
+Status check_evidence(const Certificate& c, std::string_view bytes) {
+    if (!c.ledger) return check_root(c, bytes);
+    RAMPART_TRY(auto evidence, read_records(c, bytes));
+    const VaultNames names = names_of(c.plan);
     const MemoryVault vault(names, std::move(evidence));
     VaultMeasure measure(c.plan.config, names, c.plan.groups);
     if (auto status = measure.read(vault); !status) {

@@ -71,6 +71,40 @@ bool uses_labels(const RunPlan& plan) {
     return any_mean(plan, [](const auto& leaf) { return constraints::uses_label(leaf); });
 }
 
+/// Returns what the range of a person's values is.
+std::string range_recipe(const GateConfig& config) {
+    if (config.records_per_person == 0) {
+        return "[lo, hi] is the range of V given p, pi, s; lo is at most -1e-9 (impact_hi - "
+               "impact_lo). ";
+    }
+    const bool known = config.declined_impact && !config.declines_overridden;
+    return fmt::format(
+        "[lo, hi] was fixed before the vault was read. A record for which Z + margin may be below "
+        "lo / {0}, whatever is drawn and becomes of it, or the logging policy never took an action "
+        "that matters, counts, in the place of Z, the least of c(1) i1 + c(0) i0{1}, i1{2} in "
+        "[impact_lo, impact_hi]; beyond_range is their number. No record counts more than hi / "
+        "{0}. ",
+        config.records_per_person,
+        config.at_least || config.max_weight ? " + (cut(1) + cut(0)) impact_lo less the constant"
+                                             : ", c(1) = pi - s, c(0) = s - pi",
+        known ? " (i0 is declined_impact)" : " and i0");
+}
+
+/// Returns what the ranges of v and w are.
+std::string constraint_ranges(const GateConfig& config) {
+    if (config.records_per_person == 0) {
+        return "lo, hi: range of v; max_weight: largest sum of w of a person, whatever is drawn. ";
+    }
+    return fmt::format(
+        "lo, hi, the range of v, and max_weight, the largest sum of w of a person, were fixed "
+        "before the vault was read. A record whose impact Z may be below lo (for an upper end "
+        "above hi) counts the least (largest) expectation that impacts in the declared range "
+        "allow; one with 1 / p above max_weight / {} counts as one that meets the condition with "
+        "v = lo (hi) and w = 1, whatever was drawn. Bets are planned for persons times "
+        "selection_known units. ",
+        config.records_per_person);
+}
+
 /// Returns how the constraints' figures are computed; empty: no constraints.
 std::string constraint_recipe(const RunPlan& plan) {
     if (plan.constraint_plans.empty()) return "";
@@ -90,7 +124,7 @@ std::string constraint_recipe(const RunPlan& plan) {
         "impact Z as above against 0 or, for a difference of policies, the other policy{}. A "
         "record "
         "whose label is missing counts as one that meets the condition with v = lo (for an upper "
-        "end hi). lo, hi: range of v; max_weight: largest sum of w of a person, whatever is drawn. "
+        "end hi). {}"
         "For an upper end v, lo, hi are replaced by -v, -hi, -lo. The end is the largest theta, "
         "found by bisection to 1e-7 (hi - lo) from lo on, for which the bound of the configured "
         "kind shows that N - theta D, which is at least -max_weight (theta - lo), has a positive "
@@ -98,7 +132,8 @@ std::string constraint_recipe(const RunPlan& plan) {
         "with "
         "selection_mean for theta and selection_variance.",
         granted ? "; where the quantity or the condition involves the label, w = approved / p" : "",
-        granted ? "; with a condition on the label, pi impact + (1 - pi) declined_impact" : "");
+        granted ? "; with a condition on the label, pi impact + (1 - pi) declined_impact" : "",
+        constraint_ranges(plan.config));
 }
 
 /// Returns when a test of the logged probabilities fails; empty where the bound is fixed.
@@ -139,11 +174,26 @@ void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
                           "tenths of the probability",
                           bound));
     add(true, fmt::format("each action that matters had a positive logged probability wherever the "
-                          "candidate {}",
-                          config.at_least ? "may take it" : "differs from the reference"));
+                          "candidate {}{}",
+                          config.at_least ? "may take it" : "differs from the reference",
+                          config.records_per_person > 0
+                              ? ", but for records that count the worst that declared impacts allow"
+                              : ""));
     add(true, fmt::format("the candidate lies within {} of the reference s on every vault record",
                           trust_region_text(config)));
-    add(true, "no person is both in D_c and in the vault; all records of a person are one unit");
+    if (const auto records = config.records_per_person; records > 0) {
+        add(true, fmt::format("no person is both in D_c and in the vault, or has more than {} "
+                              "record{} in it",
+                              records, records == 1 ? "" : "s"));
+        add(false,
+            "which of a person's records are in the vault does not depend on what was decided");
+        add(false,
+            "for what is claimed of the population: the persons of the vault are a random sample "
+            "of it");
+    } else {
+        add(true,
+            "no person is both in D_c and in the vault; all records of a person are one unit");
+    }
 }
 
 /// Adds the assumptions about missing outcomes.
@@ -218,7 +268,7 @@ void add_about_rest(const Certificate& c, std::vector<Assumption>& out) {
     const GateConfig& config = c.plan.config;
     const Adder add{out};
     if (c.ledger->registration.look > 0) {
-        add(false,
+        add(config.records_per_person > 0,
             "all records of the earlier looks at this candidate are among those of this one");
     }
     add(false,
@@ -256,7 +306,7 @@ std::string claim_of(const Certificate& c) {
     return fmt::format(
         "With confidence 1 - {} ({}), in each of the groups {} the average impact that candidate "
         "{} would "
-        "have had on the {} vault decisions from {} to {} is {} {}{}{}.",
+        "have had on the {} vault decisions from {} to {} is {} {}{}{}{}.",
         c.plan.delta, run_of(*c.ledger), group_names(c.plan), id.candidate_id, c.evidence_records,
         base::to_iso8601(id.period_from), base::to_iso8601(id.period_to),
         better_than(c.plan.config),
@@ -265,6 +315,9 @@ std::string claim_of(const Certificate& c) {
         id.anchor_id.empty()
             ? ""
             : fmt::format(", and {} that of anchor {}", better_than(c.plan.config), id.anchor_id),
+        c.plan.config.records_per_person > 0
+            ? ", and so it is on average over the population that these persons were drawn from"
+            : "",
         constraints_of(c.plan));
 }
 
@@ -307,9 +360,9 @@ std::string recipe_of(const RunPlan& plan) {
            "over its "
            "records in the group, added in the order of the evidence file; a unit's "
            "lines are "
-           "neighbours. [lo, hi] is the range of V given p, pi, s; lo is at most -1e-9 (impact_hi "
-           "- "
-           "impact_lo). bet_k = min(bet_cap / -lo, (0.4, 1, 2.5)_k sqrt(2 ln(1/delta) / (units "
+           "neighbours. " +
+           range_recipe(plan.config) +
+           "bet_k = min(bet_cap / -lo, (0.4, 1, 2.5)_k sqrt(2 ln(1/delta) / (units "
            "plan_variance))), at a further look those of the first; log_wealth = ln sum_k weight_k "
            "exp(sum log1p(bet_k V)), rounded "
            "down. A "

@@ -78,6 +78,7 @@ base::Status check_possible(const LeafView& view) {
             "a decline, or drop the label from the condition",
             text(leaf));
     }
+    if (view.fixed()) return base::ok();  // such records count their worst
     size_t unsupported = 0;
     for (size_t i = 0; i < view.log.size(); ++i) unsupported += !has_support(view, i);
     if (unsupported == 0) return base::ok();
@@ -98,28 +99,49 @@ base::Status check_possible(const LeafView& view) {
 
 /// Fills in what follows from the log without outcomes.
 void measure(const LeafView& view, LeafPlan& plan) {
-    plan.records = plan.units = plan.expected = plan.missing = 0;
+    plan.records = plan.units = plan.expected = plan.missing = plan.persons = plan.beyond_range = 0;
     std::vector<uint8_t> has_value(view.log.persons, 0);
     std::vector<double> weight(view.log.persons, 0);
-    plan.max_weight = 0;
+    if (!view.fixed()) plan.max_weight = 0;
     for (size_t i = 0; i < view.log.size(); ++i) {
         if (!view.may_belong(i)) continue;
         ++plan.records;
         double& w = weight[view.log.person[i]];
-        w += view.weight(i);
-        plan.max_weight = std::max(plan.max_weight, w);
-        if (!view.contributes(i)) continue;
+        if (view.fixed()) {
+            plan.persons += w == 0;
+            w = 1;
+            plan.beyond_range += beyond_range(view, plan, i);
+        } else {
+            w += view.weight(i);
+            plan.max_weight = std::max(plan.max_weight, w);
+        }
+        if (!view.contributes(plan, i)) continue;
         uint8_t& counted = has_value[view.log.person[i]];
         plan.units += counted == 0;
         counted = 1;
+        if (view.too_heavy(plan, i)) continue;
         const bool impact = view.impact_matters(i);
         plan.expected += view.label_matters() || impact;
         plan.missing += (view.label_matters() && view.log.has_label[i] == 0) ||
                         (impact && view.log.has_impact[i] == 0);
     }
+    if (view.fixed()) return;
     const Interval range = value_range(view, plan);
     plan.lo = range.lo;
     plan.hi = range.hi;
+}
+
+/// Refuses ranges that a record could leave. Their own values cannot be computed again.
+base::Status check_fixed_ranges(const LeafView& view, const LeafPlan& plan) {
+    const Interval possible = possible_range(view);
+    const auto records = static_cast<double>(view.settings.records_per_person);
+    if (!view.fixed() || (plan.lo <= possible.lo && plan.hi >= possible.hi &&
+                          plan.max_weight >= records && std::isfinite(plan.max_weight)))
+        return base::ok();
+    return make_error(base::Reason::kBadRange,
+                      "{}: the plan has the range [{}, {}] and the largest weight {}, but a record "
+                      "may count from {} to {}, with a weight of 1",
+                      text(view.leaf), plan.lo, plan.hi, plan.max_weight, possible.lo, possible.hi);
 }
 
 /// Refuses too few records or too many missing outcomes, without figures: they depend on the
@@ -156,7 +178,33 @@ Result<stats::Bets> plan_bets(const Settings& settings, const LeafPlan& plan, co
     const double scale = plan.max_weight * width;
     const double lo = -std::clamp(plan.max_weight * (mean - m), 1e-6 * scale, scale);
     const double variance = std::max(plan.selection_variance, 1e-6 * scale * scale);
-    return stats::plan_bets({plan.units, variance}, lo, end.delta, {.cap = settings.bet_cap});
+    // how many were drawn to be approved must not shape the bets
+    const double known = plan.selection_known * static_cast<double>(plan.persons);
+    const size_t n = settings.records_per_person > 0
+                         ? std::max(size_t{2}, static_cast<size_t>(known))
+                         : plan.units;
+    return stats::plan_bets({n, variance}, lo, end.delta, {.cap = settings.bet_cap});
+}
+
+/// Distance by which a record of the vault may go beyond those of the development set.
+constexpr double kRangeReserve = 0.25;
+
+/// Fixes the ranges of v and w before the vault is read.
+void fix_ranges(const LeafView& view, LeafPlan& plan) {
+    const Interval possible = possible_range(view);
+    plan.lo = possible.lo;
+    plan.hi = possible.hi;
+    double weight = 1;
+    for (size_t i = 0; view.weighted() && i < view.log.size(); ++i) {
+        if (!view.may_belong(i) || !(view.log.p_approve[i] > 0)) continue;
+        weight = std::max(weight, (1 + kRangeReserve) / view.log.p_approve[i]);
+    }
+    plan.max_weight = weight * static_cast<double>(view.settings.records_per_person);
+    if (view.leaf.quantity != Quantity::kImpact || view.impact_by_label()) return;
+    const Interval range = value_range(view, plan);
+    const double reserve = kRangeReserve / 2 * (range.hi - range.lo);
+    plan.lo = std::min(plan.lo, range.lo - reserve);
+    plan.hi = std::max(plan.hi, range.hi + reserve);
 }
 
 /// Mean impact of an action among records that may belong, and the number of outcomes in it.
@@ -200,12 +248,24 @@ base::Status control_variates_from(const LeafView& view, const Outcomes& outcome
     return base::ok();
 }
 
+/// Returns the share of persons with a known value among those who may meet the condition.
+double known_share(const LeafView& view, const Sums& sums) {
+    std::vector<uint8_t> may(view.log.persons, 0);
+    for (size_t i = 0; i < view.log.size(); ++i) may[view.log.person[i]] |= view.may_belong(i);
+    const auto persons = static_cast<double>(std::count(may.begin(), may.end(), 1));
+    return persons > 0 ? static_cast<double>(sums.n.size()) / persons : 0;
+}
+
 /// Fills in the figures of a leaf that come from the development set.
 base::Status plan_leaf(const LeafView& view, const Outcomes& outcomes, LeafPlan& plan) {
     RAMPART_RETURN_IF_ERROR(control_variates_from(view, outcomes, plan));
-    const Interval range = value_range(view, plan);
-    plan.lo = range.lo;
-    plan.hi = range.hi;
+    if (view.fixed()) {
+        fix_ranges(view, plan);
+    } else {
+        const Interval range = value_range(view, plan);
+        plan.lo = range.lo;
+        plan.hi = range.hi;
+    }
     const Sums sums = sums_of(view, plan, outcomes, false);
     stats::Sum n, d;
     for (size_t u = 0; u < sums.n.size(); ++u) {
@@ -222,6 +282,7 @@ base::Status plan_leaf(const LeafView& view, const Outcomes& outcomes, LeafPlan&
     }
     plan.selection_share =
         static_cast<double>(plan.selection_units) / static_cast<double>(sums.n.size());
+    if (view.fixed()) plan.selection_known = known_share(view, sums);
     plan.selection_mean = n.value() / d.value();
     std::vector<double> values;
     for (size_t u = 0; u < sums.n.size(); ++u) {
@@ -437,6 +498,7 @@ base::Status complete(const Program& program, const Settings& settings, const Lo
         const LeafView view = view_of(program, settings, vault, i);
         RAMPART_RETURN_IF_ERROR(check_possible(view));
         measure(view, plan.leaves[i]);
+        RAMPART_RETURN_IF_ERROR(check_fixed_ranges(view, plan.leaves[i]));
         RAMPART_RETURN_IF_ERROR(check_counts(view, plan.leaves[i]));
     }
     plan.statements.clear();

@@ -67,6 +67,12 @@ double plain_value(const LeafView& view, size_t i, double label) {
     return std::nan("");
 }
 
+/// Returns whether the estimate may fall below `lo`, or the logging policy never took an action
+/// that matters.
+bool leaves(const ope::Record& record, const ope::ImpactModel& model, double lo) {
+    return !ope::has_support(record, model) || ope::change_range(record, model).lo < lo;
+}
+
 /// Returns v of a record for the lower end, or -v for the upper one; the label is known if it
 /// matters.
 double value(const LeafView& view, const LeafPlan& plan, const ope::ImpactModel& model, size_t i,
@@ -83,10 +89,13 @@ double value(const LeafView& view, const LeafPlan& plan, const ope::ImpactModel&
         return sign * impact_given_label(view, i, known ? impact : worst);
     }
     ope::Record record = record_of(view, i);
+    const double lo = upper ? -plan.hi : plan.lo, hi = upper ? -plan.lo : plan.hi;
+    if (view.fixed() && leaves(record, model, lo)) {
+        return std::clamp(ope::least_change(record, model), lo, hi);
+    }
     if (known) record.impact = sign * impact;
     // a rounding that differs from the mirrored range's must not lead out of it
-    return std::clamp(ope::impact_change(record, model), upper ? -plan.hi : plan.lo,
-                      upper ? -plan.lo : plan.hi);
+    return std::clamp(ope::impact_change(record, model), lo, hi);
 }
 
 }  // namespace
@@ -114,6 +123,31 @@ Interval value_range(const LeafView& view, const LeafPlan& plan) {
     return out;
 }
 
+Interval possible_range(const LeafView& view) {
+    if (view.leaf.quantity != Quantity::kImpact) return range_of(view.leaf, view.impact_range);
+    const Interval impact = view.impact_range;
+    if (!view.leaf.minus) return impact;  // a known decline's lies in it, too
+    const bool bounded =
+        view.leaf.policy == Policy::kCandidate && *view.leaf.minus == Policy::kReference;
+    const Settings& s = view.settings;
+    const bool known = s.declined_impact && !s.declines_overridden;
+    const double worst =
+        known ? std::max(impact.hi - *s.declined_impact, *s.declined_impact - impact.lo)
+              : impact.hi - impact.lo;
+    const double most = (bounded ? s.max_change : 1) * worst + 1e-7 * (impact.hi - impact.lo);
+    return {-most, most};
+}
+
+bool beyond_range(const LeafView& view, const LeafPlan& plan, size_t i) {
+    if (!view.fixed() || !view.may_belong(i)) return false;
+    if (view.leaf.quantity != Quantity::kImpact || view.impact_by_label()) {
+        return view.too_heavy(plan, i);
+    }
+    const ope::Record record = record_of(view, i);
+    return leaves(record, impact_model(view, plan, false), plan.lo) ||
+           leaves(record, impact_model(view, plan, true), -plan.hi);
+}
+
 bool has_support(const LeafView& view, size_t i) {
     if (!view.may_belong(i)) return true;
     if (view.weighted()) return view.log.p_approve[i] > 0;
@@ -128,16 +162,19 @@ Sums sums_of(const LeafView& view, const LeafPlan& plan, const Outcomes& outcome
     std::vector<uint32_t> unit(view.log.persons, kNobody);
     Sums out;
     for (size_t i = 0; i < view.log.size(); ++i) {
-        if (!view.contributes(i)) continue;
+        if (!view.contributes(plan, i)) continue;
         uint32_t& u = unit[view.log.person[i]];
         if (u == kNobody) {
             u = static_cast<uint32_t>(out.n.size());
             out.n.push_back(0);
             out.d.push_back(0);
         }
-        const double w = view.weight(i);
+        const bool heavy = view.too_heavy(plan, i);
+        const double w = heavy ? 1 : view.weight(i);
         double v = worst;
-        if (!view.label_matters() || view.log.has_label[i] != 0) {
+        if (heavy) {
+            // neither draw nor label count
+        } else if (!view.label_matters() || view.log.has_label[i] != 0) {
             const double label = view.label_matters() ? outcomes.label[i] : 0;
             if (label != 0 && label != 1) out.n[u] = std::nan("");
             const uint8_t wanted = label == 1 ? kMemberIfFavourable : kMemberIfUnfavourable;

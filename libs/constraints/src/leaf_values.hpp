@@ -19,9 +19,16 @@ struct LeafView {
     /// Returns whether the impact is known together with the label, for granted loans only.
     bool impact_by_label() const { return weighted() && leaf.quantity == Quantity::kImpact; }
     bool may_belong(size_t i) const { return members[i] != 0; }
+    /// Returns whether ranges are fixed before the vault is read.
+    bool fixed() const { return settings.records_per_person > 0; }
+    /// Returns whether 1 / p is beyond what the plan's largest weight leaves for a record.
+    bool too_heavy(const LeafPlan& plan, size_t i) const {
+        const auto records = static_cast<double>(settings.records_per_person);
+        return fixed() && weighted() && !(records <= plan.max_weight * log.p_approve[i]);
+    }
     /// Returns whether the record may contribute, as far as is known before its outcome.
-    bool contributes(size_t i) const {
-        return may_belong(i) && (!weighted() || log.approved[i] != 0);
+    bool contributes(const LeafPlan& plan, size_t i) const {
+        return may_belong(i) && (!weighted() || log.approved[i] != 0 || too_heavy(plan, i));
     }
     double weight(size_t i) const { return weighted() ? 1 / log.p_approve[i] : 1; }
     bool label_matters() const { return uses_label(leaf); }
@@ -38,6 +45,13 @@ struct LeafView {
 
 /// Returns the range of v over the records that may belong, from x alone.
 Interval value_range(const LeafView& view, const LeafPlan& plan);
+
+/// Returns the range of E[v | x] for any x, by declared impacts and trust region.
+Interval possible_range(const LeafView& view);
+
+/// Returns whether v may leave [lo, hi] of the plan, so that the record counts the least (for an
+/// upper end the most) that x allows.
+bool beyond_range(const LeafView& view, const LeafPlan& plan, size_t record);
 
 /// Returns whether the logger could take the actions that the estimate needs.
 bool has_support(const LeafView& view, size_t record);

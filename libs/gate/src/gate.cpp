@@ -19,7 +19,6 @@ using base::TimePoint;
 using certification::DeltaLedger;
 using certification::LedgerView;
 using certification::PolicyPair;
-using certification::RunPlan;
 
 PolicyPair pair_of(const Submission& run) {
     return {run.candidate.id.value(), run.reference.id.value()};
@@ -33,9 +32,9 @@ struct Gate::Inputs {
     certification::RunIdentity identity;
     certification::ConstraintSet constraints;
     training_set::VaultSet vault;
-    ope::LoggedFeedback selection;     // the development set's decisions with impacts
-    ope::LoggedDecisions decisions;    // the vault's, without
-    std::optional<RunPlan> earlier{};  // plan of the look that this run continues
+    ope::LoggedFeedback selection;   // the development set's decisions with impacts
+    ope::LoggedDecisions decisions;  // the vault's, without
+    std::optional<certification::EarlierLook> earlier{};  // the look that this run continues
 };
 
 Result<std::unique_ptr<Gate>> Gate::create(GateSettings settings, GateDeps deps) {
@@ -110,6 +109,7 @@ Result<std::string> Gate::spending_note() const {
 certification::GateConfig Gate::config_of(const Submission& run, const DeltaLedger& ledger) const {
     certification::GateConfig config = settings_.config;
     config.spending = ledger.current()->spending;
+    config.records_per_person = training::kRecordsPerPerson;
     if (run.distilled) {
         config.trust_region = certification::TrustRegion::kApprovals;
         config.kappa = settings_.distilled_kappa;
@@ -154,21 +154,25 @@ Result<std::optional<model::LoadedPolicy>> Gate::anchor_of(
     return std::optional(std::move(policy));
 }
 
-/// Returns the plan of the earlier look at the same pair, also where a crash cut a further look
-/// off; nullopt: there is none, or it has other settings, so that this is a run of its own.
-Result<std::optional<RunPlan>> Gate::earlier_plan(const LedgerView& history, const Submission& run,
-                                                  const Inputs& inputs) const {
-    if (!settings_.look_again) return std::optional<RunPlan>();
+/// Returns the earlier look at the same pair, also where a crash cut a further look off; nullopt:
+/// there is none, or it has other settings, so that this is a run of its own.
+Result<std::optional<certification::EarlierLook>> Gate::earlier_look(const LedgerView& history,
+                                                                     const Submission& run,
+                                                                     const Inputs& inputs) const {
+    using Found = std::optional<certification::EarlierLook>;
+    if (!settings_.look_again) return Found();
     const auto certificate = history.plan_of(pair_of(run));
-    if (!certificate) return std::optional<RunPlan>();
+    if (!certificate) return Found();
     RAMPART_TRY(const auto id, base::Digest::from_hex(*certificate));
     RAMPART_TRY(const auto file, deps_.store.certificate_file(id));
-    RAMPART_TRY(auto read, certification::read_certificate(
-                               file, deps_.signing_key.public_key(),
-                               {run.candidate.id.value(), run.reference.id.value()}));
-    if (!certification::may_look_again(read.plan, inputs.config, inputs.identity))
-        return std::optional<RunPlan>();
-    return std::optional(std::move(read.plan));
+    RAMPART_TRY(const auto read, certification::read_certificate(
+                                     file, deps_.signing_key.public_key(),
+                                     {run.candidate.id.value(), run.reference.id.value()}));
+    if (!certification::may_look_again(read.plan, inputs.config, inputs.identity)) return Found();
+    RAMPART_TRY(const auto evidence, deps_.store.evidence_file(id));
+    return certification::earlier_look(read, evidence).map([](auto look) {
+        return Found(std::move(look));
+    });
 }
 
 Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& ledger) const {
@@ -197,7 +201,7 @@ Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& l
         in.decisions.anchor =
             training::anchor_probabilities(in.vault, candidate, reference, anchor->policy);
     }
-    RAMPART_TRY(in.earlier, earlier_plan(history, run, in));
+    RAMPART_TRY(in.earlier, earlier_look(history, run, in));
     return in;
 }
 

@@ -88,6 +88,16 @@ Interval change_range(const Record& record, const ImpactModel& model) {
     return range;
 }
 
+double least_change(const Record& record, const ImpactModel& model) {
+    if (unchanged(record, model)) return 0;
+    const Change c = change_of(record, model);
+    const auto least = [&](double change, double q) {
+        return change * ((change > 0 ? model.lo : model.hi) - q);
+    };
+    return c.offset + least(c.approve, c.q.approve) +
+           (known_decline(model) ? 0 : least(c.decline, c.q.decline));
+}
+
 bool has_support(const Record& record, const ImpactModel& model) {
     if (unchanged(record, model)) return true;
     const Change c = change_of(record, model);

@@ -8,13 +8,6 @@
 namespace rampart::ope {
 namespace {
 
-Record record_at(const LoggedDecisions& d, uint32_t i) {
-    Record out{d.p_approve[i], d.approved[i] != 0, d.candidate[i],
-               d.reference[i], std::nullopt,       d.is_overridden(i)};
-    if (!d.control_variates.empty()) out.control_variates = d.control_variates[i];
-    return out;
-}
-
 /// Converts a bound per unit to one per record. The number of records is known before the test, so
 /// this is exact; the margin, which every record's value contains, is subtracted again.
 double per_record(double unit_bound, const GroupDesign& design, double margin) {
@@ -23,6 +16,14 @@ double per_record(double unit_bound, const GroupDesign& design, double margin) {
 }
 
 }  // namespace
+
+Record record_at(const LoggedDecisions& d, size_t i, bool against_anchor) {
+    Record out{d.p_approve[i], d.approved[i] != 0,
+               d.candidate[i], against_anchor ? d.anchor[i] : d.reference[i],
+               std::nullopt,   d.is_overridden(i)};
+    if (!d.control_variates.empty()) out.control_variates = d.control_variates[i];
+    return out;
+}
 
 UnitMap map_units(const LoggedDecisions& decisions, std::span<const uint32_t> records) {
     UnitMap map;
@@ -60,8 +61,7 @@ std::vector<double> unit_values(const LoggedDecisions& decisions, std::span<cons
     std::vector<double> values(units.units, 0);
     for (size_t k = 0; k < records.size(); ++k) {
         const uint32_t i = records[k];
-        Record record = record_at(decisions, i);
-        if (against_anchor) record.reference = decisions.anchor[i];
+        Record record = record_at(decisions, i, against_anchor);
         if (decisions.has_impact[i] != 0) record.impact = impact[i];
         values[units.unit_of[k]] += impact_change(record, model) + margin;
     }

@@ -43,6 +43,14 @@ class RegistryStore final : public gate::GateStore {
     Result<std::string> certificate_file(const base::Digest& id) const override {
         return registry_.certificate_file(id);
     }
+    Result<std::string> evidence_file(const base::Digest& id) const override {
+        RAMPART_TRY(const auto stored, registry_.certificates());
+        for (const auto& certificate : stored) {
+            if (certificate.id == id && certificate.evidence)
+                return registry_.evidence_file(*certificate.evidence);
+        }
+        return std::string();  // that of a refusal
+    }
     Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const override {
         return registry_.load_model(id);
     }

@@ -341,8 +341,9 @@ TEST(ConstrainedCertificate, WithoutConstraintsHasNoTraceOfThem) {
 TEST(ConstrainedGate, AFurtherLookIsNotOffered) {
     Gate gate({gap(0.1)});
     gate.test();
+    const EarlierLook earlier{gate.prepared->plan(), {}};
     const auto checked = precheck({gate.config, test::lender_identity(), gate.ledger,
-                                   test::kPseudonymKey, gate.selection, &gate.prepared->plan()},
+                                   test::kPseudonymKey, gate.selection, &earlier},
                                   gate.vault.decisions);
     ASSERT_TRUE(checked);
     EXPECT_EQ(checked->result.reason, "other_settings");

@@ -388,6 +388,45 @@ TEST(GateRun, PropensitiesThatAreWrongInOneTenthAndRightOverAllAreFound) {
     EXPECT_GT(plan.decile_z, 3.29);
 }
 
+TEST(GateRun, ARangeThatIsFixedBeforehandDoesNotDependOnTheVault) {
+    Gate gate(0.6);
+    gate.config.records_per_person = 1;
+    const auto before = gate.check()->prepared->plan();
+    auto& d = gate.vault.decisions;
+    for (const size_t i : {size_t{0}, size_t{1}}) {
+        d.p_approve[i] = 0.01;
+        d.approved[i] = 0, d.has_impact[i] = 0;
+    }
+    d.p_approve[2] = 0, d.approved[2] = 0, d.has_impact[2] = 0;
+    for (const size_t i : {size_t{0}, size_t{1}, size_t{2}}) gate.vault.impact[i] = std::nan("");
+    const auto checked = *gate.check();
+    ASSERT_TRUE(checked.prepared) << checked.result.message;
+    const auto& after = checked.prepared->plan();
+    EXPECT_EQ(after.groups[0].beyond_range, 2u) << "0 and, without support, 2";
+    EXPECT_EQ(after.groups[1].beyond_range, 1u);
+    for (size_t g = 0; g < 2; ++g) {
+        EXPECT_EQ(after.groups[g].lo, before.groups[g].lo);
+        EXPECT_EQ(after.groups[g].hi, before.groups[g].hi);
+        EXPECT_EQ(after.groups[g].bets.bets, before.groups[g].bets.bets);
+        EXPECT_LE(after.groups[g].lo, -0.25 * 150) << "what the trust region allows";
+        EXPECT_EQ(before.groups[g].beyond_range, 0u);
+    }
+    const auto result = gate.test();
+    EXPECT_EQ(result.verdict, Verdict::kCertified);
+    gate.config.records_per_person = 0;
+    EXPECT_EQ(gate.refusal().reason, "no_support");
+}
+
+TEST(GateRun, ManyLoansOfAPersonAreRefusedWhereTheirNumberIsLimited) {
+    Gate gate(0.6);
+    gate.config.records_per_person = 2;
+    auto& d = gate.vault.decisions;
+    d.unit_id[2] = d.unit_id[0];
+    EXPECT_TRUE(gate.check()->prepared);
+    d.unit_id[4] = d.unit_id[0];
+    EXPECT_EQ(gate.refusal().reason, "too_many_records");
+}
+
 TEST(Precheck, NeedsNoImpactOfTheVault) {
     // the vault goes in without impacts: this is a matter of types, so it is enough that it
     // compiles

@@ -29,13 +29,17 @@ struct Looks {
         }
         gate.identity.vault_rule = fmt::format("the first {}", n);
     }
-    base::Result<PrecheckResult> check(const RunPlan* earlier) const {
+    base::Result<PrecheckResult> check(const EarlierLook* earlier) const {
         return precheck(
             {gate.config, gate.identity, gate.ledger, test::kPseudonymKey, gate.selection, earlier},
             gate.vault.decisions);
     }
+    struct Look {
+        Certificate certificate;
+        EarlierLook earlier;  // for the next
+    };
     /// A look, registered, run and closed with its certificate; returns that.
-    Certificate look(const RunPlan* earlier) {
+    Look look(const EarlierLook* earlier) {
         const auto checked = *check(earlier);
         EXPECT_TRUE(checked.prepared) << checked.result.message;
         const auto request = checked.prepared->request();
@@ -50,30 +54,32 @@ struct Looks {
             result.verdict, base::sha256(sealed.certificate).hex(), "", at)));
         const auto read = verify(sealed.certificate, sealed.evidence, key.public_key());
         EXPECT_TRUE(read) << read.error().message;
-        return *read;
+        return {*read, *earlier_look(*read, sealed.evidence)};
     }
 };
 
 TEST(Looks, TheSameCandidateKeepsItsWealthAndIsChargedOnce) {
     Looks looks;
     looks.mature(0.1);
-    const Certificate first = looks.look(nullptr);
-    ASSERT_EQ(first.verdict, Verdict::kNoSolutionFound);
+    const auto first = looks.look(nullptr);
+    ASSERT_EQ(first.certificate.verdict, Verdict::kNoSolutionFound);
     const double spent = looks.gate.ledger.spent();
     looks.mature(0.4);
-    const Certificate second = looks.look(&first.plan);
+    const auto second = looks.look(&first.earlier);
     looks.mature(1);
-    const Certificate third = looks.look(&second.plan);
+    const auto third = looks.look(&second.earlier);
     EXPECT_EQ(looks.gate.ledger.runs_used(), 1u);
     EXPECT_EQ(looks.gate.ledger.spent(), spent);
-    EXPECT_EQ(third.plan.look, 2u);
-    EXPECT_EQ(third.verdict, Verdict::kCertified);
+    EXPECT_EQ(third.certificate.plan.look, 2u);
+    EXPECT_EQ(third.certificate.verdict, Verdict::kCertified);
     for (size_t g = 0; g < 2; ++g) {
-        EXPECT_EQ(third.plan.groups[g].bets.bets, first.plan.groups[g].bets.bets);
-        EXPECT_EQ(third.plan.groups[g].q_approve, first.plan.groups[g].q_approve);
-        EXPECT_GT(third.plan.groups[g].units, first.plan.groups[g].units);
+        EXPECT_EQ(third.certificate.plan.groups[g].bets.bets,
+                  first.certificate.plan.groups[g].bets.bets);
+        EXPECT_EQ(third.certificate.plan.groups[g].q_approve,
+                  first.certificate.plan.groups[g].q_approve);
+        EXPECT_GT(third.certificate.plan.groups[g].units, first.certificate.plan.groups[g].units);
     }
-    EXPECT_NE(third.claim.find("look 3"), std::string::npos);
+    EXPECT_NE(third.certificate.claim.find("look 3"), std::string::npos);
     // what passed is not looked at again
     looks.gate.config.min_power = 0;
     EXPECT_EQ(looks.gate.ledger.closed_run("candidate-1", "bootstrap"), nullptr);
@@ -82,19 +88,104 @@ TEST(Looks, TheSameCandidateKeepsItsWealthAndIsChargedOnce) {
 TEST(Looks, NeedTheSettingsOfTheFirstAndAllOfItsRecords) {
     Looks looks;
     looks.mature(0.2);
-    const Certificate first = looks.look(nullptr);
-    ASSERT_EQ(first.verdict, Verdict::kNoSolutionFound);
-    const auto reason = [&] { return looks.check(&first.plan)->result.reason; };
+    const auto first = looks.look(nullptr);
+    ASSERT_EQ(first.certificate.verdict, Verdict::kNoSolutionFound);
+    const auto reason = [&] { return looks.check(&first.earlier)->result.reason; };
     looks.mature(0.1);
-    EXPECT_EQ(reason(), "fewer_records");
+    EXPECT_EQ(reason(), "earlier_records_changed");
     looks.mature(0.5);
     looks.gate.config.margin = 1;
     EXPECT_EQ(reason(), "other_settings");
-    looks.gate.config = first.plan.config;
+    looks.gate.config = first.certificate.plan.config;
     looks.gate.identity.candidate_id = "candidate-2";
     EXPECT_EQ(reason(), "other_settings");
     looks.gate.identity.candidate_id = "candidate-1";
     EXPECT_EQ(reason(), "");
+}
+
+TEST(Looks, NeedEachOfTheEarlierRecordsAsItWas) {
+    Looks looks;
+    looks.mature(0.2);
+    const auto first = looks.look(nullptr);
+    looks.mature(0.5);
+    const auto whole = looks.gate.vault;
+    auto& d = looks.gate.vault.decisions;
+    const auto granted = static_cast<size_t>(
+        std::find(d.has_impact.begin(), d.has_impact.end(), 1) - d.has_impact.begin());
+    const auto reason = [&] {
+        const auto checked = *looks.check(&first.earlier);
+        looks.gate.vault = whole;
+        return checked.result.reason;
+    };
+    EXPECT_EQ(reason(), "");
+    d.p_approve[0] += 1e-6;
+    EXPECT_EQ(reason(), "earlier_records_changed") << "another propensity";
+    d.candidate[1] = d.reference[1];
+    EXPECT_EQ(reason(), "earlier_records_changed") << "another policy";
+    d.approved[granted] = 0, d.has_impact[granted] = 0;
+    EXPECT_EQ(reason(), "earlier_records_changed") << "another draw";
+    d.has_impact[granted] = 0;
+    EXPECT_EQ(reason(), "earlier_records_changed") << "an outcome that is gone";
+    d.record_id[3] = "another record of the same person";
+    EXPECT_EQ(reason(), "earlier_records_changed") << "as many records, but not the same";
+    d.unit_id[3] = "another person";
+    EXPECT_EQ(reason(), "earlier_records_changed");
+    std::erase(d.groups[0].records, d.groups[0].records[0]);
+    EXPECT_EQ(reason(), "earlier_records_changed") << "another group";
+}
+
+TEST(Looks, EndWithACorrectedOutcomeAndGoOnWithOneThatArrives) {
+    Looks looks;
+    looks.gate.config.max_missing_rate = 0.5;
+    auto& d = looks.whole.decisions;
+    const auto granted = static_cast<size_t>(
+        std::find(d.has_impact.begin(), d.has_impact.end(), 1) - d.has_impact.begin());
+    const double impact = looks.whole.impact[granted];
+    d.has_impact[granted] = 0;
+    looks.whole.impact[granted] = std::nan("");
+    looks.mature(0.2);
+    const auto first = looks.look(nullptr);
+    const auto run_now = [&](const EarlierLook& earlier) {
+        looks.mature(0.5);
+        const auto checked = *looks.check(&earlier);
+        EXPECT_TRUE(checked.prepared) << checked.result.message;
+        auto ledger = looks.gate.ledger;
+        EXPECT_TRUE(ledger.append(*ledger.next_registration(checked.prepared->request(),
+                                                            base::TimePoint::from_micros(1))));
+        return run(*checked.prepared, *ledger.ticket(checked.prepared->request()),
+                   looks.gate.vault.impact);
+    };
+    EXPECT_TRUE(run_now(first.earlier));
+    d.has_impact[granted] = 1;
+    looks.whole.impact[granted] = impact;
+    EXPECT_TRUE(run_now(first.earlier)) << "it counted the worst before";
+    const auto other = static_cast<size_t>(
+        std::find(d.has_impact.begin() + static_cast<long>(granted) + 1, d.has_impact.end(), 1) -
+        d.has_impact.begin());
+    looks.whole.impact[other] = looks.whole.impact[other] == 75 ? -150 : 75;
+    const auto corrected = run_now(first.earlier);
+    ASSERT_FALSE(corrected);
+    EXPECT_EQ(corrected.error().reason, "earlier_records_changed");
+}
+
+TEST(Looks, TheRangeIsThatOfTheFirstWhateverComes) {
+    Looks looks;
+    looks.gate.config.records_per_person = 1;
+    looks.mature(0.2);
+    const auto first = looks.look(nullptr);
+    ASSERT_EQ(first.certificate.verdict, Verdict::kNoSolutionFound);
+    auto& d = looks.whole.decisions;
+    for (size_t i = 2000; i < 2040; ++i) {
+        d.p_approve[i] = 0.01;
+        d.approved[i] = 0, d.has_impact[i] = 0;
+        looks.whole.impact[i] = std::nan("");
+    }
+    looks.mature(1);
+    const auto second = looks.look(&first.earlier);
+    for (size_t g = 0; g < 2; ++g) {
+        EXPECT_EQ(second.certificate.plan.groups[g].lo, first.certificate.plan.groups[g].lo);
+        EXPECT_EQ(second.certificate.plan.groups[g].beyond_range, 20u);
+    }
 }
 
 TEST(Looks, ARegressionHasNone) {
@@ -105,15 +196,16 @@ TEST(Looks, ARegressionHasNone) {
     const auto first = looks.check(nullptr);
     ASSERT_TRUE(first->prepared) << first->result.message;
     looks.mature(0.5);
-    EXPECT_EQ(looks.check(&first->prepared->plan())->result.reason, "other_settings");
+    const EarlierLook earlier{first->prepared->plan(), {}};
+    EXPECT_EQ(looks.check(&earlier)->result.reason, "other_settings");
 }
 
 TEST(Looks, TheLedgerTakesNoneForAnotherPlanNorAfterACertificate) {
     Looks looks;
     looks.mature(0.2);
-    const Certificate first = looks.look(nullptr);
+    const auto first = looks.look(nullptr);
     looks.mature(0.5);
-    auto request = looks.check(&first.plan)->prepared->request();
+    auto request = looks.check(&first.earlier)->prepared->request();
     EXPECT_TRUE(looks.gate.ledger.next_registration(request, base::TimePoint()));
     request.frozen.bytes[0] ^= 1;
     EXPECT_EQ(looks.gate.ledger.next_registration(request, base::TimePoint()).error().reason,
@@ -131,11 +223,11 @@ TEST(Looks, TheLedgerTakesNoneForAnotherPlanNorAfterACertificate) {
 TEST(Looks, OfAValueThatCouldNowCostEverythingAreRefused) {
     Looks looks;
     looks.mature(0.2);
-    const Certificate first = looks.look(nullptr);
+    const auto first = looks.look(nullptr);
     looks.mature(1);
     auto& d = looks.gate.vault.decisions;
     for (size_t i = 5000; i < 5040; ++i) d.unit_id[i] = "one-person-with-forty-loans";
-    EXPECT_EQ(looks.check(&first.plan)->result.reason, "range_grew");
+    EXPECT_EQ(looks.check(&first.earlier)->result.reason, "range_grew");
 }
 
 }  // namespace

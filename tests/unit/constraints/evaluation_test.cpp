@@ -328,6 +328,73 @@ TEST(Evaluation, RefusesSettingsAndShapesThatMakeNoSense) {
     EXPECT_EQ(reason(settings(), other), "bad_shape");
 }
 
+TEST(Evaluation, RangesThatAreFixedBeforehandDoNotDependOnTheVault) {
+    const auto program =
+        *compile("mean(label) - mean(impact) + mean(impact, reference) >= -40", kImpact);
+    const std::vector<Case> usual{{.p = 0.4, .label = 1, .impact = 5},
+                                  {.p = 0.4, .label = 0, .impact = -5},
+                                  {.p = 0.4, .approved = false, .label = {}, .impact = {}}};
+    CaseLog selection = repeated(usual, 200), vault = repeated(usual, 200);
+    Settings s = settings();
+    s.records_per_person = 1;
+    s.max_change = 0.25;
+    const auto before =
+        *plan(program, s, selection.log(program), selection.outcomes(), vault.log(program));
+    // hardly ever approved, or never, and a candidate that changes more
+    vault.add(
+        {.person = 600, .p = 0.01, .approved = false, .candidate = 0.7, .label = {}, .impact = {}});
+    vault.add(
+        {.person = 601, .p = 0, .approved = false, .candidate = 0.7, .label = {}, .impact = {}});
+    const auto after =
+        plan(program, s, selection.log(program), selection.outcomes(), vault.log(program));
+    ASSERT_TRUE(after) << after.error().message;
+    ASSERT_EQ(after->leaves.size(), 2u);
+    for (size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(after->leaves[i].lo, before.leaves[i].lo);
+        EXPECT_EQ(after->leaves[i].hi, before.leaves[i].hi);
+        EXPECT_EQ(after->leaves[i].max_weight, before.leaves[i].max_weight);
+        EXPECT_EQ(before.leaves[i].beyond_range, 0u);
+        EXPECT_EQ(after->leaves[i].beyond_range, 2u);
+        EXPECT_EQ(after->leaves[i].persons, 602u);
+    }
+    const auto weighted = after->leaves[0].max_weight > 1 ? 0 : 1;
+    EXPECT_DOUBLE_EQ(after->leaves[weighted].max_weight, 1.25 / 0.4);
+    EXPECT_LE(after->leaves[1 - weighted].lo, -0.25 * 10);
+    const auto same = evaluate(program, s, before, selection.log(program), selection.outcomes());
+    const auto with = evaluate(program, s, *after, vault.log(program), vault.outcomes());
+    EXPECT_LT(with.statements[0].lower, same.statements[0].lower) << "both count their worst";
+    s.records_per_person = 0;
+    EXPECT_EQ(plan(program, s, selection.log(program), selection.outcomes(), vault.log(program))
+                  .error()
+                  .reason,
+              "no_support");
+    Plan forged = *after;
+    s.records_per_person = 1;
+    forged.leaves[1 - weighted].lo = -1;
+    EXPECT_EQ(complete(program, s, vault.log(program), forged).error().reason, "bad_range");
+}
+
+TEST(Evaluation, TheBetsDoNotDependOnHowManyWereApproved) {
+    const auto program = *compile("mean(label) >= 0.1", kImpact);
+    const std::vector<Case> usual{{.p = 0.5, .label = 1},
+                                  {.p = 0.5, .label = 0},
+                                  {.p = 0.5, .approved = false, .label = {}, .impact = {}},
+                                  {.p = 0.5, .approved = false, .label = {}, .impact = {}}};
+    CaseLog selection = repeated(usual, 200), lucky = repeated(usual, 200);
+    for (size_t i = 3; i < 400; i += 4)
+        lucky.approved[i] = lucky.has_label[i] = 1, lucky.label[i] = 1;
+    Settings s = settings();
+    const auto bets = [&](CaseLog& vault) {
+        return plan(program, s, selection.log(program), selection.outcomes(), vault.log(program))
+            ->statements[0][0]
+            .bets.bets;
+    };
+    CaseLog same = selection;
+    EXPECT_NE(bets(lucky), bets(same)) << "where ranges are the vault's";
+    s.records_per_person = 1;
+    EXPECT_EQ(bets(lucky), bets(same));
+}
+
 TEST(Evaluation, APlanCanBeCompletedAgainFromTheFiguresOfDc) {
     const auto program =
         *compile("abs(mean(loss | group = \"a\") - mean(loss | group = \"b\")) <= 0.5", kImpact);

@@ -78,6 +78,9 @@ class MemoryStore final : public GateStore {
     base::Result<std::string> certificate_file(const base::Digest& id) const override {
         return certificates.at(id.hex()).certificate;
     }
+    base::Result<std::string> evidence_file(const base::Digest& id) const override {
+        return certificates.at(id.hex()).evidence;
+    }
     base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const override {
         return models.at(id.value());
     }

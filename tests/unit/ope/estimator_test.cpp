@@ -210,6 +210,30 @@ RC_GTEST_PROP(Estimator, IsUnbiasedForAnyCentre, ()) {
     if (!cut) RC_ASSERT(std::abs(clipped - truth) < 1e-9);
 }
 
+RC_GTEST_PROP(Estimator, TheLeastChangeIsNeverMoreThanTheTruthAndReachesIt, ()) {
+    Case c = any_case();
+    const double pi = c.record.candidate;
+    const auto truth = [&](double approve, double decline) {
+        return c.model.absolute ? pi * approve + (1 - pi) * decline - *c.model.absolute
+                                : (pi - c.record.reference) * (approve - decline);
+    };
+    const bool known = c.model.declined && !c.model.declines_overridden;
+    const double least = least_change(c.record, c.model);
+    double reached = 1e9;
+    for (const double approve : {-150.0, 75.0}) {
+        for (const double decline : {-150.0, 75.0}) {
+            reached = std::min(reached, truth(approve, known ? *c.model.declined : decline));
+        }
+    }
+    RC_ASSERT(std::abs(least - reached) < 1e-9);
+    // whatever the logging policy could do
+    Record never = c.record;
+    never.p = 0;
+    RC_ASSERT(std::abs(least_change(never, c.model) - least) < 1e-9);
+    c.model.max_weight = 1 + 2 * share();
+    RC_ASSERT(least_change(c.record, c.model) <= reached + 1e-9);
+}
+
 RC_GTEST_PROP(Estimator, IsUnbiasedForTheIntentionToTreatWhateverPeopleDo, ()) {
     Case c = any_case();
     c.model.absolute.reset();

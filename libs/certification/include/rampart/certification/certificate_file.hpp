@@ -106,4 +106,9 @@ base::Result<Certificate> read_certificate(std::string_view certificate,
 base::Result<Certificate> verify(std::string_view certificate, std::string_view evidence,
                                  const base::VerifyingKey& key, const Expected& expected = {});
 
+/// Returns what a further look continues, from the certificate of a run, as read_certificate()
+/// returned it, and its evidence. Errors: data_loss where the evidence is another's or cannot be
+/// read.
+base::Result<EarlierLook> earlier_look(const Certificate& certificate, std::string_view evidence);
+
 }  // namespace rampart::certification

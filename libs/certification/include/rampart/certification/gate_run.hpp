@@ -55,7 +55,8 @@ struct GroupPlan {
     size_t records = 0, units = 0, expected = 0, missing = 0;  // expected: outcomes due
     size_t overridden = 0;       // records where people did the other action than was drawn
     double max_trust_ratio = 0;  // largest |pi - s|, in units of the trust region over kappa
-    double lo = 0, hi = 0;       // range of a unit's value, computed from x alone
+    double lo = 0, hi = 0;       // range of a unit's value: GateConfig::records_per_person
+    size_t beyond_range = 0;     // records that count the least their x allows: counts_least()
     ope::WeightDiagnostics weights;
     double q_approve = 0, q_decline = 0;  // control variates
     double plan_variance = 0;             // variance of a unit's value there
@@ -108,6 +109,12 @@ struct GroupForecast {
     double predicted_lower = 0;
 };
 
+/// The last look at a candidate, which a further look continues: earlier_look() reads it.
+struct EarlierLook {
+    RunPlan plan;
+    std::vector<VaultRecord> records;  // with impacts, in the order of the vault
+};
+
 /// A run that may be registered: its plan, and the values in the development set that a forecast is
 /// made from. It keeps nothing of the vault but pseudonyms in order, where the vault was given in
 /// memory.
@@ -121,6 +128,7 @@ class PreparedRun {
     PreparedRun() = default;
     RunPlan plan_;
     std::optional<MemoryVault> vault_;
+    std::optional<EarlierLook> earlier_;  // where this is a further look
     std::vector<GroupForecast> constraint_forecast_;
     std::vector<std::vector<double>> selection_values_;  // per group: units' development values
 };
@@ -145,9 +153,9 @@ struct PrecheckInputs {
     const DeltaLedger& ledger;       // gives delta_k, of its open run or of the next
     std::string_view pseudonym_key;  // secret, at least 16 bytes: ids in the evidence stay hidden
     const ope::LoggedFeedback& selection;  // the development set, with impacts
-    /// The plan of the last look at the same candidate, as its certificate has it: then this is a
-    /// further look, with that plan's settings, control variates and bets, and costs nothing.
-    const RunPlan* earlier = nullptr;
+    /// The last look at the same candidate: then this is a further look, with that plan's settings,
+    /// control variates and bets, on at least that look's records, and is not charged again.
+    const EarlierLook* earlier = nullptr;
 };
 
 /// Checks the preconditions, none of which needs a vault impact. Refuses, with a reason: broken or
@@ -158,10 +166,10 @@ struct PrecheckInputs {
 /// a constraint that the data cannot decide, a forecast below min_power, an epoch that is spent.
 ///
 /// Refuses a further look where the settings are others or constraints were added
-/// ("other_settings"), where a group has fewer records or persons than then ("fewer_records"; that
-/// they are the same records, unchanged, is not checked), and where the range of the values
-/// grew so much that the bets could lose everything ("range_grew"). Without `earlier` it would be a
-/// run of its own.
+/// ("other_settings"), where a record of that look is gone or says something else
+/// ("earlier_records_changed"; that impacts are the same is checked by run()), and, where the range
+/// is not fixed beforehand, where it grew so much that the bets could lose everything
+/// ("range_grew"). Without `earlier` it would be a run of its own.
 ///
 /// Errors are the operator's: invalid_argument for a bad configuration or key; failed_precondition
 /// when no epoch is open, or when its budget is another than the configured one ("budget_changed").

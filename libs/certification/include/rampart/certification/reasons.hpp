@@ -54,6 +54,8 @@ namespace rampart::certification {
       "Do not promote by this certificate; get it from its signer again.")                         \
     X(kDriftUnknown, kFailedPrecondition, "drift_unknown",                                         \
       "Measure the drift of applicants, or leave max_drift_auc out.")                              \
+    X(kEarlierRecordsChanged, kFailedPrecondition, "earlier_records_changed",                      \
+      "Propose another candidate: a look that lost records cannot be continued.")                  \
     X(kEvidenceCentre, kDataLoss, "evidence_centre",                                               \
       "Get the evidence file again; both centres stand in a line, or none.")                       \
     X(kEvidenceConditions, kDataLoss, "evidence_conditions",                                       \
@@ -66,8 +68,6 @@ namespace rampart::certification {
       "Get the evidence file again; a line names a logging policy that does not exist.")           \
     X(kFeaturesDrifted, kFailedPrecondition, "features_drifted",                                   \
       "Wait for newer records, or open an epoch that leaves the old ones out.")                    \
-    X(kFewerRecords, kFailedPrecondition, "fewer_records",                                         \
-      "Restore the records of the earlier look, or register a run of its own.")                    \
     X(kGroupUnchanged, kFailedPrecondition, "group_unchanged",                                     \
       "Take a candidate that changes decisions in every group.")                                   \
     X(kLowPower, kFailedPrecondition, "low_power",                                                 \
@@ -111,6 +111,8 @@ namespace rampart::certification {
       "Correct the clock, and name a time not before the last one recorded.")                      \
     X(kTooManyConstraints, kInvalidArgument, "too_many_constraints",                               \
       "Give fewer constraints, or constraints that share conditions.")                             \
+    X(kTooManyRecords, kInvalidArgument, "too_many_records",                                       \
+      "Give at most records_per_person records of each person, the first ones.")                   \
     X(kTruncatedEvidence, kDataLoss, "truncated_evidence",                                         \
       "Get the evidence file again; it is cut off.")                                               \
     X(kVaultChanged, kFailedPrecondition, "vault_changed",                                         \

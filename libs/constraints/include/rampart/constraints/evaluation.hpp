@@ -32,6 +32,13 @@
 /// are. (The wealth of betting falls in theta, because bets are capped by W (theta - m); the other
 /// bounds are concave in theta.) An upper end is minus the lower one of -v.
 ///
+/// m, M and W may be the extremes over the vault's own records: then the interval holds for these
+/// people, given their features. Or they are fixed beforehand, by the development set with a
+/// reserve and by what declared impacts and trust region allow: then it holds for the population
+/// that persons were drawn from, too. A record whose v may leave [m, M] counts the least v that its
+/// x allows (for an upper end the most), and one whose 1 / p is beyond its share of W counts with w
+/// = 1, whatever was drawn, as one that meets the condition with the worst v.
+///
 /// Missing outcomes, up to the declared rate, count as the worst for the end that is computed: a
 /// record whose label is missing as one that meets the condition with the worst value.
 ///
@@ -56,6 +63,11 @@ struct Settings {
     LabelsOf labels = LabelsOf::kGranted;
     std::optional<double> declined_impact{};  // known impact of a loan not granted
     bool declines_overridden = false;         // see ope::ImpactModel
+    /// Largest number of records of a person; 0: no limit. With a limit the ranges of v and w are
+    /// fixed before the vault is read: see above.
+    size_t records_per_person = 0;
+    /// Largest |candidate - reference| that the candidate's trust region allows.
+    double max_change = 1;
 };
 
 /// Decisions without their outcomes: all spans have n entries.
@@ -88,10 +100,14 @@ struct LeafPlan {
     double selection_share = 0;           // share of the persons who may
     double selection_mean = 0;            // N / D
     double selection_variance = 0;        // variance of N - selection_mean D over them
+    double selection_known = 0;  // share with a known value of those who may meet the condition;
+                                 // 0: not used, without a limit of the records of a person
     // from the vault without outcomes
     size_t records = 0;                // records that may meet the condition
     size_t units = 0;                  // persons with a known value: for w = A / p, approved ones
     size_t expected = 0, missing = 0;  // outcomes
+    size_t persons = 0;                // who may meet the condition; 0: as selection_known
+    size_t beyond_range = 0;           // records that do not count their v and w
     double lo = 0, hi = 0;             // m, M
     double max_weight = 0;             // W
     bool operator==(const LeafPlan&) const = default;

@@ -99,7 +99,7 @@ class Gate {
                                                   base::TimePoint t) const;
     base::Result<std::optional<model::LoadedPolicy>> anchor_of(
         const certification::LedgerView& history, const model::LoadedPolicy& reference) const;
-    base::Result<std::optional<certification::RunPlan>> earlier_plan(
+    base::Result<std::optional<certification::EarlierLook>> earlier_look(
         const certification::LedgerView& history, const Submission& run,
         const Inputs& inputs) const;
     base::Result<Inputs> inputs_of(const Submission& run,

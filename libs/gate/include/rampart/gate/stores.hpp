@@ -32,6 +32,8 @@ class GateStore {
     virtual base::Result<base::Digest> store_certificate(
         const certification::SealedCertificate& files, base::TimePoint at) = 0;
     virtual base::Result<std::string> certificate_file(const base::Digest& id) const = 0;
+    /// The evidence that the certificate was stored with; `id` is the certificate's.
+    virtual base::Result<std::string> evidence_file(const base::Digest& id) const = 0;
 
     virtual base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const = 0;
 };

@@ -68,6 +68,10 @@ double impact_change(const Record& record, const ImpactModel& model);
 /// Returns the exact range of Z given x: the corners of action and impact.
 Interval change_range(const Record& record, const ImpactModel& model);
 
+/// Returns the least change of the mean impact, given x, that impacts in [a, b] allow, whatever the
+/// logging policy could do: at most E[Z | x].
+double least_change(const Record& record, const ImpactModel& model);
+
 /// Returns whether the logging policy could take each action that matters for the record.
 bool has_support(const Record& record, const ImpactModel& model);
 

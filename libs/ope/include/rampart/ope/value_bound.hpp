@@ -29,6 +29,9 @@ struct GroupDesign {
 GroupDesign design_group(const LoggedDecisions& decisions, std::span<const uint32_t> records,
                          const UnitMap& units, const ImpactModel& model, double margin);
 
+/// Returns a decision in the form of an estimate's input, without an impact.
+Record record_at(const LoggedDecisions& decisions, size_t i, bool against_anchor = false);
+
 /// Returns the units' values, in order of first appearance. `impact` is indexed like the decisions.
 /// against_anchor: compare the candidate with the anchor, not with the reference.
 std::vector<double> unit_values(const LoggedDecisions& decisions, std::span<const uint32_t> records,
