@@ -44,13 +44,15 @@ const std::vector<std::string> kConstraints{
 struct Drawn {
     GateConfig config = test::lender_config();
     ope::LoggedFeedback selection, vault;
-    size_t looks = 0;  // further looks, if the candidate does not pass before
+    size_t looks = 0;          // further looks, if the candidate does not pass before
+    uint32_t runs_before = 0;  // in the epoch
+    double reserve = 0;        // of the epoch's budget
 
     explicit Drawn(uint64_t seed) {
         base::Random random(seed);
         const double skill = random.uniform(-0.5, 1);
         selection = test::simulate({.records = 300, .skill = skill, .prefix = "c"}, random);
-        if (random.bernoulli(0.4)) looks = 1 + random.below(2);
+        if (random.bernoulli(0.55)) looks = 1 + random.below(2);
         const auto records_per_person = 1 + static_cast<unsigned>(random.below(3));
         vault = test::simulate({.records = (60 + random.below(60)) * (1 + looks),
                                 .skill = skill,
@@ -70,7 +72,9 @@ struct Drawn {
         if (random.bernoulli(0.5)) config.margin = random.uniform(-5, 40);
         if (random.bernoulli(0.3)) config.at_least = random.uniform(-60, 10);
         if (random.bernoulli(0.3)) config.max_weight = random.uniform(1, 1.5);
-        config.spending = random.bernoulli(0.3) ? Spending::kByHistory : Spending::kEqual;
+        config.spending = random.bernoulli(0.5) ? Spending::kByHistory : Spending::kEqual;
+        if (!config.max_calibration_z) reserve = config.calibration_level;
+        runs_before = static_cast<uint32_t>(random.below(config.runs_per_epoch));
         if (random.bernoulli(0.3)) override_some(random);
         if (random.bernoulli(0.3)) outcomes_of_declines(random);
         if (config.declined_impact && random.bernoulli(0.3)) {
@@ -221,6 +225,22 @@ std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback& vault,
     return out;
 }
 
+/// Returns the epoch with the runs before, of which every other one was certified.
+DeltaLedger ledger_of(const Drawn& drawn) {
+    auto ledger = *DeltaLedger::open({});
+    EXPECT_TRUE(ledger.append(*ledger.next_epoch(drawn.config.delta_epoch,
+                                                 drawn.config.runs_per_epoch, drawn.config.spending,
+                                                 "test", kRegistered, {}, drawn.reserve)));
+    for (uint32_t run = 0; run < drawn.runs_before; ++run) {
+        const DeltaLedger::RunRequest other{fmt::format("other-{}", run), "bootstrap", {}, "rule"};
+        EXPECT_TRUE(ledger.append(*ledger.next_registration(other, kRegistered)));
+        const auto verdict = run % 2 == 0 ? Verdict::kCertified : Verdict::kNoSolutionFound;
+        EXPECT_TRUE(
+            ledger.append(*ledger.next_closing(verdict, std::string(64, 'a'), "", kRegistered)));
+    }
+    return ledger;
+}
+
 EarlierLook look_before(const Issued& issued) {
     const auto read = read_certificate(issued.sealed.certificate, key().public_key());
     return *earlier_look(*read, issued.sealed.evidence);
@@ -228,7 +248,7 @@ EarlierLook look_before(const Issued& issued) {
 
 /// Returns the certificates of all looks.
 std::vector<Issued> issue(const Drawn& drawn) {
-    auto ledger = test::ledger_for(drawn.config);
+    auto ledger = ledger_of(drawn);
     std::vector<Issued> out;
     const size_t part = drawn.vault.decisions.size() / (1 + drawn.looks);
     for (size_t k = 0; k <= drawn.looks; ++k) {
@@ -345,7 +365,7 @@ TEST_F(Checker, SeesThatAFurtherLookLostARecord) {
     for (uint64_t seed = 0;; ++seed) {
         Drawn drawn(seed);
         if (drawn.looks == 0) continue;
-        auto ledger = test::ledger_for(drawn.config);
+        auto ledger = ledger_of(drawn);
         const size_t part = drawn.vault.decisions.size() / (1 + drawn.looks);
         const auto first = look(drawn, drawn.matured(part), ledger, nullptr);
         if (first->verdict != Verdict::kNoSolutionFound) continue;

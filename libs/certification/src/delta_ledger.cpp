@@ -41,12 +41,48 @@ double choose(uint32_t n, uint32_t k) {
     return value * (1 + 1e-12);
 }
 
+double power(double base, uint32_t exponent) {
+    double value = 1;  // not std::pow, which differs between machines
+    for (uint32_t i = 0; i < exponent; ++i) value *= base;
+    return value;
+}
+
+/// P(m, s) is how probable one history of s certificates in m answers is where candidates are
+/// certified with probability kRates[0], or kRates[1]: the charges are those that cost histories
+/// which are to be expected the least.
+constexpr double kRates[] = {0.25, 0.03}, kShares[] = {0.9, 0.1};
+
+double history_weight(uint32_t m, uint32_t s) {
+    double sum = 0;
+    for (const size_t k : {0, 1})
+        sum += kShares[k] * power(kRates[k], s) * power(1 - kRates[k], m - s);
+    return sum;
+}
+
+/// Returns V(0, 0), rounded up.
+double worst_strategy(uint32_t runs) {
+    std::vector<double> later(runs + 2, 0);  // V(m + 1, s)
+    for (uint32_t m = runs; m-- > 0;) {
+        double terms[] = {kShares[0] * power(1 - kRates[0], m),
+                          kShares[1] * power(1 - kRates[1], m)};
+        for (uint32_t s = 0; s <= m; ++s) {
+            later[s] += std::max((terms[0] + terms[1]) / runs, later[s + 1]);
+            for (const size_t k : {0, 1}) terms[k] *= kRates[k] / (1 - kRates[k]);
+        }
+    }
+    return later[0] * (1 + 1e-9);
+}
+
 }  // namespace
 
-double delta_of_run(double delta_epoch, uint32_t runs, Spending spending, uint32_t registrations,
+double delta_of_run(const EpochOpened& epoch, uint32_t registrations,
                     uint32_t certificates_before) {
-    const double equal = delta_epoch / runs;
-    if (spending == Spending::kEqual) return equal;
+    const double equal = (epoch.delta_epoch - epoch.reserve) / epoch.runs;
+    if (epoch.spending == Spending::kEqual) return equal;
+    if (epoch.reserve > 0) {
+        return equal * history_weight(registrations, certificates_before) /
+               worst_strategy(epoch.runs);
+    }
     return equal * std::ldexp(1.0, -static_cast<int>(certificates_before) - 1) /
            choose(registrations, certificates_before);
 }
@@ -109,6 +145,11 @@ Status DeltaLedger::check_body(const EpochOpened& body) const {
     if (body.counts_looks && body.spending != Spending::kByHistory) {
         return make_error(Reason::kBadBudget, "looks are counted, but spending is {}",
                           to_string(body.spending));
+    }
+    if (!(body.reserve >= 0 && body.reserve < body.delta_epoch)) {
+        return make_error(Reason::kBadBudget,
+                          "a reserve of {} of delta_epoch {}: must lie in [0, delta_epoch)",
+                          body.reserve, body.delta_epoch);
     }
     if (body.at < latest_) {
         return make_error(Reason::kTimeGoesBack,
@@ -249,10 +290,10 @@ Result<std::string> DeltaLedger::next(std::variant<EpochOpened, Registration, Cl
 }
 
 Result<std::string> DeltaLedger::next_epoch(double delta_epoch, uint32_t runs, Spending spending,
-                                            std::string note, base::TimePoint at,
-                                            KeyIds keys) const {
+                                            std::string note, base::TimePoint at, KeyIds keys,
+                                            double reserve) const {
     return next(EpochOpened{epoch() + 1, delta_epoch, runs, spending,
-                            spending == Spending::kByHistory, std::move(note), at,
+                            spending == Spending::kByHistory, reserve, std::move(note), at,
                             std::move(keys)});
 }
 
@@ -267,8 +308,7 @@ Result<double> DeltaLedger::next_delta() const {
             epoch_->runs, epoch_->epoch,
             looks_ == 0 ? "" : fmt::format(" ({} of them on further looks)", looks_));
     }
-    return delta_of_run(epoch_->delta_epoch, epoch_->runs, epoch_->spending, runs_used() + looks_,
-                        certificates_);
+    return delta_of_run(*epoch_, runs_used() + looks_, certificates_);
 }
 
 uint32_t DeltaLedger::runs_left() const {

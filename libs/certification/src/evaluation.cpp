@@ -43,7 +43,8 @@ class GroupEvaluation {
         GroupResult out{.name = plan_->name, .bound = {}, .passed = false};
         out.bound = ope::bound_value(sample_, design, run_->delta, run_->config.margin);
         out.passed = out.bound.sample.n >= 2 && sample_.varied() &&
-                     std::isfinite(out.bound.sample.variance) && clears(out.bound);
+                     std::isfinite(out.bound.sample.variance) && clears(out.bound) &&
+                     enough_outcomes(run_->config, *plan_);
         return out;
     }
 
@@ -115,8 +116,10 @@ Result<SealedResult> read_once(const RunPlan& plan, const VaultSource& feedback,
         groups.emplace_back(plan, group);
         if (gamma) groups.back().set_gamma(*gamma);
     }
+    size_t granted_declines = 0;
     const auto see = [&](std::span<const VaultRecord> block) -> Status {
         for (const VaultRecord& record : block) {
+            granted_declines += record.overridden && !record.approved;
             RAMPART_RETURN_IF_ERROR(check_impact(plan.config, record));
             RAMPART_RETURN_IF_ERROR(check_label(record));
             for (size_t i = 0; i < groups.size(); ++i) {
@@ -127,7 +130,7 @@ Result<SealedResult> read_once(const RunPlan& plan, const VaultSource& feedback,
     };
     RAMPART_RETURN_IF_ERROR(feedback.read(see));
     SealedResult result;
-    bool all = !groups.empty();
+    bool all = !groups.empty() && !override_fault(plan.config, granted_declines);
     for (GroupEvaluation& group : groups) {
         result.groups.push_back(group.finish());
         all = all && result.groups.back().passed;

@@ -224,6 +224,13 @@ base::Status check_operator_input(const PrecheckInputs& in) {
             epoch.epoch, epoch.delta_epoch, epoch.runs, to_string(epoch.spending),
             config.delta_epoch, config.runs_per_epoch, to_string(config.spending));
     }
+    if (epoch.reserve > 0 && epoch.reserve != config.calibration_level) {
+        return base::make_error(
+            Reason::kBudgetChanged,
+            "epoch {} was opened with {} for the test of logged probabilities, calibration_level "
+            "is {}: restore it or open a new epoch",
+            epoch.epoch, epoch.reserve, config.calibration_level);
+    }
     return base::ok();
 }
 

@@ -316,7 +316,9 @@ std::optional<PublicResult> VaultMeasure::record_fault() const {
             "candidate and reference decide every vault record alike: there is nothing "
             "to certify"};
     }
-    if (auto fault = override_fault(*config_, granted_declines_)) return fault;
+    if (allowed == 0) {
+        if (auto fault = override_fault(*config_, granted_declines_)) return fault;
+    }
     if (unsupported_ > 0 && allowed == 0) {
         return refused(
             constraints::Reason::kNoSupport,
@@ -359,6 +361,11 @@ void VaultMeasure::finish(RunPlan& plan) {
     hash_.update(bytes_);
     plan.vault_records = records_;
     plan.vault_digest = hash_.finish();
+}
+
+bool enough_outcomes(const GateConfig& config, const GroupPlan& group) {
+    return static_cast<double>(group.missing) <=
+           config.max_missing_rate * static_cast<double>(group.expected);
 }
 
 std::optional<PublicResult> override_fault(const GateConfig& config, size_t granted_declines) {
@@ -408,13 +415,11 @@ std::optional<PublicResult> find_figure_fault(const RunPlan& plan) {
     if (auto fault = drift_fault(plan)) return fault;
     if (auto fault = too_few_units(plan)) return fault;
     for (const GroupPlan& group : plan.groups) {
-        const double allowed = config.max_missing_rate * static_cast<double>(group.expected);
-        if (static_cast<double>(group.missing) > allowed) {
-            return refused(constraints::Reason::kTooManyMissing,
-                           "group {}: more than a share of {} of the outcomes that "
-                           "should have matured are missing: find out why before testing",
-                           group.name, config.max_missing_rate);
-        }
+        if (config.records_per_person > 0 || enough_outcomes(config, group)) continue;
+        return refused(constraints::Reason::kTooManyMissing,
+                       "group {}: more than a share of {} of the outcomes that "
+                       "should have matured are missing: find out why before testing",
+                       group.name, config.max_missing_rate);
     }
     const std::string where = uncalibrated(plan);
     if (where.empty()) return std::nullopt;

@@ -117,6 +117,11 @@ double calibration_level_of_a_test(const RunPlan& plan);
 /// Returns the refusal where a group has fewer persons than min_units.
 std::optional<PublicResult> too_few_units(const RunPlan& plan);
 
+/// Returns whether at most the declared share of the group's outcomes is missing. It follows from
+/// what was drawn and what became of people. So where the range is fixed beforehand it is a part of
+/// the test, after the charge, as is override_fault(): a refusal would answer something for free.
+bool enough_outcomes(const GateConfig& config, const GroupPlan& group);
+
 /// Returns the first precondition that the measured figures break: counts, missing outcomes,
 /// calibration.
 std::optional<PublicResult> find_figure_fault(const RunPlan& plan);

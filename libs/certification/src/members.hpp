@@ -55,6 +55,7 @@ void members(A& a, EpochOpened& e) {
     a("runs", e.runs);
     a("spending", e.spending);
     a.unless_default("counts_looks", e.counts_looks);
+    a.unless_default("reserve", e.reserve);
     a("note", e.note);
     a("at", e.at);
     a.unless_default("keys", e.keys);

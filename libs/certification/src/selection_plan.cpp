@@ -64,6 +64,23 @@ void set_control_variates(const GateConfig& config, ControlVariateKind kind,
     if (known_decline) plan.q_decline = *config.declined_impact;
 }
 
+/// Refuses where too many outcomes of the development set are missing: the vault's would be, too.
+base::Status check_missing(const GateConfig& config, const LoggedFeedback& selection,
+                           const ope::Group& group) {
+    GroupPlan counts;
+    for (const uint32_t i : group.records) {
+        if (!outcome_expected(config, selection.decisions.granted(i))) continue;
+        ++counts.expected;
+        counts.missing += selection.decisions.has_impact[i] == 0;
+    }
+    if (enough_outcomes(config, counts)) return base::ok();
+    return base::make_error(
+        constraints::Reason::kTooManyMissing,
+        "group {}: {} of {} outcomes that should have matured are missing in the development set, "
+        "more than a share of {}: find out why before testing",
+        group.name, counts.missing, counts.expected, config.max_missing_rate);
+}
+
 /// Distance by which a record of the vault may go beyond those of the development set.
 constexpr double kRangeReserve = 1.25;
 
@@ -122,6 +139,7 @@ base::Status plan_from_selection(const GateConfig& config, ControlVariateKind ki
     set_control_variates(config, kind, approve, decline, plan);
     const ope::UnitMap units = ope::map_units(selection.decisions, group.records);
     if (config.records_per_person > 0) {
+        RAMPART_RETURN_IF_ERROR(check_missing(config, selection, group));
         plan_range(config, selection, group, plan);
         values = values_in_range(config, selection, group, units, plan);
     } else {

@@ -82,8 +82,9 @@ Status check_ledger_reference(const Certificate& c) {
     if (r.run < 1 || uint64_t{r.run} + l.looks_before > l.epoch.runs ||
         l.certificates_before >= r.run || (l.looks_before > 0 && !l.epoch.counts_looks))
         return differs("ledger: run");
-    const double delta = delta_of_run(l.epoch.delta_epoch, l.epoch.runs, l.epoch.spending,
-                                      r.run - 1 + l.looks_before, l.certificates_before);
+    const double delta = delta_of_run(l.epoch, r.run - 1 + l.looks_before, l.certificates_before);
+    const bool paid = l.epoch.reserve == 0 || l.epoch.reserve == c.plan.config.calibration_level;
+    compare.equal("reserve", paid, true);
     compare.equal("delta", r.delta, delta);
     compare.equal("look", r.look, c.plan.look);
     compare.equal("frozen", r.frozen, frozen_digest(c.plan));

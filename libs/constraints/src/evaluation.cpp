@@ -144,12 +144,34 @@ base::Status check_fixed_ranges(const LeafView& view, const LeafPlan& plan) {
                       text(view.leaf), plan.lo, plan.hi, plan.max_weight, possible.lo, possible.hi);
 }
 
+/// Returns whether at most the declared share of the outcomes is missing.
+bool enough_outcomes(const Settings& s, const LeafPlan& plan) {
+    return static_cast<double>(plan.missing) <=
+           s.max_missing_rate * static_cast<double>(plan.expected);
+}
+
+base::Error too_many_missing(const LeafView& view) {
+    return make_error(Reason::kTooManyMissing,
+                      "{}: more than a share of {} of the outcomes that should have "
+                      "matured are missing: find out why before testing",
+                      text(view.leaf), view.settings.max_missing_rate);
+}
+
+/// Returns the number of persons with a known value that bets are planned for: with ranges that
+/// are fixed beforehand the one to be expected, since how many were drawn to be approved must not
+/// shape bets, nor refuse a test for free.
+size_t planned_units(const Settings& settings, const LeafPlan& plan) {
+    if (settings.records_per_person == 0) return plan.units;
+    return static_cast<size_t>(plan.selection_known * static_cast<double>(plan.persons));
+}
+
 /// Refuses too few records or too many missing outcomes, without figures: they depend on the
 /// vault's draws, which must not be published.
 base::Status check_counts(const LeafView& view, const LeafPlan& plan) {
     const Settings& s = view.settings;
-    const double likely = std::floor(static_cast<double>(plan.units) * plan.selection_share);
-    if (plan.units < s.min_units || likely < static_cast<double>(s.min_units)) {
+    const size_t units = planned_units(s, plan);
+    const double likely = std::floor(static_cast<double>(units) * plan.selection_share);
+    if (units < s.min_units || likely < static_cast<double>(s.min_units)) {
         return make_error(Reason::kTooFewUnits,
                           "{}: fewer than {} persons of the vault {}, or are likely to "
                           "meet the condition by what "
@@ -158,14 +180,8 @@ base::Status check_counts(const LeafView& view, const LeafPlan& plan) {
                           view.weighted() ? "may meet the condition and were drawn to be approved"
                                           : "may meet the condition");
     }
-    if (static_cast<double>(plan.missing) >
-        s.max_missing_rate * static_cast<double>(plan.expected)) {
-        return make_error(Reason::kTooManyMissing,
-                          "{}: more than a share of {} of the outcomes that should have "
-                          "matured are missing: find out why before testing",
-                          text(view.leaf), s.max_missing_rate);
-    }
-    return base::ok();
+    // with fixed ranges what the vault lacks is a part of the test
+    return view.fixed() || enough_outcomes(s, plan) ? base::ok() : too_many_missing(view);
 }
 
 /// m and the mean of the development set for an end, or those of minus the values.
@@ -178,11 +194,7 @@ Result<stats::Bets> plan_bets(const Settings& settings, const LeafPlan& plan, co
     const double scale = plan.max_weight * width;
     const double lo = -std::clamp(plan.max_weight * (mean - m), 1e-6 * scale, scale);
     const double variance = std::max(plan.selection_variance, 1e-6 * scale * scale);
-    // how many were drawn to be approved must not shape the bets
-    const double known = plan.selection_known * static_cast<double>(plan.persons);
-    const size_t n = settings.records_per_person > 0
-                         ? std::max(size_t{2}, static_cast<size_t>(known))
-                         : plan.units;
+    const size_t n = planned_units(settings, plan);
     return stats::plan_bets({n, variance}, lo, end.delta, {.cap = settings.bet_cap});
 }
 
@@ -282,7 +294,12 @@ base::Status plan_leaf(const LeafView& view, const Outcomes& outcomes, LeafPlan&
     }
     plan.selection_share =
         static_cast<double>(plan.selection_units) / static_cast<double>(sums.n.size());
-    if (view.fixed()) plan.selection_known = known_share(view, sums);
+    if (view.fixed()) {
+        plan.selection_known = known_share(view, sums);
+        LeafPlan counts = plan;
+        measure(view, counts);
+        if (!enough_outcomes(view.settings, counts)) return too_many_missing(view);
+    }
     plan.selection_mean = n.value() / d.value();
     std::vector<double> values;
     for (size_t u = 0; u < sums.n.size(); ++u) {
@@ -396,8 +413,10 @@ StatementResult evaluate_statement(const Program& program, const Settings& setti
     for (const Leaf& leaf : program.leaves) {
         leaves.push_back(range_of(leaf, program.impact_range));
     }
+    bool known = true;
     for (const EndPlan& end : plan.statements[s]) {
         const size_t i = end.end.leaf;
+        known = known && enough_outcomes(settings, plan.leaves[i]);
         LowerEnd lower(settings, plan.leaves[i], end, sums.of(end.end));
         const double bound = lower.value();
         const double sign = end.end.upper ? -1 : 1;
@@ -408,7 +427,7 @@ StatementResult evaluate_statement(const Program& program, const Settings& setti
     }
     const Known g = propagate(program.statements[s].formula, leaves);
     out.lower = g ? g->lo : -kInfinity;
-    out.passed = out.lower >= 0;
+    out.passed = known && out.lower >= 0;
     return out;
 }
 

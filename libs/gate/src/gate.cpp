@@ -64,7 +64,7 @@ Result<std::string> Gate::epoch_entry(const DeltaLedger& ledger, std::string not
                                       TimePoint t) const {
     const auto& config = settings_.config;
     return ledger.next_epoch(config.delta_epoch, config.runs_per_epoch, config.spending,
-                             std::move(note), t, deps_.key_ids);
+                             std::move(note), t, deps_.key_ids, config.calibration_level);
 }
 
 Result<uint32_t> Gate::check_new_epoch(const std::string& note, TimePoint at) const {
@@ -102,13 +102,14 @@ Result<std::string> Gate::spending_note() const {
         epoch.epoch, to_string(epoch.spending), proves, to_string(settings_.config.spending));
 }
 
-/// Returns the settings of the run's test: the epoch's spending and, for a distilled candidate,
+/// Returns the settings of the run's test: the epoch's spending and reserve and, for a distilled candidate,
 /// another trust region. It carries no exact copy of the reference to be clipped to, so that the
 /// gate measures how far it strays in P(approve), the one that matters where declines have a known
 /// impact. Whether it is distilled is known from the trainer, never from the model file.
 certification::GateConfig Gate::config_of(const Submission& run, const DeltaLedger& ledger) const {
     certification::GateConfig config = settings_.config;
     config.spending = ledger.current()->spending;
+    if (ledger.current()->reserve > 0) config.calibration_level = ledger.current()->reserve;
     config.records_per_person = training::kRecordsPerPerson;
     if (run.distilled) {
         config.trust_region = certification::TrustRegion::kApprovals;
@@ -211,12 +212,14 @@ Result<training::GateForecastInputs> Gate::forecast_inputs(TimePoint t) const {
     const auto delta = ledger.next_delta();  // none before the first epoch, or when it is spent
     RAMPART_TRY(const auto history, LedgerView::of(ledger));
     RAMPART_TRY(const auto vault, vault_of_epoch(history, t));
-    return training::GateForecastInputs{
-        config,
-        delta ? *delta
-              : certification::delta_of_run(config.delta_epoch, config.runs_per_epoch,
-                                            config.spending, 0, 0),
-        training::persons_by_group(vault)};
+    certification::EpochOpened next;
+    next.delta_epoch = config.delta_epoch;
+    next.runs = config.runs_per_epoch;
+    next.spending = config.spending;
+    next.reserve = config.calibration_level;
+    return training::GateForecastInputs{config,
+                                        delta ? *delta : certification::delta_of_run(next, 0, 0),
+                                        training::persons_by_group(vault)};
 }
 
 Result<bool> Gate::allows_further_look(const PolicyPair& pair) const {

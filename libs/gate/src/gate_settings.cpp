@@ -62,8 +62,9 @@ GateSettings read_gate_settings(config::Table& root) {
         settings.config.max_drift_auc = gate.number("max_drift_auc", 0.5, 1);
     settings.drift_weeks =
         static_cast<int>(gate.integer("drift_weeks", 1, 520, settings.drift_weeks));
+    const double delta = settings.config.delta_epoch;  // calibration_level is paid out of it
     settings.config.calibration_level =
-        gate.number("calibration_level", 1e-6, 0.5, settings.config.calibration_level);
+        gate.number("calibration_level", delta / 1e6, delta / 2, delta / 10);
     settings.config.max_missing_rate = gate.number("max_missing_rate", 0, 1, 0.02);
     if (gate.has("missing_gamma"))
         settings.config.missing_gamma = gate.number("missing_gamma", 0, 1e9);

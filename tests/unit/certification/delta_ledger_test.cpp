@@ -55,10 +55,10 @@ TEST(DeltaLedger, AnEpochIsNeverOlderThanAnEntryBeforeItNotEvenInAForgedLedger) 
               "time_goes_back");
     EXPECT_TRUE(ledger.next_epoch(0.1, 2, Spending::kEqual, "", kNow));
     auto entries = ledger.entries();
-    entries.push_back(
-        encode(LedgerEntry{.sequence = entries.size(),
-                           .previous = ledger.head(),
-                           .body = EpochOpened{2, 0.1, 2, Spending::kEqual, false, "", before}}));
+    entries.push_back(encode(
+        LedgerEntry{.sequence = entries.size(),
+                    .previous = ledger.head(),
+                    .body = EpochOpened{2, 0.1, 2, Spending::kEqual, false, 0, "", before}}));
     const auto forged = DeltaLedger::open(entries);
     ASSERT_FALSE(forged);
     EXPECT_EQ(forged.error().code, base::ErrorCode::kDataLoss);
@@ -192,9 +192,18 @@ TEST(DeltaLedger, WhatCannotBeReadBackIsNotStored) {
     EXPECT_EQ(ledger.open_run()->vault_rule, request.vault_rule);
 }
 
+EpochOpened terms(uint32_t runs, Spending spending, double reserve = 0) {
+    EpochOpened epoch;
+    epoch.delta_epoch = 0.1;
+    epoch.runs = runs;
+    epoch.spending = spending;
+    epoch.reserve = reserve;
+    return epoch;
+}
+
 TEST(Spending, EqualSharesSumToTheBudget) {
     double sum = 0;
-    for (uint32_t k = 0; k < 12; ++k) sum += delta_of_run(0.1, 12, Spending::kEqual, k, k / 3);
+    for (uint32_t k = 0; k < 12; ++k) sum += delta_of_run(terms(12, Spending::kEqual), k, k / 3);
     EXPECT_NEAR(sum, 0.1, 1e-12);
 }
 
@@ -204,7 +213,7 @@ TEST(Spending, ByHistoryTheSumOverAllPossibleHistoriesIsWithinTheBudget) {
     for (uint32_t k = 1; k <= runs; ++k) {
         for (uint32_t pattern = 0; pattern < (1u << (k - 1)); ++pattern) {
             const auto certificates = static_cast<uint32_t>(__builtin_popcount(pattern));
-            sum += delta_of_run(0.1, runs, Spending::kByHistory, k - 1, certificates);
+            sum += delta_of_run(terms(runs, Spending::kByHistory), k - 1, certificates);
         }
     }
     EXPECT_LE(sum, 0.1);
@@ -279,7 +288,7 @@ double worst_sum(const std::string& opened) {
 std::string opening(Spending spending, bool counts_looks) {
     return encode(LedgerEntry{.sequence = 0,
                               .previous = base::sha256(""),
-                              .body = EpochOpened{1, 0.1, 6, spending, counts_looks, "", kNow}});
+                              .body = EpochOpened{1, 0.1, 6, spending, counts_looks, 0, "", kNow}});
 }
 
 TEST(Spending, ByHistoryTheChargesOverAllHistoriesOfRunsAndLooksSumToAtMostTheBudget) {
@@ -290,6 +299,91 @@ TEST(Spending, ByHistoryTheChargesOverAllHistoriesOfRunsAndLooksSumToAtMostTheBu
     // WRONG: looks that are not counted, and shares that do not depend on the history
     EXPECT_GT(worst_sum(opening(Spending::kByHistory, false)), 1.1);
     EXPECT_GT(worst_sum(opening(Spending::kEqual, false)), 10);
+}
+
+/// Returns the largest chance that a strategy has to get a harmful candidate certified, where each
+/// is certified with just the probability that it is charged: the sum of charges of the harmful
+/// ones up to the first that is certified. Before each registration it chooses a harmful candidate,
+/// and goes on only without a certificate, or a harmless one, and goes on after either answer.
+double worst_chance(const EpochOpened& epoch, uint32_t m, uint32_t s,
+                    std::map<std::pair<uint32_t, uint32_t>, double>& known) {
+    if (m == epoch.runs) return 0;
+    if (const auto found = known.find({m, s}); found != known.end()) return found->second;
+    const double without = worst_chance(epoch, m + 1, s, known);
+    return known[{m, s}] = std::max(delta_of_run(epoch, m, s) + without,
+                                    without + worst_chance(epoch, m + 1, s + 1, known));
+}
+
+TEST(Spending, ByHistoryNoStrategyGetsAHarmfulCandidateCertifiedWithMoreThanTheBudget) {
+    for (const uint32_t runs : {1u, 2u, 3u, 12u, 21u, 52u, 100u}) {
+        std::map<std::pair<uint32_t, uint32_t>, double> known;
+        const double worst = worst_chance(terms(runs, Spending::kByHistory, 0.01), 0, 0, known);
+        EXPECT_LE(worst, 0.09) << runs;
+        EXPECT_GT(worst, 0.09 * (1 - 1e-8)) << runs << ": nothing of the budget is lost";
+    }
+    // WRONG: shares that do not depend on the history
+    std::map<std::pair<uint32_t, uint32_t>, double> known;
+    EXPECT_GT(worst_chance(terms(12, Spending::kEqual, 0.01), 0, 0, known), 0.5);
+}
+
+/// The same of a ledger, whose strategies choose between a new run and a further look, too: a look
+/// at a harmful candidate is not charged, since its wealth holds at all looks together.
+double worst_chance(const DeltaLedger& ledger, int answers_left,
+                    std::map<std::string, double>& known) {
+    if (answers_left == 0) return 0;
+    const auto charge = ledger.next_delta();
+    const DeltaLedger::RunRequest* failed_run = nullptr;
+    auto look = request_for("");
+    for (uint32_t run = 0; run < ledger.runs_used() && failed_run == nullptr; ++run) {
+        look = request_for(fmt::format("run {}", run));
+        const Registration* earlier = ledger.closed_run(look.candidate_id, look.reference_id);
+        if (earlier == nullptr) continue;
+        look.look = earlier->look + 1;
+        failed_run = &look;  // one is as good as another
+    }
+    const std::string state = fmt::format("{} {} {} {}", answers_left, charge.value_or(0),
+                                          ledger.runs_left(), failed_run != nullptr);
+    if (const auto found = known.find(state); found != known.end()) return found->second;
+    const auto after = [&](const DeltaLedger::RunRequest& request, Verdict verdict) {
+        DeltaLedger next = ledger;
+        EXPECT_TRUE(next.append(*next.next_registration(request, kNow)));
+        EXPECT_TRUE(next.append(*next.next_closing(verdict, std::string(64, 'a'), "", kNow)));
+        return worst_chance(next, answers_left - 1, known);
+    };
+    double largest = 0;
+    const auto take = [&](const DeltaLedger::RunRequest& request, double cost) {
+        const double failed = after(request, Verdict::kNoSolutionFound);
+        largest = std::max({largest, cost + failed, failed + after(request, Verdict::kCertified)});
+    };
+    if (charge) take(request_for(fmt::format("run {}", ledger.runs_used())), *charge);
+    if (failed_run != nullptr) take(look, 0);
+    return known[state] = largest;
+}
+
+TEST(Spending, ByHistoryThatHoldsWithFurtherLooksToo) {
+    DeltaLedger ledger = *DeltaLedger::open({});
+    ASSERT_TRUE(
+        ledger.append(*ledger.next_epoch(0.1, 6, Spending::kByHistory, "", kNow, {}, 0.01)));
+    std::map<std::string, double> known;
+    const double worst = worst_chance(ledger, 12, known);
+    EXPECT_LE(worst, 0.09);
+    EXPECT_GT(worst, 0.09 * (1 - 1e-8));
+}
+
+TEST(Spending, ByHistoryAReserveIsPaidOutOfTheBudgetAndBelowIt) {
+    DeltaLedger ledger = *DeltaLedger::open({});
+    for (const double reserve : {-0.01, 0.1, std::nan("")}) {
+        EXPECT_EQ(
+            ledger.next_epoch(0.1, 4, Spending::kByHistory, "", kNow, {}, reserve).error().reason,
+            "bad_budget");
+    }
+    ASSERT_TRUE(
+        ledger.append(*ledger.next_epoch(0.1, 12, Spending::kByHistory, "", kNow, {}, 0.01)));
+    EXPECT_EQ(DeltaLedger::open(ledger.entries())->current()->reserve, 0.01);
+    // the first certificate of an epoch costs less than an equal share, the later ones more
+    const auto epoch = *ledger.current();
+    EXPECT_GT(delta_of_run(epoch, 0, 0), 0.1 / 12);
+    EXPECT_LT(delta_of_run(epoch, 5, 1), delta_of_run(epoch, 5, 0) / 2);
 }
 
 TEST(Spending, AFurtherLookTakesThePlaceOfARunButIsNotCharged) {

@@ -417,6 +417,47 @@ TEST(GateRun, ARangeThatIsFixedBeforehandDoesNotDependOnTheVault) {
     EXPECT_EQ(gate.refusal().reason, "no_support");
 }
 
+TEST(GateRun, WhatDependsOnTheVaultsDrawsIsAPartOfTheTestAndNotARefusal) {
+    Gate gate(0.9);
+    gate.config.records_per_person = 1;
+    ASSERT_EQ(gate.test().verdict, Verdict::kCertified);
+    Gate missing(0.9);
+    missing.config.records_per_person = 1;
+    auto& d = missing.vault.decisions;
+    for (size_t i = 0, gone = 0; gone < 20; ++i) {
+        if (d.has_impact[i] == 0) continue;
+        d.has_impact[i] = 0, missing.vault.impact[i] = std::nan(""), ++gone;
+    }
+    EXPECT_EQ(missing.test().verdict, Verdict::kNoSolutionFound) << "0.04 of the outcomes";
+    missing.config.max_missing_rate = 0.1;
+    missing.ledger = test::ledger_for(missing.config);
+    EXPECT_EQ(missing.test().verdict, Verdict::kCertified);
+    missing.config.max_missing_rate = 0.02;
+    missing.config.records_per_person = 0;
+    EXPECT_EQ(missing.refusal().reason, "too_many_missing");
+
+    Gate granted(0.9);
+    granted.config.records_per_person = 1;
+    auto& g = granted.vault.decisions;
+    g.overridden = {static_cast<uint32_t>(std::find(g.approved.begin(), g.approved.end(), 0) -
+                                          g.approved.begin())};
+    g.has_impact[g.overridden[0]] = 1, granted.vault.impact[g.overridden[0]] = 75;
+    EXPECT_EQ(granted.test().verdict, Verdict::kNoSolutionFound);
+    granted.config.records_per_person = 0;
+    EXPECT_EQ(granted.refusal().reason, "declines_overridden");
+}
+
+TEST(GateRun, WhereTheDevelopmentSetLacksOutcomesTheRunIsRefused) {
+    Gate gate(0.9);
+    gate.config.records_per_person = 1;
+    auto& d = gate.selection.decisions;
+    for (size_t i = 0; i < 1000; ++i) {
+        d.has_impact[i] = 0;
+        gate.selection.impact[i] = std::nan("");
+    }
+    EXPECT_EQ(gate.refusal().reason, "too_many_missing");
+}
+
 TEST(GateRun, ManyLoansOfAPersonAreRefusedWhereTheirNumberIsLimited) {
     Gate gate(0.6);
     gate.config.records_per_person = 2;

@@ -149,8 +149,12 @@ TEST_F(GateScene, TheAnchorIsTheFirstReferenceOfTheEpoch) {
 
 TEST_F(GateScene, TheForecastKnowsTheBudgetAndHowManyPersonsTheVaultHas) {
     const auto before = gate()->forecast_inputs(at(kHalf)).value();
-    EXPECT_DOUBLE_EQ(before.delta, certification::delta_of_run(settings.config.delta_epoch, 2,
-                                                               settings.config.spending, 0, 0));
+    certification::EpochOpened epoch;
+    epoch.delta_epoch = settings.config.delta_epoch;
+    epoch.runs = 2;
+    epoch.spending = settings.config.spending;
+    epoch.reserve = settings.config.calibration_level;
+    EXPECT_DOUBLE_EQ(before.delta, certification::delta_of_run(epoch, 0, 0));
     ASSERT_EQ(before.vault_units.size(), 2u);
     EXPECT_EQ(before.vault_units[0] + before.vault_units[1], static_cast<size_t>(kHalf) + 1);
 }

@@ -30,6 +30,9 @@ struct EpochOpened {
     /// Whether kByHistory counts further looks among the registrations. false: an epoch of an older
     /// version, whose budget is proven only while there is no further look.
     bool counts_looks = false;
+    /// Part of delta_epoch for the test of the logged probabilities, whose refusals answer something
+    /// about the vault, too; the charges are made from the rest. 0: an epoch of an older version.
+    double reserve = 0;  // in [0, delta_epoch)
     std::string note;    // reason for opening it
     base::TimePoint at;  // not before any entry in front of it
     KeyIds keys{};       // empty: an epoch of a version that did not record them
@@ -108,8 +111,8 @@ class DeltaLedger {
     /// Makes the entry that opens the next epoch. Errors: failed_precondition while a run is open;
     /// invalid_argument for a bad budget, or a time before that of an entry ("time_goes_back").
     base::Result<std::string> next_epoch(double delta_epoch, uint32_t runs, Spending spending,
-                                         std::string note, base::TimePoint at,
-                                         KeyIds keys = {}) const;
+                                         std::string note, base::TimePoint at, KeyIds keys = {},
+                                         double reserve = 0) const;
 
     /// Returns delta of the open run or, if none is open, of the next. Errors: failed_precondition
     /// before the first epoch; resource_exhausted ("delta_spent") when the epoch's runs are spent.
@@ -185,9 +188,17 @@ class DeltaLedger {
     base::TimePoint latest_ = base::TimePoint::from_micros(INT64_MIN);  // latest time of an entry
 };
 
-/// Returns the charge of a run in an epoch of K = `runs`, registered after `registrations` first
-/// and further looks of which s = `certificates_before` were certified. See Spending.
-double delta_of_run(double delta_epoch, uint32_t runs, Spending spending, uint32_t registrations,
-                    uint32_t certificates_before);
+/// Returns the charge of a run in the epoch, registered after m = `registrations` first and further
+/// looks of which s = `certificates_before` were certified. With K = runs, see Spending,
+///     equal       (delta_epoch - reserve) / K
+///     by_history  (delta_epoch - reserve) / K * P(m, s) / worst
+///         P(m, s) = 0.9 * 0.25^s 0.75^(m-s) + 0.1 * 0.03^s 0.97^(m-s)
+/// and `worst` the largest sum of P(m, s) / K over the harmful candidates of any strategy, up to
+/// the first that is certified: V(0, 0), where V(K, s) = 0 and
+///     V(m, s) = V(m+1, s) + max(P(m, s) / K, V(m+1, s+1)).
+/// A harmful candidate takes its charge, and the strategy goes on only where it is not certified; a
+/// harmless one takes none, and it goes on after either answer. Theorem in ops/adr. In an epoch
+/// without a reserve by_history charges delta_epoch / K * 2^-(s+1) / C(m, s).
+double delta_of_run(const EpochOpened& epoch, uint32_t registrations, uint32_t certificates_before);
 
 }  // namespace rampart::certification

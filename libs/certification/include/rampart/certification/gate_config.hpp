@@ -33,10 +33,9 @@ enum class Spending {
     /// certificate of the epoch, while every answer was the same. After it there is no bound for
     /// the epoch: candidates that build on the answers can be fitted to the vault.
     kEqual,
-    /// delta / K * 2^-(s+1) / C(m, s) after m registrations, first and further looks together, of
-    /// which s were certified; a run is registered while m < K. Sums to at most delta over every
-    /// possible history of answers, so that the bound holds for all runs whatever candidates
-    /// were made from the verdicts.
+    /// By the history of answers: m registrations, first and further looks together, of which s were
+    /// certified; a run is registered while m < K. Whatever candidates were made from the answers,
+    /// the chance that a harmful one is certified in the epoch is at most delta: delta_of_run().
     kByHistory,
 };
 std::string_view to_string(Spending spending);  // "equal", "by_history"
