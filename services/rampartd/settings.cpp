@@ -141,6 +141,8 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
                                              "group_blind") == "group_aware";
     const long exploration_per_day =
         decision.integer("exploration_per_day", 0, 1'000'000'000, 1000);
+    const auto cool_off_days = static_cast<int>(
+        decision.integer("cool_off_days", 1, domain::kMaxCoolOffDays, domain::kDefaultCoolOffDays));
     LogSettings log = read_log_settings(root, folder);
     const auto memory_mib = root.table("memory").integer("databases_mib", 32, 1 << 20, 512);
     const bool trains = root.table("training").boolean("enabled", true);
@@ -180,6 +182,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
                     event_clock,
                     threads,
                     exploration_per_day,
+                    cool_off_days,
                     std::move(log),
                     static_cast<size_t>(memory_mib) << 20,
                     trains,
