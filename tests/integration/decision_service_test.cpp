@@ -233,7 +233,7 @@ TEST_F(DecisionServiceTest, ApplyingAgainWithinTheCoolOffIsNoFurtherChance) {
     set_policy(constant(0.5));
     constexpr int kPersons = 60;
     int days = 0, approved_at_first = 0, approved_in_all = 0;
-    std::vector<std::map<int64_t, std::set<double>>> draws(kPersons);  // of a person, by window
+    std::vector<std::map<int64_t, std::set<double>>> draws(kPersons);  // by window
     for (int number = 0; days < 21; ++days) {
         clock_.advance_to(time("2005-04-02") + base::Duration::days(days));
         if (days == 5) {  // neither a restart nor another policy is a further chance

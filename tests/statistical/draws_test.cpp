@@ -71,8 +71,8 @@ struct Mean {
 };
 
 struct Figures {
-    Mean weight;  // mean of the weights of a world's evidence, over its expected number
-    Mean wealth;  // of a bettor that the candidate does more of what was done
+    Mean weight;  // 1 + the sum of w - 1 over a world's evidence, divided by its persons
+    Mean wealth;  // won by betting that the candidate does more of what was done
     double records = 0, repeats = 0;  // per world
 };
 

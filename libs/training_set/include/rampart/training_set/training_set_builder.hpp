@@ -41,11 +41,10 @@ struct Row {
     domain::PersonId person;
     base::TimePoint event_time;
     base::TimePoint decided_at;
-    std::optional<domain::DrawWindow> window;  // of its draw; nullopt: a draw of its own
+    std::optional<domain::DrawWindow> window;  // the draw's; nullopt: a draw of its own
     /// An earlier decision about the person has the same window and so the same draw: given that
-    /// one, p_approve is not the probability of this one, which is no evidence. Earlier and ordinals
-    /// are by the service's clock, since the event time is the client's to choose; of equal times
-    /// the lower id is the earlier.
+    /// one, p_approve is not the probability of this one, which is no evidence. Earlier is by the
+    /// service's clock, since the event time is the client's to choose; of equal times, by the id.
     bool repeat = false;
     uint32_t ordinal = 0;  // number of earlier rows about the person that are no repeats
     double p_approve = 0;  // P(approve | x) that was drawn from, as logged
@@ -92,8 +91,8 @@ using DevelopmentSet =
     DecisionSet<struct DevelopmentSide>;         // D_c in the ELF paper: training, selection
 using VaultSet = DecisionSet<struct VaultSide>;  // D_f in the ELF paper: the gate alone
 
-/// Marks repeats among the rows, besides those already marked, and sets ordinals. Returns the number
-/// of repeats.
+/// Marks repeats among the rows, besides those already marked, and sets ordinals. Returns how many
+/// repeats there are.
 size_t number_records(std::vector<Row>& rows);
 
 /// Applicants of a period and their features, without actions, outcomes and protected attributes.
