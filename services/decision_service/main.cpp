@@ -33,6 +33,7 @@ base::Status serve(const std::filesystem::path& config) {
     options.log.folder = settings.store / "partitions";
     options.log.partitions = settings.partitions;
     options.log.exploration_per_day = settings.exploration_per_day;
+    options.cool_off_days = settings.cool_off_days;
     options.event_window = settings.event_window;
 
     // the log, the registry, and an index for each partition

@@ -16,6 +16,8 @@ base::Result<Settings> load_settings(const std::filesystem::path& file) {
     settings.partitions = static_cast<int32_t>(root.integer("partitions", 1, 1024, 4));
     settings.exploration_per_day =
         static_cast<uint64_t>(root.integer("exploration_per_day", 0, 1'000'000'000, 1000));
+    settings.cool_off_days = static_cast<int>(
+        root.integer("cool_off_days", 1, domain::kMaxCoolOffDays, domain::kDefaultCoolOffDays));
     settings.event_window = serving::read_event_window(root.table("event_time"));
     auto http = root.table("http");
     settings.http.address = http.string("address", "127.0.0.1");

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "rampart/base/result.hpp"
+#include "rampart/domain/decision.hpp"
 #include "rampart/http/server.hpp"
 #include "rampart/serving/event_window.hpp"
 
@@ -16,6 +17,7 @@ namespace rampart::decision_service {
 ///     registry_poll_seconds = 5
 ///     partitions = 4                  # of a topic that is made
 ///     exploration_per_day = 1000
+///     cool_off_days = 30              # decision::CoolOff, 1 to 3650
 ///     [event_time]
 ///     max_age_days = 30               # EventWindow
 ///     max_ahead_days = 1
@@ -29,6 +31,7 @@ struct Settings {
     base::Duration registry_poll;
     int32_t partitions = 4;
     uint64_t exploration_per_day = 1000;
+    int cool_off_days = domain::kDefaultCoolOffDays;
     serving::EventWindow event_window;
     http::ServerOptions http;
 };

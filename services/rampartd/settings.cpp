@@ -123,6 +123,13 @@ void check_trainer(config::Table& root, const LogSettings& log, bool trains,
     }
 }
 
+/// Returns exploration_per_day and cool_off_days.
+std::pair<long, int> read_limits(config::Table& decision) {
+    return {decision.integer("exploration_per_day", 0, 1'000'000'000, 1000),
+            static_cast<int>(decision.integer("cool_off_days", 1, domain::kMaxCoolOffDays,
+                                              domain::kDefaultCoolOffDays))};
+}
+
 }  // namespace
 
 Result<Settings> load_settings(const std::filesystem::path& file) {
@@ -139,8 +146,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     auto decision = root.table("decision");
     const bool group_aware = decision.choice("protected_attributes", {"group_blind", "group_aware"},
                                              "group_blind") == "group_aware";
-    const long exploration_per_day =
-        decision.integer("exploration_per_day", 0, 1'000'000'000, 1000);
+    const auto [exploration_per_day, cool_off_days] = read_limits(decision);
     LogSettings log = read_log_settings(root, folder);
     const auto memory_mib = root.table("memory").integer("databases_mib", 32, 1 << 20, 512);
     const bool trains = root.table("training").boolean("enabled", true);
@@ -180,6 +186,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
                     event_clock,
                     threads,
                     exploration_per_day,
+                    cool_off_days,
                     std::move(log),
                     static_cast<size_t>(memory_mib) << 20,
                     trains,

@@ -6,6 +6,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/champion_monitor/monitor_settings.hpp"
 #include "rampart/dataset/feature_schema.hpp"
+#include "rampart/domain/decision.hpp"
 #include "rampart/domain/product.hpp"
 #include "rampart/http/server.hpp"
 #include "rampart/model/policy.hpp"
@@ -30,7 +31,8 @@ struct Settings {
     http::ServerOptions http;
     bool event_clock = false;  // time moves by POST /v1/clock instead of the wall clock
     size_t training_threads = 2;
-    long exploration_per_day = 1000;  // explored approvals per day
+    long exploration_per_day = 1000;                  // explored approvals per day
+    int cool_off_days = domain::kDefaultCoolOffDays;  // whose applications have one draw
     LogSettings log;
     size_t memory_bytes = 512u << 20;  // memory of all databases together
     bool trains = true;              // false: another node of the group does; follows its champion

@@ -77,6 +77,11 @@ inline domain::Decision made_decision(Choices& choices) {
     const size_t reasons = choices.byte() % 8 == 0 ? choices.number(2) % 5000 : 0;
     decision.reasons.assign(reasons, "feature.age");
     for (size_t i = choices.byte() % 4; i > 0; --i) decision.reasons.push_back(made_text(choices));
+    if (choices.byte() % 2 == 0) {
+        const int days = 1 + static_cast<int>(choices.number(2) % 4000);
+        const int64_t number = domain::window_number(decision.decided_at, days, {});
+        decision.draw_window = {made_text(choices), days, number + choices.byte() % 2};
+    }
     return decision;
 }
 

@@ -11,8 +11,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "rampart/base/digest.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/decision/draw.hpp"
 #include "rampart/model/model_file.hpp"
 
 /// Fair regression as a user runs it, on small tables made here.
@@ -338,11 +338,20 @@ TEST_F(Regression, DecideTellsTheDistributionAndTheDraw) {
     EXPECT_NEAR(below, number(plain.at("p_approve")), 1e-9);
     EXPECT_FALSE(plain.contains("drawn_score"));
     fs::permissions(folder_ / "key", fs::perms::owner_read | fs::perms::owner_write);
-    const auto drawn = run("decide a.json --model m.rmp --draw-key key --json");
+    const std::string with_key = "decide a.json --model m.rmp --draw-key key";
+    EXPECT_THAT(run(with_key).err, HasSubstr("--product"));
+    const auto drawn = run(with_key + " --product loan --at 2024-01-02 --json");
     ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
     const auto answer = drawn.parsed();
-    const std::string id(answer.at("decision_id").as_string());
-    EXPECT_EQ(number(answer.at("draw")), base::keyed_uniform(std::string(32, 0x77), id));
+    const decision::DrawKey draw_key{"", std::string(32, 0x77)};
+    const domain::PersonId person("p-1");
+    const auto window = decision::draw_window(draw_key, person, {"loan", 30},
+                                              base::parse_iso8601("2024-01-02").value());
+    EXPECT_EQ(number(answer.at("draw")), decision::window_draw(draw_key, person, window));
+    const auto later = run(with_key + " --product loan --at 2024-04-02 --json").parsed();
+    EXPECT_NE(number(later.at("draw")), number(answer.at("draw")));
+    const auto shorter = run(with_key + " --product loan --cool-off-days 7 --json").parsed();
+    EXPECT_NE(number(shorter.at("draw")), number(answer.at("draw")));
     const bool approved = answer.at("action") == "approve";
     EXPECT_EQ(approved, number(answer.at("drawn_score")) <= 0.5);
     EXPECT_NEAR(number(answer.at("propensity")), approved ? below : 1 - below, 1e-9);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <map>
 #include <set>
 #include <thread>
@@ -224,6 +225,48 @@ TEST_F(DecisionServiceTest, TheSameApplicationFromManyThreadsIsDecidedOnce) {
     }
     for (auto& thread : threads) thread.join();
     EXPECT_EQ(logged().size(), 50u);
+}
+
+TEST_F(DecisionServiceTest, ApplyingAgainWithinTheCoolOffIsNoFurtherChance) {
+    options_.cool_off_days = 10;
+    open();
+    set_policy(constant(0.5));
+    constexpr int kPersons = 60;
+    int days = 0, approved_at_first = 0, approved_in_all = 0;
+    std::vector<std::map<int64_t, std::set<double>>> draws(kPersons);  // by window
+    for (int number = 0; days < 21; ++days) {
+        clock_.advance_to(time("2005-04-02") + base::Duration::days(days));
+        if (days == 5) {  // neither a restart nor another policy is a further chance
+            open();
+            set_policy(constant(0.4999));
+        }
+        for (int person = 0; person < kPersons; ++person) {
+            auto one = application(++number);
+            one.person = domain::PersonId(fmt::format("q-{}", person));
+            const auto decision = decide(one);
+            ASSERT_TRUE(decision.draw_window);
+            EXPECT_EQ(decision.draw_window->product, "card");
+            EXPECT_EQ(decision.draw_window->cool_off_days, 10);
+            draws[static_cast<size_t>(person)][decision.draw_window->number].insert(decision.draw);
+            const bool approved = decision.action == Action::kApprove;
+            approved_in_all += approved;
+            if (days == 0) approved_at_first += approved;
+        }
+    }
+    std::set<double> different;
+    for (const auto& windows : draws) {
+        EXPECT_GE(windows.size(), 3u);
+        EXPECT_LE(windows.size(), 4u) << "21 days are at most 4 windows of 10";
+        for (const auto& [number, of_window] : windows) {
+            EXPECT_EQ(of_window.size(), 1u);
+            different.insert(of_window.begin(), of_window.end());
+        }
+    }
+    EXPECT_GE(different.size(), 3u * kPersons);
+    EXPECT_NEAR(approved_at_first, kPersons / 2, 4 * std::sqrt(kPersons * 0.25));
+    // each person has about 2.1 windows' worth of draws
+    EXPECT_NEAR(approved_in_all, kPersons * days / 2, 4 * days * std::sqrt(kPersons * 0.25));
+    for (const auto& record : logged()) EXPECT_TRUE(domain::validate(record));
 }
 
 /// Learnt trees, scored by the engine, with an approval probability that `step` moves.

@@ -225,6 +225,27 @@ TEST_F(Serving, WithoutAWordInTheConfigurationTheServersOwnDefaultsHold) {
     EXPECT_EQ(http.max_connections, http::ServerOptions().max_connections);
 }
 
+TEST_F(Serving, TheCoolOffIsConfiguredAndItsRangeChecked) {
+    EXPECT_EQ(load_settings(workspace_.config)->cool_off_days, 30);
+    configure("decision", "cool_off_days", "7");
+    EXPECT_EQ(load_settings(workspace_.config)->cool_off_days, 7);
+    for (const char* days : {"0", "3651"}) {
+        configure("decision", "cool_off_days", days);
+        const auto settings = load_settings(workspace_.config);
+        ASSERT_FALSE(settings) << days;
+        EXPECT_NE(settings.error().message.find("cool_off_days"), std::string::npos)
+            << settings.error().message;
+    }
+    configure("decision", "cool_off_days", "7");
+    const auto node = Node::open(load_settings(workspace_.config).value()).value();
+    const auto& one = stream_.applicants.front().application;
+    ASSERT_TRUE(node->advance(one.event_time));
+    const auto window = node->decisions().decide(std::span(&one, 1))->front().draw_window;
+    ASSERT_TRUE(window);
+    EXPECT_EQ(window->cool_off_days, 7);
+    EXPECT_EQ(window->product, node->settings().product.name);
+}
+
 TEST_F(Serving, EveryDatabaseOfAStoreIsCounted) {
     const auto settings = load_settings(workspace_.config).value();
     { const auto node = Node::open(settings).value(); }

@@ -2,7 +2,6 @@
 
 #include <bit>
 
-#include "rampart/base/digest.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/decision/encode.hpp"
 #include "rampart/decision/reasons.hpp"
@@ -51,11 +50,20 @@ Status check_input(const model::Policy& policy, std::span<const float> row,
     return base::ok();
 }
 
-}  // namespace
+/// What a decision is made from. Without a cool-off it is drawn by its id.
+struct Inputs {
+    const PolicyInForce& policy;
+    const domain::Application& application;
+    std::span<const float> row;
+    std::optional<size_t> group;
+    const DrawKey& key;
+    std::optional<CoolOff> cool_off;
+    bool explore_allowed;
+    base::TimePoint now;
+};
 
-Result<Decision> decide(const PolicyInForce& policy, const domain::Application& application,
-                        std::span<const float> row, std::optional<size_t> group, const DrawKey& key,
-                        bool explore_allowed, base::TimePoint now) {
+Result<Decision> decide_from(const Inputs& in) {
+    const auto& [policy, application, row, group, key, cool_off, explore_allowed, now] = in;
     RAMPART_RETURN_IF_ERROR(check_input(policy.policy(), row, group));
     const auto output = policy.policy().evaluate(row, group);
     Decision decision;
@@ -67,8 +75,13 @@ Result<Decision> decide(const PolicyInForce& policy, const domain::Application& 
     decision.score = output.score;
     decision.p_exploit = output.exploit;
     decision.p_approve = explore_allowed ? output.approve : output.exploit;
-    decision.draw = base::keyed_uniform(key.secret, decision.id.value());
     decision.draw_key_id = key.id;
+    if (cool_off) {
+        decision.draw_window = draw_window(key, application.person, *cool_off, now);
+        decision.draw = window_draw(key, application.person, *decision.draw_window);
+    } else {
+        decision.draw = draw_by_id(key, decision.id);
+    }
     if (policy.policy().draws_score()) {
         decision.score = model::drawn_score(policy.policy().scores(row, group), decision.draw);
     }
@@ -80,6 +93,14 @@ Result<Decision> decide(const PolicyInForce& policy, const domain::Application& 
         decision.reasons = policy.reasons().explain(row, output, decision.p_approve, decision.draw);
     }
     return decision;
+}
+
+}  // namespace
+
+Result<Decision> decide(const PolicyInForce& policy, const domain::Application& application,
+                        std::span<const float> row, std::optional<size_t> group, const DrawKey& key,
+                        const CoolOff& cool_off, bool explore_allowed, base::TimePoint now) {
+    return decide_from({policy, application, row, group, key, cool_off, explore_allowed, now});
 }
 
 namespace {
@@ -113,8 +134,12 @@ Status replay(const Decision& decision, const PolicyInForce& policy, const DrawK
     RAMPART_RETURN_IF_ERROR(check_input(policy.policy(), row, group));
     const auto output = policy.policy().evaluate(row, group);
     const bool explored = same_bits(decision.p_approve, output.approve);
-    RAMPART_TRY(const Decision again, decide(policy, decision.application, row, group, key,
-                                             explored, decision.decided_at));
+    std::optional<CoolOff> cool_off;
+    if (const auto& window = decision.draw_window) {
+        cool_off = CoolOff{window->product, window->cool_off_days};
+    }
+    RAMPART_TRY(const Decision again, decide_from({policy, decision.application, row, group, key,
+                                                   cool_off, explored, decision.decided_at}));
     const struct {
         std::string_view field;
         double recorded, replayed;
@@ -128,11 +153,11 @@ Status replay(const Decision& decision, const PolicyInForce& policy, const DrawK
     for (const auto& [field, recorded, replayed] : numbers) {
         if (!same_bits(recorded, replayed)) return mismatch(decision, field, recorded, replayed);
     }
-    // the rest: id, action, explored, reasons, certified
+    // the rest: id, window, action, explored, reasons, certified
     if (again != decision) {
-        return base::make_error(Reason::kReplayMismatch,
-                                "decision {}: id, action, reasons or flags replay differently",
-                                decision.id);
+        return base::make_error(
+            Reason::kReplayMismatch,
+            "decision {}: id, window, action, reasons or flags replay differently", decision.id);
     }
     return base::ok();
 }

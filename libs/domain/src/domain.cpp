@@ -119,7 +119,31 @@ Status check_reasons(const Decision& d) {
     return base::ok();
 }
 
+/// Checks the window as far as that goes without the key, which the person's offset comes from.
+Status check_window(const Decision& d) {
+    if (!d.draw_window) return base::ok();
+    const auto& [product, days, number] = *d.draw_window;
+    RAMPART_RETURN_IF_ERROR(check_id("draw_window.product", product));
+    if (days < 1 || days > kMaxCoolOffDays) {
+        return make_error(Reason::kBadDraw, "decision {}: a cool-off of {} days is not 1 to {}",
+                          d.id, days, kMaxCoolOffDays);
+    }
+    const int64_t first = window_number(d.decided_at, days, base::Duration());
+    if (number != first && number != first + 1) {
+        return make_error(Reason::kBadDraw,
+                          "decision {}: window {} of {} days does not hold {}; {} or {} does", d.id,
+                          number, days, base::to_iso8601(d.decided_at), first, first + 1);
+    }
+    return base::ok();
+}
+
 }  // namespace
+
+int64_t window_number(base::TimePoint time, int cool_off_days, base::Duration offset) {
+    const int64_t length = base::Duration::days(cool_off_days).micros();
+    const int64_t shifted = time.micros() + offset.micros();
+    return shifted / length - (shifted % length < 0 ? 1 : 0);
+}
 
 Status validate(const Decision& d) {
     RAMPART_RETURN_IF_ERROR(check_id("decision_id", d.id.value()));
@@ -127,6 +151,7 @@ Status validate(const Decision& d) {
     RAMPART_RETURN_IF_ERROR(base::check_time("decided_at", d.decided_at));
     RAMPART_RETURN_IF_ERROR(check_id("policy_id", d.policy.value()));
     RAMPART_RETURN_IF_ERROR(check_id("draw_key_id", d.draw_key_id));
+    RAMPART_RETURN_IF_ERROR(check_window(d));
     RAMPART_RETURN_IF_ERROR(check_reasons(d));
     const auto probability = [](double p) { return p >= 0 && p <= 1; };  // false for NaN
     if (!probability(d.score) || !probability(d.p_exploit) || !probability(d.p_approve)) {

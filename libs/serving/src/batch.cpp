@@ -90,7 +90,7 @@ Status DecisionService::Batch::finalise_one(Candidate& candidate, PendingDecisio
     if (allowed != candidate.explore_allowed) {
         RAMPART_TRY(candidate.decision,
                     decision::decide(*policy, application, candidate.row, candidate.group,
-                                     draw_key_, allowed, candidate.decision.decided_at));
+                                     draw_key_, cool_off_, allowed, candidate.decision.decided_at));
     }
     own.add(partition, candidate.decision);
     return base::ok();

@@ -38,8 +38,9 @@ struct DecisionService::Candidate {
 /// Applications that are decided by one policy. `whole`: one error is the whole batch's.
 class DecisionService::Batch final : public decision_log::Batch {
   public:
-    Batch(const decision_log::DecisionLog& log, const decision::DrawKey& draw_key, bool all_or_none)
-        : whole(all_or_none), log_(log), draw_key_(draw_key) {}
+    Batch(const decision_log::DecisionLog& log, const decision::DrawKey& draw_key,
+          const decision::CoolOff& cool_off, bool all_or_none)
+        : whole(all_or_none), log_(log), draw_key_(draw_key), cool_off_(cool_off) {}
 
     size_t size() const override { return candidates.size(); }
     void add_partitions(std::set<decision_log::OwnedPartition*>& partitions) const override;
@@ -69,6 +70,7 @@ class DecisionService::Batch final : public decision_log::Batch {
 
     const decision_log::DecisionLog& log_;
     const decision::DrawKey& draw_key_;
+    const decision::CoolOff& cool_off_;
 };
 
 }  // namespace rampart::serving

@@ -43,6 +43,7 @@ size_t bytes_of(const Application& application) {
 
 DecisionService::DecisionService(DecisionServiceOptions options, DecisionServiceDeps deps)
     : options_(std::move(options)),
+      cool_off_{options_.product.name, options_.cool_off_days},
       deps_(deps),
       instruments_(std::make_unique<Instruments>(deps.metrics)),
       admission_(options_.max_waiting_applications, options_.max_waiting_bytes) {}
@@ -140,7 +141,7 @@ Result<DecisionService::Candidate> DecisionService::prepare(
     candidate.explore_allowed = explored < partition.exploration_per_day();
     RAMPART_TRY(candidate.decision,
                 decision::decide(policy, application, candidate.row, candidate.group,
-                                 options_.draw_key, candidate.explore_allowed, now));
+                                 options_.draw_key, cool_off_, candidate.explore_allowed, now));
     if (wire::encode(candidate.decision).size() + kRecordMargin > limits::kMaxRecordBytes) {
         return base::make_error(domain::Reason::kApplicationTooLarge,
                                 "application '{}' does not fit into a record of {} bytes",
@@ -189,7 +190,7 @@ Status DecisionService::run(Batch& batch, std::span<const Application> applicati
 }
 
 Result<std::vector<Decision>> DecisionService::decide(std::span<const Application> applications) {
-    Batch batch(*log_, options_.draw_key, true);
+    Batch batch(*log_, options_.draw_key, cool_off_, true);
     RAMPART_RETURN_IF_ERROR(run(batch, applications));
     if (batch.first_error() != nullptr) return batch.error();
     std::vector<Decision> decisions;
@@ -203,7 +204,7 @@ Result<std::vector<Decision>> DecisionService::decide(std::span<const Applicatio
 
 Result<std::vector<Result<Decision>>> DecisionService::decide_each(
     std::span<const Application> applications) {
-    Batch batch(*log_, options_.draw_key, false);
+    Batch batch(*log_, options_.draw_key, cool_off_, false);
     RAMPART_RETURN_IF_ERROR(run(batch, applications));
     std::vector<Result<Decision>> results;
     results.reserve(batch.candidates.size());

@@ -77,6 +77,7 @@ Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& rec
     figures["rows_held_out"] = fmt::format("{}", halves.validation.rows());
     figures["rows_without_outcome"] = fmt::format("{}", table.left_out_unlabelled);
     figures["rows_censored"] = fmt::format("{}", table.left_out_censored);
+    figures["rows_repeated"] = fmt::format("{}", table.left_out_repeats);
     figures["rows_overridden"] = fmt::format("{}", table.left_out_overridden);
     if (fair) figures["rows_without_group"] = fmt::format("{}", table.left_out_without_group);
     if (!table.empty_groups.empty())

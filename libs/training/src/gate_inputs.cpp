@@ -29,8 +29,10 @@ std::vector<size_t> rows_of(const DecisionSet<Side>& set, const model::Policy& c
     std::vector<size_t> rows;
     for (size_t i = 0; i < set.rows.size(); ++i) {
         const auto& row = set.rows[i];
-        if (row.ordinal < kRecordsPerPerson && decidable(row, candidate, reference))
+        if (!row.repeat && row.ordinal < kRecordsPerPerson &&
+            decidable(row, candidate, reference)) {
             rows.push_back(i);
+        }
     }
     return rows;
 }
@@ -244,6 +246,7 @@ base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchem
 std::vector<size_t> persons_by_group(const training_set::VaultSet& vault) {
     std::vector<std::set<domain::PersonId>> persons(vault.group_names.size());
     for (const auto& row : vault.rows) {
+        if (row.repeat) continue;
         for (const uint32_t group : row.groups) persons[group].insert(row.person);
     }
     std::vector<size_t> counts;
@@ -261,7 +264,7 @@ training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::
         out.rows.push_back(vault.rows[i]);
         out.features.insert(out.features.end(), features.begin(), features.end());
     }
-    training_set::number_records(out.rows);
+    out.repeats = training_set::number_records(out.rows);
     return out;
 }
 

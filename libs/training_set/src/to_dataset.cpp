@@ -13,7 +13,9 @@ using base::Result;
 void select_rows(const DevelopmentSet& set, GroupBy groups, TrainingTable& table) {
     for (size_t i = 0; i < set.rows.size(); ++i) {
         const Row& row = set.rows[i];
-        if (row.overridden) {
+        if (row.repeat) {
+            ++table.left_out_repeats;
+        } else if (row.overridden) {
             ++table.left_out_overridden;
         } else if (!row.approved) {
             ++table.left_out_declined;
@@ -57,10 +59,12 @@ Result<TrainingTable> to_dataset(const DevelopmentSet& set, const DatasetOptions
     if (table.rows.empty()) {
         return base::make_error(
             Reason::kNoTrainingRows,
-            "none of {} matured decisions can be learnt from: {} were declined, {} overridden, {} "
-            "have no outcome, {} are censored, {} have no protected attributes",
-            set.rows.size(), table.left_out_declined, table.left_out_overridden,
-            table.left_out_unlabelled, table.left_out_censored, table.left_out_without_group);
+            "none of {} matured decisions can be learnt from: {} repeat a draw, {} were declined, "
+            "{} "
+            "overridden, {} have no outcome, {} are censored, {} have no protected attributes",
+            set.rows.size(), table.left_out_repeats, table.left_out_declined,
+            table.left_out_overridden, table.left_out_unlabelled, table.left_out_censored,
+            table.left_out_without_group);
     }
     dataset::Dataset& data = table.data;
     data.schema = set.schema;

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/limits.hpp"
@@ -45,6 +46,8 @@ struct Reported {
 };
 using ReportedById = std::unordered_map<std::string, Reported>;
 
+constexpr uint8_t kOverriddenFlag = 1, kCensoredFlag = 2, kRepeatFlag = 4;
+
 /// Appends the bytes that identify one row in the digest.
 std::string identify(const Row& row, uint32_t label_version, const Reported* impact) {
     std::string out;
@@ -57,9 +60,19 @@ std::string identify(const Row& row, uint32_t label_version, const Reported* imp
     base::append_u32(out, static_cast<uint32_t>(row.groups.size()));
     for (const uint32_t group : row.groups) base::append_u32(out, group);
     if (row.overridden || row.censored) {
-        base::append_u8(out,
-                        static_cast<uint8_t>((row.overridden ? 1 : 0) | (row.censored ? 2 : 0)));
+        base::append_u8(out, static_cast<uint8_t>((row.overridden ? kOverriddenFlag : 0) |
+                                                  (row.censored ? kCensoredFlag : 0)));
     }
+    return out;
+}
+
+/// Returns what the draws of two decisions have in common if they are one.
+std::string draw_of(const domain::PersonId& person, const domain::DrawWindow& window) {
+    std::string out;
+    base::append_field(out, person.value());
+    base::append_field(out, window.product);
+    base::append_u32(out, static_cast<uint32_t>(window.cool_off_days));
+    base::append_i64(out, window.number);
     return out;
 }
 
@@ -82,7 +95,7 @@ bool in_vault(std::string_view split_salt, const domain::PersonId& person) {
     return base::keyed_uniform(split_salt, person.value()) >= 1 - kVaultShare;
 }
 
-void number_records(std::vector<Row>& rows) {
+size_t number_records(std::vector<Row>& rows) {
     std::vector<size_t> order(rows.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -90,7 +103,17 @@ void number_records(std::vector<Row>& rows) {
         return std::tie(one.decided_at, one.decision) < std::tie(other.decided_at, other.decision);
     });
     std::unordered_map<std::string_view, uint32_t> seen;
-    for (const size_t i : order) rows[i].ordinal = seen[rows[i].person.value()]++;
+    std::unordered_set<std::string> draws;
+    size_t repeats = 0;
+    for (const size_t i : order) {
+        Row& row = rows[i];
+        if (row.window && !draws.insert(draw_of(row.person, *row.window)).second) row.repeat = true;
+        uint32_t& before = seen[row.person.value()];
+        row.ordinal = before;
+        before += row.repeat ? 0 : 1;
+        repeats += row.repeat ? 1 : 0;
+    }
+    return repeats;
 }
 
 Result<TrainingSetBuilder> TrainingSetBuilder::create(
@@ -126,6 +149,7 @@ Result<Row> TrainingSetBuilder::make_row(const LabeledExample& example,
     row.person = decision.application.person;
     row.event_time = decision.application.event_time;
     row.decided_at = decision.decided_at;
+    row.window = decision.draw_window;
     row.p_approve = decision.p_approve;
     row.policy = decision.policy;
     row.approved = decision.action == domain::Action::kApprove;
@@ -147,6 +171,30 @@ Result<bool> TrainingSetBuilder::set_groups(Row& row, base::TimePoint decided_at
     row.cell = counts.cell;
     row.groups = std::move(counts.groups);
     return late;
+}
+
+/// Marks repeats of decisions that the set does not have: its event time may be the later one, so
+/// that it has not matured, or lie before the set's begin.
+Status TrainingSetBuilder::mark_repeats_of_others(std::vector<Row>& rows) const {
+    const auto is_before = [](const auto& a_time, const auto& a_id, const Row& b) {
+        return std::tie(a_time, a_id) < std::tie(b.decided_at, b.decision);
+    };
+    std::unordered_map<std::string, Row*> firsts;
+    for (Row& row : rows) {
+        if (!row.window) continue;
+        Row*& first = firsts.emplace(draw_of(row.person, *row.window), &row).first->second;
+        if (is_before(row.decided_at, row.decision, *first)) first = &row;
+    }
+    if (firsts.empty()) return base::ok();
+    const auto mark = [&](const domain::Decision& decision) {
+        if (!decision.draw_window) return base::ok();
+        const auto found = firsts.find(draw_of(decision.application.person, *decision.draw_window));
+        if (found != firsts.end() && is_before(decision.decided_at, decision.id, *found->second)) {
+            found->second->repeat = true;
+        }
+        return base::ok();
+    };
+    return joiner_->decisions(base::kFirstTime, base::kLastTime + base::Duration::micros(1), mark);
 }
 
 template <class Side>
@@ -197,7 +245,11 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t,
         return base::ok();
     };
     RAMPART_RETURN_IF_ERROR(joiner_->examples(product_.label.name, t, add, from));
-    number_records(set.rows);
+    RAMPART_RETURN_IF_ERROR(mark_repeats_of_others(set.rows));
+    set.repeats = number_records(set.rows);
+    for (size_t i = 0; i < set.rows.size(); ++i) {
+        if (set.rows[i].repeat) base::append_u8(identities[i], kRepeatFlag);
+    }
     set.digest = digest_of(set, std::move(identities));
     return set;
 }

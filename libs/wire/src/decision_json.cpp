@@ -1,5 +1,8 @@
 #include "rampart/wire/decision_json.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "json_writer.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/reasons.hpp"
@@ -22,6 +25,22 @@ domain::Action read_action(ObjectReader& object, std::string_view key) {
 
 namespace {
 
+Result<domain::DrawWindow> read_window(const JsonValue& value, const std::string& path) {
+    ObjectReader object(value, path);
+    domain::DrawWindow window;
+    window.product = object.string("product");
+    constexpr uint32_t kTooLong = domain::kMaxCoolOffDays + 1;  // which validate() refuses
+    window.cool_off_days = static_cast<int>(std::min(object.count("cool_off_days", 0), kTooLong));
+    const double number = object.number("number");
+    RAMPART_RETURN_IF_ERROR(object.finish());
+    if (std::floor(number) != number || std::abs(number) > 1e9) {
+        return base::make_error(Reason::kNumberOutOfRange, "{}: {} is not the number of a window",
+                                object.path_of("number"), number);
+    }
+    window.number = static_cast<int64_t>(number);
+    return window;
+}
+
 Result<Decision> read_decision(const JsonValue& value, const std::string& path) {
     ObjectReader object(value, path);
     Decision decision;
@@ -38,9 +57,13 @@ Result<Decision> read_decision(const JsonValue& value, const std::string& path) 
     decision.propensity = object.number("propensity");
     decision.explored = object.boolean("explored");
     decision.reasons = object.strings("reasons");
+    const JsonValue* window = object.has("draw_window") ? object.value("draw_window") : nullptr;
     const JsonValue* application = object.value("application");
     if (object.has("unseen_categories")) static_cast<void>(object.strings("unseen_categories"));
     RAMPART_RETURN_IF_ERROR(object.finish());
+    if (window != nullptr) {
+        RAMPART_TRY(decision.draw_window, read_window(*window, object.path_of("draw_window")));
+    }
     RAMPART_TRY(decision.application,
                 read_application(*application, object.path_of("application")));
     RAMPART_RETURN_IF_ERROR(at_path(domain::validate(decision), path));
@@ -69,6 +92,10 @@ std::string to_json(const Decision& decision, std::span<const std::string> unsee
         json_number(decision.score), json_number(decision.p_exploit),
         json_number(decision.p_approve), json_number(decision.draw),
         json_string(decision.draw_key_id), json_number(decision.propensity));
+    if (const auto& window = decision.draw_window) {
+        json += fmt::format(R"("draw_window":{{"product":{},"cool_off_days":{},"number":{}}},)",
+                            json_string(window->product), window->cool_off_days, window->number);
+    }
     json += fmt::format(R"("explored":{},"reasons":[{}],"application":{})", decision.explored,
                         reasons, to_json(decision.application));
     if (!unseen_categories.empty()) {

@@ -3,6 +3,7 @@
 #include <google/protobuf/arena.h>
 #include <google/protobuf/stubs/logging.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -115,6 +116,18 @@ Status read(v1::Action from, const domain::DecisionId& decision, domain::Action&
     return base::ok();
 }
 
+void write(const domain::DrawWindow& from, v1::DrawWindow& to) {
+    to.set_product(from.product);
+    to.set_cool_off_days(static_cast<uint32_t>(from.cool_off_days));
+    to.set_number(from.number);
+}
+
+domain::DrawWindow read(const v1::DrawWindow& from) {
+    constexpr uint32_t kTooLong = domain::kMaxCoolOffDays + 1;  // which validate() refuses
+    return {from.product(), static_cast<int>(std::min(from.cool_off_days(), kTooLong)),
+            from.number()};
+}
+
 void write(const domain::Decision& from, v1::Decision& to) {
     to.set_decision_id(from.id.value());
     write(from.application, *to.mutable_application());
@@ -130,6 +143,7 @@ void write(const domain::Decision& from, v1::Decision& to) {
     to.set_propensity(from.propensity);
     to.set_explored(from.explored);
     for (const auto& reason : from.reasons) to.add_reasons(reason);
+    if (from.draw_window) write(*from.draw_window, *to.mutable_draw_window());
 }
 
 Status read(const v1::Decision& from, domain::Decision& to) {
@@ -147,6 +161,7 @@ Status read(const v1::Decision& from, domain::Decision& to) {
     to.propensity = from.propensity();
     to.explored = from.explored();
     to.reasons.assign(from.reasons().begin(), from.reasons().end());
+    if (from.has_draw_window()) to.draw_window = read(from.draw_window());
     return domain::validate(to);
 }
 

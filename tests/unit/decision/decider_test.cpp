@@ -7,7 +7,6 @@
 #include <map>
 
 #include "policies.hpp"
-#include "rampart/base/digest.hpp"
 #include "rampart/decision/encode.hpp"
 
 namespace rampart::decision {
@@ -18,6 +17,7 @@ using domain::Action;
 using domain::Decision;
 
 const DrawKey kKey{"key-1", "a secret"};
+const CoolOff kCoolOff{"card", 30};
 
 std::shared_ptr<const PolicyInForce> in_force(std::shared_ptr<const model::LoadedPolicy> loaded,
                                               bool certified = true) {
@@ -27,10 +27,10 @@ std::shared_ptr<const PolicyInForce> in_force(std::shared_ptr<const model::Loade
 }
 
 Decision decide_one(const PolicyInForce& policy, const domain::Application& application,
-                    bool explore_allowed = true, std::optional<size_t> group = std::nullopt) {
+                    bool explore_allowed = true, const char* when = "2005-04-02") {
     const auto row = encode_row(application, policy.policy().schema()).value();
-    const auto decision = decide(policy, application, row, group, kKey, explore_allowed,
-                                 base::parse_iso8601("2005-04-02").value());
+    const auto decision = decide(policy, application, row, {}, kKey, kCoolOff, explore_allowed,
+                                 base::parse_iso8601(when).value());
     EXPECT_TRUE(decision) << decision.error().message;
     return *decision;
 }
@@ -52,7 +52,9 @@ TEST(Decide, WritesDownAllThatAReplayNeeds) {
     EXPECT_FALSE(decision.certified);
     EXPECT_EQ(decision.score, 0.5);
     EXPECT_EQ(decision.p_approve, (41.0 - 20) / 40);
-    EXPECT_EQ(decision.draw, base::keyed_uniform("a secret", decision.id.value()));
+    const auto window = draw_window(kKey, application.person, kCoolOff, decision.decided_at);
+    EXPECT_EQ(decision.draw_window, window);
+    EXPECT_EQ(decision.draw, window_draw(kKey, application.person, window));
     EXPECT_EQ(decision.draw_key_id, "key-1");
     EXPECT_TRUE(domain::validate(decision));
 }
@@ -73,6 +75,25 @@ RC_GTEST_PROP(Decide, EveryDecisionIsConsistentAndReplays, (uint32_t number)) {
     RC_ASSERT(decision.reasons.empty() == (decision.action == Action::kApprove));
     if (!allowed) RC_ASSERT(decision.p_approve == decision.p_exploit);
     RC_ASSERT(replay(decision, *policy, kKey, std::nullopt).has_value());
+}
+
+TEST(Decide, WhoAppliesAgainInTheWindowHasTheSameDraw) {
+    const auto policy = in_force(bootstrap(), false);
+    const auto first = decide_one(*policy, sample_application());
+    auto again = sample_application("a-2");
+    again.person = first.application.person;
+    again.event_time = again.event_time + base::Duration::days(20);  // the client's word
+    again.features[0].value = 35.0;
+    const auto second = decide_one(*policy, again, true, "2005-04-03");
+    EXPECT_NE(second.id, first.id);
+    EXPECT_NE(second.p_approve, first.p_approve);
+    EXPECT_EQ(second.draw_window, first.draw_window);
+    EXPECT_EQ(second.draw, first.draw);
+    EXPECT_TRUE(replay(second, *policy, kKey, std::nullopt));
+    const auto later = decide_one(*policy, again, true, "2005-05-03");
+    EXPECT_EQ(later.draw_window->number, first.draw_window->number + 1);
+    EXPECT_NE(later.draw, first.draw);
+    EXPECT_NE(decide_one(*policy, sample_application("a-3")).draw, first.draw);
 }
 
 TEST(Decide, ApprovesAsOftenAsItSays) {
@@ -162,7 +183,7 @@ TEST(Decide, AGroupAwarePolicyWantsAGroup) {
     const auto application = sample_application();
     const auto row = encode_row(application, policy->policy().schema()).value();
     const auto with = [&](std::optional<size_t> group) {
-        return decide(*policy, application, row, group, kKey, true, {});
+        return decide(*policy, application, row, group, kKey, kCoolOff, true, {});
     };
     EXPECT_EQ(with(std::nullopt).error().reason, "group_unknown");
     EXPECT_EQ(with(2).error().reason, "bad_group");
@@ -172,8 +193,9 @@ TEST(Decide, AGroupAwarePolicyWantsAGroup) {
 TEST(Decide, ARowOfAnotherSchemaIsRefused) {
     const auto policy = in_force(bootstrap(), false);
     const std::vector<float> row(2);
-    EXPECT_EQ(decide(*policy, sample_application(), row, {}, kKey, true, {}).error().reason,
-              "bad_row");
+    EXPECT_EQ(
+        decide(*policy, sample_application(), row, {}, kKey, kCoolOff, true, {}).error().reason,
+        "bad_row");
 }
 
 TEST(PolicyInForce, ALearntPolicyWantsACertificate) {
@@ -200,6 +222,12 @@ TEST(Replay, NoticesEveryChange) {
     EXPECT_EQ(reason_after([&](Decision& d) { up(d.p_approve); }), "replay_mismatch");
     EXPECT_EQ(reason_after([&](Decision& d) { up(d.draw); }), "replay_mismatch");
     EXPECT_EQ(reason_after([&](Decision& d) { up(d.propensity); }), "replay_mismatch");
+    EXPECT_EQ(reason_after([](Decision& d) { ++d.draw_window->number; }), "replay_mismatch");
+    EXPECT_EQ(reason_after([](Decision& d) { d.draw_window->product += "2"; }), "replay_mismatch");
+    EXPECT_EQ(reason_after([](Decision& d) { ++d.draw_window->cool_off_days; }), "replay_mismatch");
+    EXPECT_EQ(reason_after([](Decision& d) { d.draw_window.reset(); }), "replay_mismatch");
+    EXPECT_EQ(reason_after([](Decision& d) { d.application.person = domain::PersonId("p-2"); }),
+              "replay_mismatch");
     EXPECT_EQ(reason_after([](Decision& d) { d.explored = !d.explored; }), "replay_mismatch");
     EXPECT_EQ(reason_after([](Decision& d) { d.reasons.push_back("x"); }), "replay_mismatch");
     EXPECT_EQ(reason_after([](Decision& d) { d.id = domain::DecisionId("d1"); }),
@@ -210,6 +238,24 @@ TEST(Replay, NoticesEveryChange) {
     EXPECT_EQ(reason_after([](Decision& d) { d.draw_key_id = "x"; }), "other_key");
     EXPECT_EQ(replay(good, *policy, {"key-1", "another secret"}, std::nullopt).error().reason,
               "replay_mismatch");
+}
+
+TEST(Replay, ADecisionFromBeforeThereWereWindowsKeepsItsDraw) {
+    const auto policy = in_force(bootstrap(), false);
+    Decision old = decide_one(*policy, sample_application());
+    old.draw_window.reset();
+    old.draw = 0.09171757059668983;  // HMAC of the decision's id, by Python
+    old.action = Action::kApprove;
+    old.propensity = old.p_approve;
+    old.reasons.clear();
+    ASSERT_TRUE(domain::validate(old)) << domain::validate(old).error().message;
+    EXPECT_TRUE(replay(old, *policy, kKey, std::nullopt));
+    auto changed = old;
+    changed.draw = std::nextafter(old.draw, 1);
+    EXPECT_EQ(replay(changed, *policy, kKey, std::nullopt).error().reason, "replay_mismatch");
+    changed = old;
+    changed.draw_window = draw_window(kKey, old.application.person, kCoolOff, old.decided_at);
+    EXPECT_EQ(replay(changed, *policy, kKey, std::nullopt).error().reason, "replay_mismatch");
 }
 
 }  // namespace

@@ -17,9 +17,10 @@ inline dataset::FeatureSchema sample_schema() {
         .value();
 }
 
+/// Each id is of a person of its own.
 inline domain::Application sample_application(const std::string& id = "a-1") {
     return {domain::ApplicationId(id),
-            domain::PersonId("p-1"),
+            domain::PersonId("p" + id.substr(1)),
             base::parse_iso8601("2005-04-01").value(),
             {{"age", 41.0}, {"limit", std::monostate{}}, {"education", std::string("university")}}};
 }

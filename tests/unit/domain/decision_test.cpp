@@ -52,6 +52,40 @@ TEST(Decision, TheActionIsWhatTheDrawSays) {
     EXPECT_EQ(reason_of(d), "bad_draw");
 }
 
+TEST(Decision, ItsWindowHoldsTheTimeOfTheDecision) {
+    const auto reason_with = [](const DrawWindow& window) {
+        auto d = approved();
+        d.decided_at = base::TimePoint::from_micros(0) + base::Duration::days(-31);
+        d.draw_window = window;
+        return reason_of(d);
+    };
+    EXPECT_EQ(reason_with({"card", 30, -2}), "");
+    EXPECT_EQ(reason_with({"card", 30, -1}), "");
+    EXPECT_EQ(reason_with({"card", 30, -3}), "bad_draw");
+    EXPECT_EQ(reason_with({"card", 30, 0}), "bad_draw");
+    EXPECT_EQ(reason_with({"card", 1, -31}), "");
+    EXPECT_EQ(reason_with({"card", 1, -32}), "bad_draw");
+    EXPECT_EQ(reason_with({"card", kMaxCoolOffDays, -1}), "");
+    EXPECT_EQ(reason_with({"card", kMaxCoolOffDays + 1, -1}), "bad_draw");
+    EXPECT_EQ(reason_with({"card", 0, 0}), "bad_draw");
+    EXPECT_EQ(reason_with({"", 30, -1}), "bad_id");
+}
+
+TEST(Decision, WindowsAreNumberedFromTheOneThatHolds1970) {
+    const auto day = base::Duration::days(1);
+    const auto number = [](base::Duration after_1970, base::Duration offset) {
+        return window_number(base::TimePoint::from_micros(0) + after_1970, 30, offset);
+    };
+    EXPECT_EQ(number({}, {}), 0);
+    EXPECT_EQ(number(base::Duration::micros(-1), {}), -1);
+    EXPECT_EQ(number(base::Duration::days(30), {}), 1);
+    EXPECT_EQ(number(base::Duration::days(29), {}), 0);
+    EXPECT_EQ(number(base::Duration::days(29), day), 1);
+    EXPECT_EQ(number(base::Duration::days(-1), day), 0);
+    EXPECT_EQ(number(base::Duration::days(-30), {}), -1);
+    EXPECT_EQ(number(base::Duration::days(-31), day), -1);
+}
+
 TEST(Decision, WhatCannotBeLoggedAndReadBackIsRefused) {
     namespace limits = base::limits;
     const auto reason_after = [](auto change) {

@@ -88,6 +88,34 @@ TEST(GateInputs, AnEpochsFirstRecordOfAPersonIsTheFirstFromItsBeginOn) {
     EXPECT_EQ(later.rows[10].ordinal, 1u);
 }
 
+TEST(GateInputs, ARepeatIsNeverReadNotEvenAsTheFirstRecordOfAnEpoch) {
+    auto development = development_set();
+    // the person of row 3 applies again in the window, and in the next one
+    for (const size_t i : {10, 20}) development.rows[i].person = development.rows[3].person;
+    for (auto& row : development.rows) row.decided_at = row.event_time;
+    development.rows[3].window = development.rows[10].window = {"loan", 30, 5};
+    development.rows[20].window = {"loan", 30, 6};
+    EXPECT_EQ(training_set::number_records(development.rows), 1u);
+    const auto champion = bootstrap(development);
+    const auto vault = vault_of(development);
+    const auto ids_of = [&](const training_set::VaultSet& set) {
+        return vault_decisions(set, champion, champion).value().record_id;
+    };
+    const auto has = [](const std::vector<std::string>& ids, const char* id) {
+        return std::find(ids.begin(), ids.end(), id) != ids.end();
+    };
+    const auto all = ids_of(vault);
+    EXPECT_EQ(all.size(), kRows - 2);
+    EXPECT_TRUE(has(all, "d3") && !has(all, "d10") && !has(all, "d20"));
+    const auto later = decided_since(vault, base::TimePoint::from_micros(10));
+    EXPECT_EQ(later.repeats, 1u);
+    const auto rest = ids_of(later);
+    EXPECT_EQ(rest.size(), kRows - 11);
+    EXPECT_TRUE(!has(rest, "d10") && has(rest, "d20"));
+    const auto before = persons_by_group(later);
+    EXPECT_EQ(before[0] + before[1], kRows - 11);
+}
+
 /// Points that an approval of the row is expected to bring, by the generating model.
 double expected_points(std::span<const float> row) {
     const double p = model::sigmoid(1.0 + 1.5 * row[0]);

@@ -83,6 +83,20 @@ class TrainingSetTest : public testing::Test {
         const auto record = support::to_record(decision);
         ASSERT_TRUE(log.append("decisions", std::span(&record, 1)));
     }
+    /// Logs an application of the person; windows begin at day 0.
+    void apply(const std::string& name, const domain::PersonId& person, int64_t decided,
+               int64_t event, std::optional<int> cool_off_days = 30) {
+        auto decision = support::make_decision(name, day(event));
+        decision.application.person = person;
+        decision.application.features = {{"income", 10.0}};
+        decision.decided_at = day(decided);
+        if (cool_off_days) {
+            decision.draw_window = {"loan", *cool_off_days,
+                                    domain::window_number(decision.decided_at, *cool_off_days, {})};
+        }
+        const auto record = support::to_record(decision);
+        ASSERT_TRUE(log.append("decisions", std::span(&record, 1)));
+    }
     void report(const std::string& name, double value, std::string measure = "repaid",
                 uint32_t revision = 0, int64_t when = 30) {
         const auto outcome =
@@ -159,6 +173,101 @@ TEST(Rows, AreNumberedByPersonInTheOrderOfTheServicesClock) {
     EXPECT_EQ(rows[1].ordinal, 0u);
     EXPECT_EQ(rows[2].ordinal, 1u);
     EXPECT_EQ(rows[3].ordinal, 0u) << "of equal times the lower id";
+}
+
+Row windowed(const char* person, const char* decision, int64_t decided,
+             std::optional<domain::DrawWindow> window) {
+    Row made;
+    made.person = domain::PersonId(person);
+    made.decision = domain::DecisionId(decision);
+    made.decided_at = base::TimePoint::from_micros(decided);
+    made.window = std::move(window);
+    return made;
+}
+
+TEST(Rows, OfAPersonAndAWindowAllButTheFirstAreRepeats) {
+    const domain::DrawWindow window{"loan", 30, 5};
+    std::vector rows{windowed("a", "3", 9, window),
+                     windowed("a", "1", 9, window),
+                     windowed("a", "2", 12, {{"loan", 30, 6}}),
+                     windowed("a", "4", 12, {{"card", 30, 5}}),
+                     windowed("a", "5", 12, {{"loan", 31, 5}}),
+                     windowed("b", "6", 12, window),
+                     windowed("a", "7", 12, {}),
+                     windowed("a", "8", 12, {})};
+    EXPECT_EQ(number_records(rows), 1u);
+    std::vector<bool> repeats;
+    std::vector<uint32_t> ordinals;
+    for (const auto& row : rows) {
+        repeats.push_back(row.repeat);
+        ordinals.push_back(row.ordinal);
+    }
+    EXPECT_EQ(repeats, (std::vector{true, false, false, false, false, false, false, false}))
+        << "another window, product, cool-off or person, and none, are draws of their own";
+    EXPECT_EQ(ordinals, (std::vector<uint32_t>{1, 0, 1, 2, 3, 0, 4, 5}));
+}
+
+TEST(Rows, ARepeatStaysOneWithoutItsFirstAndIsNotCounted) {
+    const domain::DrawWindow window{"loan", 30, 5};
+    std::vector rows{windowed("a", "1", 1, window), windowed("a", "2", 2, window),
+                     windowed("a", "3", 3, window), windowed("a", "4", 4, {{"loan", 30, 6}})};
+    EXPECT_EQ(number_records(rows), 2u);
+    rows.erase(rows.begin());
+    EXPECT_EQ(number_records(rows), 2u);
+    EXPECT_TRUE(rows[0].repeat && rows[1].repeat && !rows[2].repeat);
+    EXPECT_EQ(rows[2].ordinal, 0u);
+}
+
+TEST_F(TrainingSetTest, ARepeatIsOneAlsoWhereItsFirstIsNotInTheSet) {
+    const auto name = names_on(false, 1)[0];
+    const domain::PersonId person("p-" + name);
+    apply("first", person, 0, 0);
+    apply("again", person, 5, 0);
+    apply("dated-back", person, 6, -20);
+    apply("next-window", person, 33, -20);
+    const auto build = builder();
+    ASSERT_TRUE(joiner->advance(day(kLabelDay)));
+    const auto repeats_at = [&](int64_t at, std::optional<base::TimePoint> from) {
+        const auto set = build.development_rows(day(at), from).value();
+        std::set<std::string> repeats;
+        for (const auto& row : set.rows) {
+            if (row.repeat) repeats.insert(row.decision.value());
+        }
+        EXPECT_EQ(set.repeats, repeats.size());
+        return repeats;
+    };
+    using Names = std::set<std::string>;
+    EXPECT_EQ(repeats_at(kLabelDay, {}), (Names{"d-again", "d-dated-back"}));
+    ASSERT_EQ(build.development_rows(day(kLabelDay - 20))->rows.size(), 2u);
+    EXPECT_EQ(repeats_at(kLabelDay - 20, {}), Names{"d-dated-back"}) << "the first is to mature";
+    EXPECT_EQ(repeats_at(kLabelDay, day(0)), Names{"d-again"});
+}
+
+TEST_F(TrainingSetTest, ARepeatIsOneAlsoWhereItsFirstLiesBeforeTheBeginOfTheSet) {
+    const auto name = names_on(false, 1)[0];
+    const domain::PersonId person("p-" + name);
+    apply("first", person, 0, 0);
+    apply("again", person, 3, 3);
+    const auto build = builder();
+    ASSERT_TRUE(joiner->advance(day(kLabelDay + 3)));
+    const auto set = build.development_rows(day(kLabelDay + 3), day(1)).value();
+    ASSERT_EQ(set.rows.size(), 1u);
+    EXPECT_TRUE(set.rows[0].repeat);
+    EXPECT_EQ(set.rows[0].ordinal, 0u);
+}
+
+TEST_F(TrainingSetTest, WithoutWindowsNothingIsARepeatAndTheDigestIsAsEver) {
+    const auto name = names_on(false, 1)[0];
+    const domain::PersonId person("p-" + name);
+    apply("first", person, 0, 0, std::nullopt);
+    apply("again", person, 1, 0, std::nullopt);
+    const auto build = builder();
+    ASSERT_TRUE(joiner->advance(day(kLabelDay)));
+    const auto set = build.development_rows(day(kLabelDay)).value();
+    ASSERT_EQ(set.rows.size(), 2u);
+    EXPECT_EQ(set.repeats, 0u);
+    EXPECT_EQ(set.rows[1].ordinal + set.rows[0].ordinal, 1u);
+    EXPECT_EQ(set.rows[0].window, std::nullopt);
 }
 
 TEST_F(TrainingSetTest, EveryMaturedDecisionIsOnExactlyOneSideWithItsPerson) {
@@ -434,6 +543,18 @@ TEST(ToDataset, LearnsNothingFromWhatPeopleDidInsteadNorFromCensoredLoans) {
     EXPECT_EQ(table->left_out_overridden, 2u);
     EXPECT_EQ(table->left_out_censored, 1u);
     EXPECT_EQ(table->left_out_unlabelled, 0u);
+    EXPECT_EQ(table->left_out_declined, 0u);
+}
+
+TEST(ToDataset, LearnsNothingFromRepeats) {
+    auto set = six_rows();
+    set.rows[1].repeat = set.rows[2].repeat = true;
+    EXPECT_FALSE(set.rows[2].is_training_example());
+    EXPECT_TRUE(set.rows[5].is_training_example());
+    const auto table = to_dataset(set);
+    ASSERT_TRUE(table) << table.error().message;
+    EXPECT_EQ(table->rows, (std::vector<uint32_t>{0, 4, 5}));
+    EXPECT_EQ(table->left_out_repeats, 2u);
     EXPECT_EQ(table->left_out_declined, 0u);
 }
 

@@ -13,7 +13,8 @@ using namespace testing;
 
 TEST(DecisionJson, WhatIsWrittenIsReadBackBitForBit) {
     EXPECT_EQ(decision_from_json(to_json(sample_decision())), sample_decision());
-    const std::vector batch{sample_decision(), sample_decision()};
+    EXPECT_EQ(decision_from_json(to_json(sample_window_decision())), sample_window_decision());
+    const std::vector batch{sample_decision(), sample_window_decision()};
     EXPECT_EQ(decisions_from_json(to_json(batch)), batch);
 }
 
@@ -30,6 +31,28 @@ TEST(DecisionJson, EveryMemberStandsUnderItsOwnName) {
                   R"("reasons":["feature.age","random_draw_in_ramp"],)"
                   R"("application":{"application_id":"a-1","person_id":"p-1",)"
                   R"("event_time":"2005-04-01T10:00:00.250000Z","features":{"age":41.5}}})");
+}
+
+TEST(DecisionJson, TheWindowOfTheDrawIsAnObjectOfItsOwn) {
+    const std::string window =
+        R"("draw_window":{"product":"card","cool_off_days":30,"number":429},)";
+    const std::string json = to_json(sample_window_decision());
+    const size_t at = json.find(window);
+    ASSERT_NE(at, std::string::npos) << json;
+    const auto error_with = [&](std::string_view old, std::string_view changed) {
+        std::string text = json;
+        text.replace(text.find(old), old.size(), changed);
+        const auto read = decision_from_json(text);
+        return read ? std::string() : read.error().reason + ": " + read.error().message;
+    };
+    EXPECT_THAT(error_with("429", "429.5"),
+                ::testing::StartsWith("number_out_of_range: draw_window.number: 429.5"));
+    EXPECT_THAT(error_with("429", "1e300"), ::testing::StartsWith("number_out_of_range"));
+    EXPECT_THAT(error_with("429", "431"), ::testing::StartsWith("bad_draw"));
+    EXPECT_THAT(error_with(":30,", ":4000,"), ::testing::StartsWith("bad_draw"));
+    EXPECT_THAT(error_with(R"("cool_off_days":30,)", ""), ::testing::StartsWith("bad_draw"));
+    EXPECT_THAT(error_with("429", "429,\"x\":1"), ::testing::StartsWith("unknown_member"));
+    EXPECT_EQ(error_with(window, ""), "");
 }
 
 TEST(DecisionJson, UnseenCategoriesAreToldAndNoPartOfTheDecision) {

@@ -16,6 +16,7 @@ using base::ErrorCode;
 TEST(EventCodec, WhatIsEncodedComesBackTheSame) {
     EXPECT_EQ(decode_application(encode(sample_application())), sample_application());
     EXPECT_EQ(decode_decision(encode(sample_decision())), sample_decision());
+    EXPECT_EQ(decode_decision(encode(sample_window_decision())), sample_window_decision());
     EXPECT_EQ(decode_outcome(encode(sample_outcome())), sample_outcome());
     EXPECT_EQ(decode_outcome(encode(sample_censored())), sample_censored());
     EXPECT_EQ(decode_override(encode(sample_override())), sample_override());
@@ -42,6 +43,7 @@ TEST(EventCodec, MissingNumbersAndEmptyTextsStayApart) {
 TEST(EventCodec, TheGoldensOfEveryReleasedMessageDecode) {
     EXPECT_EQ(decode_application(golden("application_v1")), sample_application());
     EXPECT_EQ(decode_decision(golden("decision_v1")), sample_decision());
+    EXPECT_EQ(decode_decision(golden("decision_window_v1")), sample_window_decision());
     EXPECT_EQ(decode_outcome(golden("outcome_v1")), sample_outcome());
     EXPECT_EQ(decode_outcome(golden("outcome_censored_v1")), sample_censored());
     EXPECT_EQ(decode_override(golden("override_v1")), sample_override());
@@ -53,6 +55,8 @@ TEST(EventCodec, TheGoldensOfEveryReleasedMessageDecode) {
 TEST(EventCodec, EncodingIsTheSameBytesAsEver) {
     EXPECT_EQ(base::to_hex(encode(sample_application())), base::to_hex(golden("application_v1")));
     EXPECT_EQ(base::to_hex(encode(sample_decision())), base::to_hex(golden("decision_v1")));
+    EXPECT_EQ(base::to_hex(encode(sample_window_decision())),
+              base::to_hex(golden("decision_window_v1")));
     EXPECT_EQ(base::to_hex(encode(sample_outcome())), base::to_hex(golden("outcome_v1")));
     EXPECT_EQ(base::to_hex(encode(sample_censored())), base::to_hex(golden("outcome_censored_v1")));
     EXPECT_EQ(base::to_hex(encode(sample_override())), base::to_hex(golden("override_v1")));
@@ -102,6 +106,28 @@ TEST(EventCodec, ADecisionThatContradictsItselfIsRefused) {
     decision = sample_decision();
     decision.action = domain::Action::kApprove;
     EXPECT_EQ(decode_decision(encode(decision)).error().reason, "bad_draw");
+}
+
+TEST(EventCodec, AWindowThatIsNoneIsRefused) {
+    auto decision = sample_window_decision();
+    decision.draw_window->number = 0;
+    EXPECT_EQ(decode_decision(encode(decision)).error().reason, "bad_draw");
+    decision = sample_window_decision();
+    decision.draw_window->cool_off_days = -1;  // 2^32 - 1 on the wire
+    EXPECT_EQ(decode_decision(encode(decision)).error().reason, "bad_draw");
+    decision.draw_window = domain::DrawWindow{};
+    EXPECT_EQ(decode_decision(encode(decision)).error().reason, "bad_id");
+}
+
+RC_GTEST_PROP(EventCodec, AnyValidWindowComesBackInBothForms, ()) {
+    auto decision = sample_decision();
+    decision.decided_at = base::TimePoint::from_micros(
+        *rc::gen::inRange(base::kFirstTime.micros(), base::kLastTime.micros()));
+    const int days = *rc::gen::inRange(1, domain::kMaxCoolOffDays + 1);
+    const int64_t first = domain::window_number(decision.decided_at, days, {});
+    decision.draw_window = {"card", days, first + *rc::gen::inRange(0, 2)};
+    RC_ASSERT(decode_decision(encode(decision)) == decision);
+    RC_ASSERT(decision_from_json(to_json(decision)) == decision);
 }
 
 TEST(EventCodec, AnActionThatNobodyKnowsIsRefused) {

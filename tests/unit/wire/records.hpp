@@ -39,6 +39,13 @@ inline domain::Decision sample_decision() {
     return decision;
 }
 
+/// The same, drawn by a window of the person's.
+inline domain::Decision sample_window_decision() {
+    auto decision = sample_decision();
+    decision.draw_window = {"card", 30, 429};
+    return decision;
+}
+
 inline domain::Outcome sample_outcome() {
     return {domain::DecisionId("d-1"), "repaid", 2, -0.5, time("2005-10-01")};
 }

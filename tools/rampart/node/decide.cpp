@@ -5,10 +5,10 @@
 #include "frame/commands.hpp"
 #include "frame/named_file.hpp"
 #include "frame/reasons.hpp"
-#include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/reasons.hpp"
+#include "rampart/decision/draw.hpp"
 #include "rampart/decision/encode.hpp"
 #include "rampart/http/client.hpp"
 #include "rampart/model/model_file.hpp"
@@ -26,8 +26,31 @@ using base::Result;
 struct Options {
     fs::path application, model, token_file;
     fs::path draw_key;
-    std::string url, group;
+    std::string url, group, at;
+    decision::CoolOff cool_off;
 };
+
+/// Returns the draw that a service would take at the time of --at, or else of the application.
+Result<double> draw_of(const Options& options, const domain::Application& application) {
+    if (std::error_code error; !fs::exists(options.draw_key, error)) {
+        return base::make_error(base::Reason::kNoSuchFile,
+                                "--draw-key {}: there is no such file; a store has it as keys/draw",
+                                options.draw_key.string());
+    }
+    if (options.cool_off.product.empty()) {
+        return base::make_error(base::Reason::kBadUsage,
+                                "--draw-key needs --product: draws differ between products");
+    }
+    base::TimePoint now = application.event_time;
+    if (!options.at.empty()) {
+        RAMPART_TRY(now, base::parse_iso8601(options.at));
+    }
+    RAMPART_TRY(auto secret, named_file(runtime::load_secret(options.draw_key)));
+    const decision::DrawKey key{{}, std::move(secret)};
+    const auto& person = application.person;
+    return decision::window_draw(key, person,
+                                 decision::draw_window(key, person, options.cool_off, now));
+}
 
 /// What the score can be, and, with a key, what is drawn.
 base::Status put_scores(const Options& options, const domain::Application& application,
@@ -41,14 +64,8 @@ base::Status put_scores(const Options& options, const domain::Application& appli
     }
     out["scores"] = std::move(list);
     if (options.draw_key.empty()) return base::ok();
-    if (std::error_code error; !fs::exists(options.draw_key, error)) {
-        return base::make_error(base::Reason::kNoSuchFile,
-                                "--draw-key {}: there is no such file; a store has it as keys/draw",
-                                options.draw_key.string());
-    }
-    RAMPART_TRY(const auto secret, named_file(runtime::load_secret(options.draw_key)));
+    RAMPART_TRY(const double draw, draw_of(options, application));
     const auto id = domain::decision_id_of(application.id);
-    const double draw = base::keyed_uniform(secret, id.value());
     const double drawn = model::drawn_score(scores, draw);
     const bool approved = draw < output.approve;
     answer.text += fmt::format("\ndecision {}: drawn score {:.6f}, {}\n", id.value(), drawn,
@@ -148,6 +165,15 @@ void add_decide(Frame& frame) {
                        "model file: show its decision without logging it; give --model or --url");
     command.add_option("--draw-key", options->draw_key,
                        "with --model: <store>/keys/draw of a service, to show what it would draw");
+    command.add_option("--product", options->cool_off.product,
+                       "with --draw-key: name of the product of that service");
+    command
+        .add_option("--cool-off-days", options->cool_off.days,
+                    "with --draw-key: decision.cool_off_days of that service")
+        ->check(CLI::Range(1, domain::kMaxCoolOffDays))
+        ->capture_default_str();
+    command.add_option("--at", options->at,
+                       "with --draw-key: time of the decision; the default is the event time");
     command.add_option("--group", options->group, "protected group, for a group-aware model file");
     command.add_option("--url", options->url,
                        "host:port of a running service, which decides and logs the decision");

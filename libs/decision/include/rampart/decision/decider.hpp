@@ -7,17 +7,12 @@
 
 #include "rampart/base/clock.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/decision/draw.hpp"
 #include "rampart/decision/reason_codes.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/model/model_file.hpp"
 
 namespace rampart::decision {
-
-/// The secret of the draws and its id in records. The secret is never logged.
-struct DrawKey {
-    std::string id;
-    std::string secret;
-};
 
 /// A loaded policy with its certification state. Immutable, shared between threads.
 class PolicyInForce {
@@ -43,10 +38,11 @@ class PolicyInForce {
 /// Decides one application; a pure function of its arguments.
 ///
 /// P = the policy's P(approve | x), or without exploration if `explore_allowed` is false; u =
-/// keyed_uniform(key.secret, decision id), with id = domain::decision_id_of(application.id);
-/// approved iff u < P. The propensity is P or 1 - P, exactly; `explored` = approved and u >=
-/// p_exploit. A randomized score is drawn with the same u (model::drawn_score): parity holds for
-/// the drawn score, and without exploration and trust region its step function gives the action.
+/// window_draw of the person's window that holds `now`, so that a further application in it has the
+/// same u; id = domain::decision_id_of(application.id); approved iff u < P. The propensity is P or
+/// 1 - P, exactly; `explored` = approved and u >= p_exploit. A randomized score is drawn with the
+/// same u (model::drawn_score): parity holds for the drawn score, and without exploration and trust
+/// region its step function gives the action.
 ///
 /// row: encode_row(application, policy schema). group: index into the policy's group_names,
 /// required iff the policy is group-aware. Fails with failed_precondition "group_unknown";
@@ -54,12 +50,13 @@ class PolicyInForce {
 base::Result<domain::Decision> decide(const PolicyInForce& policy,
                                       const domain::Application& application,
                                       std::span<const float> row, std::optional<size_t> group,
-                                      const DrawKey& key, bool explore_allowed,
-                                      base::TimePoint now);
+                                      const DrawKey& key, const CoolOff& cool_off,
+                                      bool explore_allowed, base::TimePoint now);
 
 /// Decides the application again and compares bit by bit: score, P (with or without exploration),
-/// draw, action, propensity, reasons. Fails with data_loss "replay_mismatch", which names the first
-/// difference; failed_precondition if the policy or the key is not the recorded one.
+/// window and draw (by the decision's id if it has no window), action, propensity, reasons. Fails
+/// with data_loss "replay_mismatch", which names the first difference; failed_precondition if the
+/// policy or the key is not the recorded one.
 base::Status replay(const domain::Decision& decision, const PolicyInForce& policy,
                     const DrawKey& key, std::optional<size_t> group);
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,22 @@ namespace rampart::domain {
 
 enum class Action : uint8_t { kDecline = 0, kApprove = 1 };
 std::string_view to_string(Action action);  // "decline", "approve"
+
+inline constexpr int kMaxCoolOffDays = 3650, kDefaultCoolOffDays = 30;
+
+/// Period in which all applications of a person for a product have the same draw, so that applying
+/// again is no further chance. Periods have the length of the declared cool-off and begin at an
+/// offset of the person's own.
+struct DrawWindow {
+    std::string product;
+    int cool_off_days = kDefaultCoolOffDays;  // 1 to kMaxCoolOffDays
+    int64_t number = 0;                       // 0: the one that holds 1970-01-01T00:00Z
+    bool operator==(const DrawWindow&) const = default;
+};
+
+/// Returns the number of the window that holds `time`, where window 0 begins `offset`, at least 0
+/// and below the cool-off, before 1970-01-01T00:00Z.
+int64_t window_number(base::TimePoint time, int cool_off_days, base::Duration offset);
 
 /// One decision, with all that is needed to replay it and to learn from it off-policy.
 struct Decision {
@@ -23,6 +41,7 @@ struct Decision {
     double p_approve = 0;        // P(approve | x) that the draw was compared with, [0, 1]
     double draw = 0;             // u in [0, 1): approved iff u < p_approve
     std::string draw_key_id;     // identifies the secret; never the secret itself
+    std::optional<DrawWindow> draw_window;  // nullopt: drawn by the decision's id, as once all were
     Action action = Action::kDecline;
     double propensity = 1;             // probability of `action`, in (0, 1]
     bool explored = false;             // approved only because of exploration (p_exploit <= u)
@@ -31,8 +50,9 @@ struct Decision {
 };
 
 /// Checks consistency: propensity in (0, 1] and equal to the action's probability, draw against
-/// p_approve, all numbers finite; ids, times, limits and UTF-8, so that the decision can be logged
-/// and read back. Applied to every decision that is read back.
+/// p_approve, decision time against the draw's window, all numbers finite; ids, times, limits and
+/// UTF-8, so that the decision can be logged and read back. Applied to every decision that is read
+/// back.
 base::Status validate(const Decision& decision);
 
 }  // namespace rampart::domain

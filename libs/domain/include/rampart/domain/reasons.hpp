@@ -9,7 +9,7 @@ namespace rampart::domain {
     X(kApplicationTooLarge, kOutOfRange, "application_too_large",                                \
       "Send fewer or shorter features.")                                                         \
     X(kBadDraw, kInvalidArgument, "bad_draw",                                                    \
-      "Log the draw and the probabilities from which the action follows.")                       \
+      "Log the draw, its window and the probabilities from which the action follows.")           \
     X(kBadFeatureValue, kOutOfRange, "bad_feature_value",                                        \
       "Give a finite number or a short UTF-8 text; leave the feature out or give null if it "    \
       "is not known.")                                                                           \

@@ -38,6 +38,7 @@ struct DecisionServiceOptions {
     std::function<base::Status(std::span<const domain::Override>)> on_overrides{};
     domain::Product product;
     decision::DrawKey draw_key;
+    int cool_off_days = domain::kDefaultCoolOffDays;  // decision::CoolOff; the same on all nodes
     EventWindow event_window{};
     /// Whether the clock may be wrong, so that no event time is held against it. Empty: never.
     std::function<bool()> time_unknown{};
@@ -65,7 +66,8 @@ struct DecisionServiceDeps {
 /// ready. A decision is in the topic of decisions, durably, and has been read back as one that
 /// counts, before decide() returns it; decisions of requests that arrive together are appended
 /// together. The same application decided twice gives the decision that is stored, whatever
-/// happened in between: crash, other policy, other exploration budget left.
+/// happened in between: crash, other policy, other exploration budget left. Another application of
+/// the person within the cool-off's window is decided anew, with the same draw (decision/draw.hpp).
 ///
 /// Exploration: once a day has had the explored approvals of a partition, what is decided later
 /// that day in that partition is decided, and logged, with P = p_exploit. The day is that of the
@@ -170,6 +172,7 @@ class DecisionService {
     void count(const domain::Decision& decision, const model::Policy& policy);
 
     const DecisionServiceOptions options_;  // but for `log`, which the log has
+    const decision::CoolOff cool_off_;
     const DecisionServiceDeps deps_;
     const std::unique_ptr<Instruments> instruments_;
     std::unique_ptr<decision_log::DecisionLog> log_;

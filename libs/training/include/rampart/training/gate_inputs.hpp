@@ -22,8 +22,8 @@ base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchem
 /// that depends on the number of records would depend on the draw.
 inline constexpr uint32_t kRecordsPerPerson = 1;
 
-/// Returns the rows of the set that the gate reads: of each person the first, where both policies
-/// can decide it (it has a cell, or neither needs one).
+/// Returns the rows of the set that the gate reads: of each person the first that is no repeat,
+/// where both policies can decide it (it has a cell, or neither needs one).
 std::vector<size_t> gate_rows(const training_set::DevelopmentSet& set,
                               const model::Policy& candidate, const model::Policy& reference);
 

@@ -12,7 +12,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/dataset/dataset.hpp"
 #include "rampart/dataset/feature_schema.hpp"
-#include "rampart/domain/ids.hpp"
+#include "rampart/domain/decision.hpp"
 #include "rampart/domain/product.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/protected_attributes/store.hpp"
@@ -41,9 +41,12 @@ struct Row {
     domain::PersonId person;
     base::TimePoint event_time;
     base::TimePoint decided_at;
-    /// Number of the person's records in the set that were decided before it (of equal times: with
-    /// a lower id). By the service's clock, since the event time is the client's to choose.
-    uint32_t ordinal = 0;
+    std::optional<domain::DrawWindow> window;  // the draw's; nullopt: a draw of its own
+    /// An earlier decision about the person has the same window and so the same draw: given that
+    /// one, p_approve is not the probability of this one, which is no evidence. Earlier is by the
+    /// service's clock, since the event time is the client's to choose; of equal times, by the id.
+    bool repeat = false;
+    uint32_t ordinal = 0;  // number of earlier rows about the person that are no repeats
     double p_approve = 0;  // P(approve | x) that was drawn from, as logged
     domain::PolicyId policy;
     bool approved = false;         // drawn
@@ -57,7 +60,9 @@ struct Row {
     bool granted() const { return approved != overridden; }
     /// Returns whether the label may be learnt from: the loan was granted because it was drawn so,
     /// with a known probability.
-    bool is_training_example() const { return approved && !overridden && label.has_value(); }
+    bool is_training_example() const {
+        return approved && !overridden && !repeat && label.has_value();
+    }
 };
 
 /// Rows of one side of the split, by event time, then decision id. The two sides are
@@ -72,9 +77,10 @@ struct DecisionSet {
     std::vector<std::string> group_names, cell_names;
     size_t without_attributes = 0;  // rows without a cell
     LateAttributes late_attributes = LateAttributes::kMissing;
-    size_t late = 0;  // rows whose attributes were others, or not known, when they were decided
-    /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read and
-    /// groups: the same digest is the same set.
+    size_t late = 0;     // rows whose attributes were others, or not known, when they were decided
+    size_t repeats = 0;  // rows that are repeats
+    /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read, groups
+    /// and whether it is a repeat: the same digest is the same set.
     base::Digest digest;
 
     std::span<const float> features_of(size_t row) const {
@@ -85,8 +91,9 @@ using DevelopmentSet =
     DecisionSet<struct DevelopmentSide>;         // D_c in the ELF paper: training, selection
 using VaultSet = DecisionSet<struct VaultSide>;  // D_f in the ELF paper: the gate alone
 
-/// Sets the ordinals of a set's rows.
-void number_records(std::vector<Row>& rows);
+/// Marks repeats among the rows, besides those already marked, and sets ordinals. Returns how many
+/// repeats there are.
+size_t number_records(std::vector<Row>& rows);
 
 /// Applicants of a period and their features, without actions, outcomes and protected attributes.
 /// So it may contain all persons, vault or not, and results computed from it may be public.
@@ -116,7 +123,7 @@ class TrainingSetBuilder {
         std::string split_salt, LateAttributes late_attributes = LateAttributes::kMissing);
 
     /// Returns the development set as known at `t`: decisions whose label had matured; with `from`
-    /// only those about applications of that event time or later, which alone are then read.
+    /// only those about applications of that event time or later, whose outcomes alone are read.
     base::Result<DevelopmentSet> development_rows(
         base::TimePoint t, std::optional<base::TimePoint> from = std::nullopt) const;
     /// Returns the vault as known at `t`: decisions whose label and, if it is reported, impact had
@@ -135,6 +142,7 @@ class TrainingSetBuilder {
     base::Result<Row> make_row(const domain::LabeledExample& example,
                                std::optional<double> reported_impact) const;
     base::Result<bool> set_groups(Row& row, base::TimePoint decided_at) const;
+    base::Status mark_repeats_of_others(std::vector<Row>& rows) const;
     template <class Side>
     base::Result<DecisionSet<Side>> build(base::TimePoint t,
                                           std::optional<base::TimePoint> from) const;
@@ -161,6 +169,7 @@ struct TrainingTable {
     dataset::Dataset data;
     std::vector<uint32_t> rows;  // data's row i is set.rows[rows[i]]
     size_t capped_weights = 0;   // rows whose weight was cut to the cap
+    size_t left_out_repeats = 0;
     size_t left_out_declined = 0;
     size_t left_out_overridden = 0;     // people did the other action: P(granted | x) is not known
     size_t left_out_censored = 0;       // approved, no outcome will come
