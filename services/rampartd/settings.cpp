@@ -158,6 +158,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const PrivacySettings privacy = read_privacy(root.table("privacy"), folder, store, log);
     const auto monitor = champion_monitor::read_monitor_settings(root);
     const auto event_window = serving::read_event_window(root.table("event_time"));
+    const AuditSettings audit{root.table("audit").boolean("enabled", false)};
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
@@ -192,6 +193,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
                     privacy,
                     monitor,
                     event_window,
+                    audit,
                     max_downtime};
 }
 
