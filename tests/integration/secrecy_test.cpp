@@ -10,6 +10,7 @@
 
 #include "rampart/base/file.hpp"
 #include "rampart/protected_attributes/codec.hpp"
+#include "rampart/registry/figures.hpp"
 #include "rampart/wire/outcome_json.hpp"
 #include "services/rampartd/node.hpp"
 #include "support/program.hpp"
@@ -99,10 +100,11 @@ class World {
         guess();
         const auto worse = with_base_score(-50);
         certify(worse, kMatured + 1);
+        certify(node_->registry().promotions().front().policy, kMatured + 1);  // too far away
         live_through(kBefore, kApplicants, kMatured + 2);
         advance(kSecondRun);
         certify(worse, kSecondRun);
-        certify(with_base_score(50), kSecondRun + 1);
+        certify(node_->registry().champion()->policy, kSecondRun + 1);
         const auto run = node_->trainer().run_at(day(kSecondRun + 2));
         ASSERT_TRUE(run) << run.error().message;
         advance(kSecondRun + 3);
@@ -113,11 +115,11 @@ class World {
         EXPECT_TRUE(run) << run.error().message;
         return run.value_or(retraining::RunRecord{});
     }
-    /// A candidate that approves as many, or as few, as the trust region around the first policy
+    /// A candidate that approves as many, or as few, as the trust region around the champion
     /// allows.
     domain::PolicyId with_base_score(double score) {
-        const auto first = node_->registry().promotions().front().policy;
-        const auto loaded = node_->registry().load_model(first).value();
+        const auto champion = node_->registry().champion()->policy;
+        const auto loaded = node_->registry().load_model(champion).value();
         auto links = loaded.policy.links();
         model::LearnedLink link;
         link.ensemble.base_score = score;
@@ -185,6 +187,12 @@ class World {
         return all;
     }
     const std::vector<domain::Decision>& in_vault() const { return in_vault_; }
+    /// Makes a link of this name in the folder to a certificate of the registry.
+    void link_certificate(const std::string& name, const std::string& link) {
+        const auto id = registry::CertificateNames::read(node_->registry())->find(name).value();
+        fs::create_symlink(workspace_.store / "registry" / "certificates" / (id.hex() + ".cert"),
+                           workspace_.folder / link);
+    }
 
   private:
     /// Two groups, an impact that is reported as a number, and runs that are charged.
@@ -343,7 +351,9 @@ TEST_F(Secrecy, TheWorldsDifferInEveryFigureOfTheVaultAndInNoVerdict) {
 
 TEST_F(Secrecy, NoByteOfAnyAnswerDependsOnTheVault) {
     const auto of_a = a_->ask_all(), of_b = b_->ask_all();
-    EXPECT_GE(of_a.size(), 20u);
+    EXPECT_GE(std::count_if(of_a.begin(), of_a.end(),
+                            [](const auto& one) { return one.second.starts_with("200"); }),
+              20);
     expect_equal(of_a, of_b);
     auto secrets = a_->secrets();
     secrets.merge(b_->secrets());
@@ -373,6 +383,184 @@ TEST_F(Secrecy, NorDoesWhatIsAnsweredToARequestAboutThem) {
     }
     for (const auto& [path, body] : requests)
         EXPECT_EQ(a_->ask("POST", path, body), b_->ask("POST", path, body)) << path << body;
+}
+
+/// The names of all commands, as --help lists them.
+std::set<std::string> all_commands() {
+    const auto listed = [](const std::string& of) {
+        std::vector<std::string> names;
+        auto text = run_program(kRampart + " " + of + " --help").output;
+        text.resize(std::min(text.find("\nHelp:\n"), text.size()));
+        const std::regex command("\n  ([a-z-]+)  ");
+        for (std::sregex_iterator it(text.begin(), text.end(), command), end; it != end; ++it)
+            names.push_back((*it)[1]);
+        const bool family = of.empty() || text.find("\nCommands:\n") != std::string::npos;
+        return family ? names : std::vector<std::string>();
+    };
+    std::set<std::string> found;
+    for (const auto& first : listed("")) {
+        const auto second = listed(first);
+        if (second.empty()) found.insert(first);
+        for (const auto& name : second) found.insert(first + " " + name);
+    }
+    return found;
+}
+
+/// Commands that answer nothing of a store, or act on one by routes that are tested above.
+const std::set<std::string> kOthers{"audit-individual",
+                                    "card",
+                                    "clock accept",
+                                    "decide",
+                                    "erase",
+                                    "errors",
+                                    "evaluate",
+                                    "explain",
+                                    "export",
+                                    "frontier",
+                                    "hold add",
+                                    "hold remove",
+                                    "import",
+                                    "inspect model",
+                                    "partition move",
+                                    "partition resume",
+                                    "postprocess",
+                                    "quarantine drop",
+                                    "quarantine replay",
+                                    "schema infer",
+                                    "serve",
+                                    "topics check",
+                                    "topics create",
+                                    "train"};
+struct Command {
+    std::string name, options;
+    int exit_code;
+};
+/// Of a store that is not served, in this order; what changes something comes last.
+const std::vector<Command> kAtRest{
+    {"models", "--store STORE --json", 0},
+    {"models", "--store STORE", 0},
+    {"models", "--store STORE --at 2099-01-01", 0},
+    {"inspect store", "--config CONFIG --json", 0},
+    {"inspect store", "--config CONFIG", 0},
+    {"inspect log", "--store STORE --topic decisions --limit 9999 --json", 0},
+    {"inspect log", "--store STORE --topic outcomes --limit 9999 --json", 0},
+    {"inspect log", "--store STORE --topic outcomes --partition 3 --limit 9999", 0},
+    {"inspect certificate", "FOLDER/own.cert", 2},
+    {"verify", "FOLDER/own.cert --json", 0},
+    {"verify", "FOLDER/own.cert --html FOLDER/page.html", 2},
+    {"figures", "e1r1 --config CONFIG --out FOLDER --reason curious", 2},
+    {"monitor", "--config CONFIG --json", 0},
+    {"store check", "--config CONFIG --json", 0},
+    {"backup create", "--store STORE --to FOLDER/backups --json", 0},
+    {"backup list", "--from FOLDER/backups --json", 0},
+    {"backup verify", "--from FOLDER/backups --json", 0},
+    {"backup restore", "--from FOLDER/backups --store FOLDER/restored --json", 0},
+    {"promote", "--config CONFIG --model WORSE --certificate FOLDER/own.cert", 1},
+    {"certify", "--config CONFIG --model WORSE --json", 1},
+    {"certify", "--config CONFIG --model WORSE", 1},
+    {"rollback", "--config CONFIG --reason test --json", 0}};
+const std::vector<Command> kServed{{"monitor", "--config CONFIG", 0},
+                                   {"partition list", "--config CONFIG", 0},
+                                   {"quarantine list", "--config CONFIG", 0},
+                                   {"inspect unmatched", "--config CONFIG --json", 0},
+                                   {"hold list", "--config CONFIG", 0}};
+
+/// Sizes and times of files, which differ anyway; who has the files can read the outcomes.
+bool shows_sizes(const std::string& command) {
+    return command.starts_with("backup ") || command == "store check";
+}
+
+TEST_F(Secrecy, NorDoesWhatAnyCommandPrints) {
+    auto commands = all_commands();
+    for (const auto& other : kOthers) EXPECT_EQ(commands.erase(other), 1u) << other;
+    const auto worse = a_->node().trainer().runs()->at(1).candidate;
+    auto secrets = a_->secrets();
+    secrets.merge(b_->secrets());
+    std::map<std::string, std::string> answers[2];
+    for (auto* world : {a_.get(), b_.get()}) {
+        world->link_certificate("e1r1", "own.cert");
+        world->close();
+        auto& of_world = answers[world == a_.get() ? 0 : 1];
+        const auto run = [&](const auto& list) {
+            for (const auto& [command, options, exit_code] : list) {
+                const auto line =
+                    std::regex_replace(command + " " + options, std::regex("WORSE"), worse);
+                auto answer = world->command(line);
+                EXPECT_TRUE(answer.starts_with(fmt::format("{}\n", exit_code))) << line << answer;
+                if (shows_sizes(command))
+                    answer = std::regex_replace(answer, std::regex("[0-9]+"), "N");
+                of_world[line] = answer;
+                commands.erase(command);
+            }
+        };
+        run(kAtRest);
+        const auto& place = world->workspace();
+        auto process =
+            demo::ServiceProcess::start(kRampart, place.config, place.endpoint_file, place.log);
+        ASSERT_TRUE(process) << process.error().message;
+        run(kServed);
+        ASSERT_TRUE(process->stop());
+        world->open();
+    }
+    EXPECT_TRUE(commands.empty()) << "say what it reads: " << *commands.begin();
+    expect_equal(answers[0], answers[1]);
+    for (const auto& of_world : answers) expect_without(of_world, secrets);
+    EXPECT_NE(answers[0].at("models --store STORE").find("e1r1"), std::string::npos);
+    EXPECT_TRUE(answers[0].at("verify FOLDER/own.cert --json").starts_with("0\n"));
+}
+
+TEST(SecrecyOfARun, OnlyTheVerdictOfARunSaysWhetherItPassed) {
+    std::vector<std::string> shown;
+    std::set<Verdict> verdicts;
+    for (const auto vault : {Vault::kAsIs, Vault::kBad}) {
+        World world("secrecy_verdict", vault);
+        const auto verdict = world.begin().verdict;
+        verdicts.insert(verdict);
+        auto runs = world.ask("GET", "/v1/runs");
+        replace(runs, std::string(to_string(verdict)), "VERDICT");
+        shown.push_back(runs);
+    }
+    EXPECT_EQ(verdicts, (std::set{Verdict::kCertified, Verdict::kNoSolutionFound}));
+    EXPECT_EQ(shown[0], shown[1]);
+}
+
+TEST(SecrecyWithAudit, FiguresAreShownEachReadingIsLoggedAndNoCandidateIsProposed) {
+    World world("secrecy_audit", Vault::kOther);
+    world.begin();
+    world.go_on();
+    world.close();
+    const auto config = world.workspace().config;
+    const auto plain = base::read_file(config, 1 << 20).value();
+    ASSERT_TRUE(base::write_file_atomically(config, plain + "\n[audit]\nenabled = true\n"));
+    world.open();
+    auto& node = world.node();
+    const auto logged = [&] { return node.registry().audit_head().count; };
+    const auto before = logged();
+    const auto certificate =
+        world.ask("GET", "/v1/certificates/e1r2l1?actor=anna&reason=validation");
+    EXPECT_TRUE(certificate.starts_with("200")) << certificate;
+    const auto entry = node.registry().audit_entries()->back();
+    EXPECT_EQ(entry.action, "read_figures");
+    EXPECT_EQ(entry.actor, "anna");
+    EXPECT_NE(world.ask("GET", "/v1/quarantine").find("withheld_outcome"), std::string::npos);
+    EXPECT_EQ(node.registry().audit_entries()->back().action, "read_quarantine");
+    EXPECT_EQ(logged(), before + 2);
+    EXPECT_NE(world.ask("GET", "/v1/partitions").find(R"("state_hash":")"), std::string::npos);
+    EXPECT_EQ(logged(), before + 2);
+    const auto refused = node.certify(node.registry().champion()->policy, node.now(), "");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "auditor_may_not_propose");
+    const size_t models = node.registry().models()->size();
+    world.close();
+    const auto proposed = world.command("certify --config CONFIG --model FOLDER/other.rmp");
+    EXPECT_NE(proposed.find("audit.enabled is true"), std::string::npos) << proposed;
+    const auto copied =
+        world.command("figures e1r1 --config CONFIG --out FOLDER --reason check --actor bert");
+    EXPECT_TRUE(copied.starts_with("0\n")) << copied;
+    EXPECT_TRUE(world.command("verify FOLDER/e1r1.cert").starts_with("0\n"));
+    world.open();
+    EXPECT_EQ(world.node().registry().models()->size(), models);
+    EXPECT_EQ(world.node().registry().audit_entries()->back().actor, "bert");
 }
 
 }  // namespace
