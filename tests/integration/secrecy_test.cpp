@@ -262,7 +262,7 @@ class World {
             EXPECT_TRUE(node_->decisions().submit_outcomes(outcomes));
         }
     }
-    /// Reports again what is known, as it is in the first world: in the others it contradicts, where
+    /// Reports again what is known, as it is in the first world: in the others it contradicts where
     /// it is about the vault. Some contradict in all worlds, and some are sent about the others.
     void guess() {
         for (const auto& decisions : {in_vault_, developed_}) {
@@ -439,7 +439,7 @@ struct Command {
     std::string name, options;
     int exit_code;
 };
-/// Of a store that is not served, in this order; what changes something comes last.
+/// Commands on a store that is not served, in this order; what changes something comes last.
 const std::vector<Command> kAtRest{
     {"models", "--store STORE --json", 0},
     {"models", "--store STORE", 0},

@@ -174,7 +174,7 @@ std::vector<std::string> what_remains(const ErasureDeps& deps, size_t in_clear) 
 }
 
 /// Returns how many records of quarantine go, but for those that are withheld: that there is one
-/// tells of an outcome.
+/// depends on an outcome.
 size_t count_quarantined(const Findings& found) {
     const auto word = reason_info(joiner::Reason::kWithheldOutcome).word;
     const auto shown = std::count_if(found.joined.begin(), found.joined.end(),

@@ -139,8 +139,8 @@ Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::R
     return MaybeError();
 }
 
-/// Returns whether a contradiction must not be told from a repetition. Without the decision it is
-/// not known whose it is.
+/// Returns whether a contradiction has to look like a repetition. Without the decision it is not
+/// known whose it is.
 Result<bool> Reducer::is_withheld(const JoinState& state) const {
     if (!options_.withheld) return false;
     if (state.decision.empty()) return true;
