@@ -209,8 +209,10 @@ Result<std::vector<RunRecord>> TrainingLoop::runs() const {
     RAMPART_TRY(auto runs, store_.runs());
     std::optional<registry::CertificateNames> names;
     for (auto& run : runs) {
+        const bool charged = run.verdict == certification::Verdict::kCertified ||
+                             run.verdict == certification::Verdict::kNoSolutionFound;
         const auto digest = base::Digest::from_hex(run.certificate);
-        if (!digest) continue;
+        if (!charged || !digest) continue;
         if (!names) {
             RAMPART_TRY(names, registry::CertificateNames::read(deps_.registry));
         }
