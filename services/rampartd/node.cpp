@@ -6,6 +6,7 @@
 #include "rampart/runtime/store_start.hpp"
 #include "services/decision_service/routes.hpp"
 #include "services/rampartd/api/attribute_routes.hpp"
+#include "services/rampartd/api/certificate_routes.hpp"
 #include "services/rampartd/api/clock_routes.hpp"
 #include "services/rampartd/api/model_routes.hpp"
 #include "services/rampartd/api/partition_routes.hpp"
@@ -14,6 +15,7 @@
 #include "services/rampartd/api/run_routes.hpp"
 #include "services/rampartd/api/unmatched_routes.hpp"
 #include "services/rampartd/files_needed.hpp"
+#include "services/rampartd/reasons.hpp"
 #include "services/rampartd/store_layout.hpp"
 
 namespace rampart::rampartd {
@@ -184,6 +186,13 @@ Status Node::release() {
     return leases == nullptr ? base::ok() : leases->release();
 }
 
+Status Node::check_may_propose() const {
+    if (!settings_.audit.enabled) return base::ok();
+    return base::make_error(Reason::kAuditorMayNotPropose,
+                            "audit.enabled is true, so that figures of the vault can be read here; "
+                            "propose candidates with a configuration without it");
+}
+
 void Node::add_routes(http::Router& router) {
     auto& registry = stores_->registry();
     auto& joiner = stores_->joiner();
@@ -202,10 +211,12 @@ void Node::add_routes(http::Router& router) {
     ModelRoutes(registry, [this](auto actor, auto reason) {
         return rollback(actor, reason);
     }).add_to(router);
+    const bool audit = settings_.audit.enabled;
+    CertificateRoutes({*clock_, registry, audit}).add_to(router);
     PartitionRoutes({*clock_, registry, joiner, *decisions_, *applications_, topics,
-                     [this] { return loop_->stopped(); }})
+                     [this] { return loop_->stopped(); }, audit})
         .add_to(router);
-    QuarantineRoutes({*clock_, registry, joiner, *applications_, topics}).add_to(router);
+    QuarantineRoutes({*clock_, registry, joiner, *applications_, topics, audit}).add_to(router);
     PrivacyRoutes({*clock_,
                    {stores_->person_keys(), stores_->holds(), registry},
                    [this](const auto& person, auto actor, auto reason, bool dry_run) {

@@ -56,10 +56,16 @@ class Node {
     /// was done, until the clock is accepted.
     base::Status advance(base::TimePoint now) { return loop_->advance(now); }
 
+    /// permission_denied "auditor_may_not_propose" with audit.enabled: who can read figures of the
+    /// vault neither registers nor proposes a candidate. The schedule's runs go on.
+    base::Status check_may_propose() const;
+
     /// Takes a registered model to the gate as of `t`, after reading the log to its end; promotes
     /// if CERTIFIED. A non-empty `new_epoch` opens a new budget epoch with the run, and says why.
+    /// Errors: check_may_propose()'s among them.
     base::Result<retraining::RunRecord> certify(const domain::PolicyId& candidate,
                                                 base::TimePoint t, const std::string& new_epoch) {
+        RAMPART_RETURN_IF_ERROR(check_may_propose());
         return loop_->certify(candidate, t, new_epoch);
     }
 
@@ -85,7 +91,7 @@ class Node {
     }
 
     /// The service's routes and those of the whole: clock, protected attributes, models, runs,
-    /// rollback, monitor, partitions, quarantine, erasures, holds, what dangles.
+    /// rollback, monitor, certificates, partitions, quarantine, erasures, holds, what dangles.
     void add_routes(http::Router& router);
 
     const Settings& settings() const { return settings_; }

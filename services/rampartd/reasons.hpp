@@ -6,6 +6,12 @@
 namespace rampart::rampartd {
 
 #define RAMPART_RAMPARTD_REASONS(X)                                                           \
+    X(kAuditRequired, kPermissionDenied, "audit_required",                                    \
+      "Set audit.enabled = true at a node of those who audit the gate; there, no candidate "  \
+      "can be proposed.")                                                                     \
+    X(kAuditorMayNotPropose, kPermissionDenied, "auditor_may_not_propose",                    \
+      "Use a configuration with audit.enabled = false, by people who have not read figures "  \
+      "of the vault.")                                                                        \
     X(kClockJump, kOutOfRange, "clock_jump",                                                  \
       "Correct the clock, or accept it with `rampart clock accept`; in a replay, move it in " \
       "smaller steps.")                                                                       \

@@ -130,6 +130,14 @@ std::pair<long, int> read_limits(config::Table& decision) {
                                               domain::kDefaultCoolOffDays))};
 }
 
+void check_criterion(config::Table& root, const training::Recipe& recipe, bool group_aware) {
+    if (recipe.criterion == training::Criterion::kNone || group_aware) return;
+    root.table("postprocess")
+        .fail("criterion",
+              "statistical_parity sets thresholds by group, so it needs "
+              "decision.protected_attributes = \"group_aware\"");
+}
+
 }  // namespace
 
 Result<Settings> load_settings(const std::filesystem::path& file) {
@@ -155,15 +163,11 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     auto training = retraining::read_training_settings(root);
     training.group_aware = group_aware;
     const auto threads = static_cast<size_t>(root.table("training").integer("threads", 1, 64, 2));
-    if (training.recipe.criterion != training::Criterion::kNone && !group_aware) {
-        root.table("postprocess")
-            .fail("criterion",
-                  "statistical_parity sets thresholds by group, so it needs "
-                  "decision.protected_attributes = \"group_aware\"");
-    }
+    check_criterion(root, training.recipe, group_aware);
     const PrivacySettings privacy = read_privacy(root.table("privacy"), folder, store, log);
     const auto monitor = champion_monitor::read_monitor_settings(root);
     const auto event_window = serving::read_event_window(root.table("event_time"));
+    const bool audit = root.table("audit").boolean("enabled", false);
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
@@ -199,6 +203,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
                     privacy,
                     monitor,
                     event_window,
+                    {audit},
                     max_downtime};
 }
 

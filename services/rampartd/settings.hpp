@@ -25,6 +25,14 @@ struct PrivacySettings {
         secret;  // file of the secret behind keys and tags; empty: <store>/keys/person
 };
 
+/// Who may see figures of the vault. Section [audit].
+struct AuditSettings {
+    /// The holder of the token, and of this configuration, audits the gate: certificates and what
+    /// else depends on an outcome of the vault are shown, each reading is in the audit log, and no
+    /// candidate is registered or proposed.
+    bool enabled = false;
+};
+
 /// Settings of the all-in-one process. Paths in the file are relative to the file.
 struct Settings {
     std::filesystem::path store;
@@ -45,6 +53,7 @@ struct Settings {
     PrivacySettings privacy{};
     champion_monitor::MonitorSettings monitor{};
     serving::EventWindow event_window{};
+    AuditSettings audit{};
     // by the wall clock, between two starts; after a longer one the clock has to be accepted
     base::Duration max_downtime = base::Duration::hours(24);
     // how often the embedded log lets go what its topics need not keep; not for operators to choose

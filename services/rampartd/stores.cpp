@@ -4,6 +4,7 @@
 #include "rampart/base/log.hpp"
 #include "rampart/data_retention/log_retention.hpp"
 #include "rampart/model/model_file.hpp"
+#include "rampart/training_set/training_set_builder.hpp"
 #include "services/rampartd/store_layout.hpp"
 
 namespace rampart::rampartd {
@@ -102,6 +103,10 @@ Status Stores::open_joiner(OnUnreadable on_unreadable) {
     options.held = settings_.log.held();
     options.memory = memory_;
     options.on_unreadable = std::move(on_unreadable);
+    // who is in the vault, only the node that trains knows
+    options.withheld = [&salt = keys_.split, trains = settings_.trains](const auto& person) {
+        return !trains || training_set::in_vault(salt, person);
+    };
     RAMPART_TRY(joiner_, joiner::OutcomeJoiner::open(store / "partitions", std::move(options),
                                                      log_->reader()));
     return base::ok();

@@ -24,6 +24,9 @@ using test_support::run_program;
 
 const std::string kRampart = RAMPART_BIN_DIR "/rampart";
 
+/// With it figures of the vault are shown.
+const std::string kAudit = "\n[audit]\nenabled = true\n";
+
 std::string read(const fs::path& path) { return base::read_file(path, size_t{1} << 30).value(); }
 
 Ran run_demo(const fs::path& out, int rows = 6000,
@@ -130,15 +133,22 @@ TEST_F(Loop, VerifyAcceptsEveryCertificate) {
     EXPECT_EQ(missing.exit_code, 2) << missing.output;
 }
 
-TEST_F(Loop, VerifyFindsKeyAndEvidenceOfAStoresOwnCertificates) {
+TEST_F(Loop, VerifyFindsKeyAndEvidenceOfAStoresOwnCertificatesAndShowsNoFigure) {
     size_t with_evidence = 0;
     for (const auto& file : certificates_) {
         const auto own = out_ / "a" / "store" / "registry" / "certificates" / file.filename();
-        const auto ran = run_program(fmt::format("{} verify {} --json", kRampart, own.string()));
+        const auto ran =
+            run_program(fmt::format("({} verify {} --json 2>/dev/null)", kRampart, own.string()));
         EXPECT_EQ(ran.exit_code, 0) << ran.output;
-        EXPECT_NE(ran.output.find(run_program(verify_command(file) + " --json").output),
-                  std::string::npos)
-            << ran.output;
+        const auto shown = json::parse(ran.output).as_object();
+        const auto full = json::parse(run_program(verify_command(file) + " --json").output);
+        for (const char* same : {"valid", "verdict", "candidate", "reference", "key"})
+            EXPECT_EQ(shown.at(same), full.at(same)) << same;
+        EXPECT_EQ(shown.size(), 5u) << ran.output;
+        const auto inspected =
+            run_program(fmt::format("{} inspect certificate {}", kRampart, own.string()));
+        EXPECT_EQ(inspected.exit_code, 2);
+        EXPECT_NE(inspected.output.find("rampart figures"), std::string::npos);
         with_evidence += fs::exists(evidence_of(file));
     }
     EXPECT_GE(with_evidence, 1u);
@@ -360,12 +370,14 @@ TEST_F(Loop, CentresByRegressionAreMadeRegisteredAndProven) {
     const std::string verdict(run.at("verdict").as_string()),
         certificate(run.at("certificate").as_string());
     EXPECT_TRUE(verdict == "CERTIFIED" || verdict == "NO_SOLUTION_FOUND") << ran.output;
-    for (const auto& file : fs::directory_iterator(copy / "store" / "registry" / "evidence")) {
-        if (read(file.path()).find("\"q1\":") == std::string::npos) continue;
-        const auto verified =
-            run_program(in + fmt::format("verify store/registry/certificates/{}.cert --key "
-                                         "certificates/gate.pub.pem --evidence {}",
-                                         certificate, file.path().string()));
+    ASSERT_TRUE(base::write_file_atomically(copy / "audit.toml", config + kAudit));
+    const auto copied = run_program(
+        in + fmt::format("figures {} --config audit.toml --out . --reason test", certificate));
+    ASSERT_EQ(copied.exit_code, 0) << copied.output;
+    for (const auto& file : fs::directory_iterator(copy)) {
+        if (!file.path().native().ends_with(".evidence.jsonl")) continue;
+        ASSERT_NE(read(file.path()).find("\"q1\":"), std::string::npos);
+        const auto verified = run_program(in + fmt::format("verify {}.cert", certificate));
         EXPECT_EQ(verified.exit_code, 0) << verified.output;
         EXPECT_NE(verified.output.find("every figure"), std::string::npos) << verified.output;
         return;
@@ -445,8 +457,15 @@ TEST_F(Loop, EvidenceIsForItsOwnerOnly) {
 }
 
 TEST_F(Loop, InspectShowsStoreLogAndModel) {
-    const auto store = run_program(fmt::format("{} inspect store --config {} --json", kRampart,
-                                               (out_ / "a" / "rampartd.toml").string()));
+    const auto audit = out_ / "a" / "audit.toml";
+    ASSERT_TRUE(base::write_file_atomically(audit, read(out_ / "a" / "rampartd.toml") + kAudit));
+    const auto inspect = [](const fs::path& config) {
+        return run_program(
+            fmt::format("{} inspect store --config {} --json", kRampart, config.string()));
+    };
+    EXPECT_TRUE(
+        json::parse(inspect(out_ / "a" / "rampartd.toml").output).at("state_hash").is_null());
+    const auto store = inspect(audit);
     ASSERT_EQ(store.exit_code, 0) << store.output;
     EXPECT_EQ(json::parse(store.output).at("state_hash"), report_.at("state_hash"));
     const auto log = run_program(fmt::format("{} inspect log --store {} --limit 2 2>/dev/null",

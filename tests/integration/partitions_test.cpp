@@ -44,7 +44,12 @@ class PartitionCommands : public testing::Test {
 
     Workspace workspace(const std::string& name) const {
         const auto folder = fs::path(testing::TempDir()) / fmt::format("{}.{}", name, ::getpid());
-        return prepare_workspace(folder, kConfig, stream_, 3).value();
+        auto made = prepare_workspace(folder, kConfig, stream_, 3).value();
+        const auto config = base::read_file(made.config, 1 << 20).value();
+        // so that state hashes are shown
+        EXPECT_TRUE(
+            base::write_file_atomically(made.config, config + "\n[audit]\nenabled = true\n"));
+        return made;
     }
     ServiceProcess serve(const Workspace& workspace) const {
         auto process = ServiceProcess::start(kProgram, workspace.config, workspace.endpoint_file,

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "rampart/decision/encode.hpp"
+#include "rampart/registry/figures.hpp"
+#include "rampart/registry/reasons.hpp"
 
 namespace rampart::demo {
 namespace {
@@ -188,6 +190,23 @@ class Judge {
         return base::ok();
     }
 
+    Status add_certificate(const retraining::RunRecord& run, GateRun& out) const {
+        const auto figures =
+            registry::read_figures(node_.registry(), run.certificate,
+                                   {node_.now(), "demo", "compared with the hidden outcomes"});
+        // a run that could not be finished has a name and no certificate
+        if (!figures && figures.error().is(registry::Reason::kUnknownCertificate))
+            return base::ok();
+        if (!figures) return figures.error();
+        RAMPART_TRY(const auto certificate,
+                    certification::read_certificate(figures->certificate,
+                                                    node_.keys().signing.public_key()));
+        out.certificate_file = figures->id.hex() + ".cert";
+        if (certificate.results.empty()) return base::ok();
+        out.delta = certificate.plan.delta;
+        return add_groups(run, certificate, out);
+    }
+
     Status add_runs() {
         RAMPART_TRY(const auto runs, node_.trainer().runs());
         for (const auto& run : runs) {
@@ -198,17 +217,7 @@ class Judge {
             out.detail = run.message;
             out.candidate = run.candidate;
             out.reference = run.reference;
-            if (!run.certificate.empty()) {
-                RAMPART_TRY(const auto id, base::Digest::from_hex(run.certificate));
-                RAMPART_TRY(const auto file, node_.registry().certificate_file(id));
-                RAMPART_TRY(const auto certificate, certification::read_certificate(
-                                                        file, node_.keys().signing.public_key()));
-                out.certificate_file = run.certificate + ".cert";
-                if (!certificate.results.empty()) {
-                    out.delta = certificate.plan.delta;
-                    RAMPART_RETURN_IF_ERROR(add_groups(run, certificate, out));
-                }
-            }
+            if (!run.certificate.empty()) RAMPART_RETURN_IF_ERROR(add_certificate(run, out));
             if (out.verdict == "CERTIFIED") report_.certificates += 1;
             if (out.right.value_or(false)) report_.certificates_right += 1;
             report_.gate_runs.push_back(std::move(out));

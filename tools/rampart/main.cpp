@@ -30,6 +30,7 @@ void add_gate(Frame& frame) {
     frame.section("Certify and promote a model");
     add_certify(frame);
     add_verify(frame);
+    add_figures(frame);
     add_models(frame);
     add_promote(frame);
     add_rollback(frame);

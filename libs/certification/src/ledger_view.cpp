@@ -13,6 +13,11 @@ bool is_about(const LedgerView::Run& run, const PolicyPair& pair) {
 
 }  // namespace
 
+std::string certificate_name(const Registration& run) {
+    return run.look == 0 ? fmt::format("e{}r{}", run.epoch, run.run)
+                         : fmt::format("e{}r{}l{}", run.epoch, run.run, run.look);
+}
+
 base::Result<LedgerView> LedgerView::of(const DeltaLedger& ledger) {
     LedgerView view;
     view.epoch_ = ledger.epoch();
@@ -67,6 +72,22 @@ const LedgerView::Run* LedgerView::answered_run(const PolicyPair& pair, base::Ti
                !run.closing->certificate.empty();
     });
     return found == runs_.end() ? nullptr : &*found;
+}
+
+std::optional<std::string_view> LedgerView::certificate_named(std::string_view name) const {
+    for (const Run& run : runs_) {
+        const bool has_one = run.closing && !run.closing->certificate.empty();
+        if (has_one && certificate_name(run.registration) == name) return run.closing->certificate;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> LedgerView::name_of(std::string_view certificate) const {
+    for (const Run& run : runs_) {
+        if (run.closing && !certificate.empty() && run.closing->certificate == certificate)
+            return certificate_name(run.registration);
+    }
+    return std::nullopt;
 }
 
 }  // namespace rampart::certification

@@ -5,6 +5,7 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/data_retention/reasons.hpp"
+#include "rampart/joiner/reasons.hpp"
 #include "rampart/registry/reasons.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/event_codec.hpp"
@@ -59,7 +60,8 @@ std::vector<wire::Quarantined> about(const domain::PersonId& person, const Findi
 }
 
 Status find_quarantined(const ErasureDeps& deps, const domain::PersonId& person, Findings& found) {
-    RAMPART_TRY(auto joined, deps.joiner.list_quarantined(kMaxQuarantined));
+    RAMPART_TRY(auto joined,
+                deps.joiner.list_quarantined(kMaxQuarantined, joiner::Withheld::kShown));
     RAMPART_TRY(auto applications, deps.applications.list_quarantined(kMaxQuarantined));
     found.joined = about(person, found, std::move(joined));
     found.applications = about(person, found, std::move(applications));
@@ -171,9 +173,19 @@ std::vector<std::string> what_remains(const ErasureDeps& deps, size_t in_clear) 
     return remains;
 }
 
+/// Returns how many records of quarantine go, but for those that are withheld: that there is one
+/// depends on an outcome.
+size_t count_quarantined(const Findings& found) {
+    const auto word = reason_info(joiner::Reason::kWithheldOutcome).word;
+    const auto shown = std::count_if(found.joined.begin(), found.joined.end(),
+                                     [&](const auto& one) { return one.reason != word; });
+    return static_cast<size_t>(shown) + found.applications.size();
+}
+
 Status drop_quarantined(const ErasureDeps& deps, const Findings& found) {
     for (const auto& one : found.joined) {
-        RAMPART_RETURN_IF_ERROR(deps.joiner.drop_quarantined(one.topic, one.partition, one.offset));
+        RAMPART_RETURN_IF_ERROR(deps.joiner.drop_quarantined(one.topic, one.partition, one.offset,
+                                                             joiner::Withheld::kShown));
     }
     for (const auto& one : found.applications) {
         RAMPART_RETURN_IF_ERROR(deps.applications.drop_quarantined(one.partition, one.offset));
@@ -272,15 +284,15 @@ Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest
         privacy::PendingErasure begun{tag, request.now, {}};
         for (const auto& id : found.ids) begun.decisions.push_back(id.value());
         // who wants it is on record before anything is gone
-        RAMPART_RETURN_IF_ERROR(audit(deps, request, "erase", found.ids.size(),
-                                      found.joined.size() + found.applications.size()));
+        RAMPART_RETURN_IF_ERROR(
+            audit(deps, request, "erase", found.ids.size(), count_quarantined(found)));
         RAMPART_RETURN_IF_ERROR(deps.list.begin(begun));
         RAMPART_TRY(report.keys, carry_out(deps, request, pending.has_value(), found));
         RAMPART_RETURN_IF_ERROR(deps.list.finish(tag));
-        RAMPART_RETURN_IF_ERROR(audit(deps, request, "erased", found.ids.size(),
-                                      found.joined.size() + found.applications.size()));
+        RAMPART_RETURN_IF_ERROR(
+            audit(deps, request, "erased", found.ids.size(), count_quarantined(found)));
     }
-    report.quarantined = found.joined.size() + found.applications.size();
+    report.quarantined = count_quarantined(found);
     report.decisions = std::move(found.decisions);
     return report;
 }

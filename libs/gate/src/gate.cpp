@@ -243,7 +243,7 @@ Result<Answer> Gate::refuse(const Inputs& inputs, const certification::PublicRes
     RAMPART_TRY(const auto files, certification::seal_refusal(inputs.config, inputs.identity,
                                                               result, t, deps_.signing_key));
     RAMPART_TRY(const auto id, deps_.store.store_certificate(files, t));
-    return Answer{result, id.hex()};
+    return Answer{result, id.hex(), id.hex()};
 }
 
 /// Charges the run, unless it is charged already, reads the vault's impacts, tests, and closes.
@@ -255,6 +255,7 @@ Result<Answer> Gate::run_test(const Submission& run, const certification::Prepar
         RAMPART_RETURN_IF_ERROR(write_entry(ledger, registration, run.at));
     }
     RAMPART_TRY(const auto ticket, ledger.ticket(request));
+    const auto name = certification::certificate_name(ticket.registration());
     // only now, with the charge on the disk
     const auto outcomes = training::vault_outcomes(ticket, inputs.vault, run.candidate.policy,
                                                    run.reference.policy, inputs.constraints);
@@ -263,7 +264,7 @@ Result<Answer> Gate::run_test(const Submission& run, const certification::Prepar
         if (!training::is_about_data(sealed.error())) return sealed.error();
         RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, sealed.error().message, run.at));
         // why is in the ledger: it depends on the vault, so that an answer may not have it
-        return Answer{{certification::Verdict::kNoSolutionFound, "", ""}, ""};
+        return Answer{{certification::Verdict::kNoSolutionFound, "", ""}, "", name};
     }
     RAMPART_TRY(const auto files,
                 certification::seal(prepared, {ticket, *sealed, run.at, run.at, deps_.signing_key},
@@ -271,14 +272,16 @@ Result<Answer> Gate::run_test(const Submission& run, const certification::Prepar
     RAMPART_TRY(const auto id, deps_.store.store_certificate(files, run.at));
     RAMPART_TRY(const auto closing, ledger.next_closing(sealed->verdict, id.hex(), "", run.at));
     RAMPART_RETURN_IF_ERROR(write_entry(ledger, closing, run.at));
-    return Answer{sealed->published(), id.hex()};
+    return Answer{sealed->published(), id.hex(), name};
 }
 
 Result<Answer> Gate::test(const Submission& run) {
     RAMPART_TRY(auto ledger, read_ledger());
     RAMPART_TRY(const auto history, LedgerView::of(ledger));
     if (const auto* answered = history.answered_run(pair_of(run), run.at, run.opens_epoch)) {
-        return Answer{{answered->closing->verdict, "", ""}, answered->closing->certificate};
+        return Answer{{answered->closing->verdict, "", ""},
+                      answered->closing->certificate,
+                      certification::certificate_name(answered->registration)};
     }
     RAMPART_TRY(const bool opens_epoch, begin_epoch(run, ledger));
     RAMPART_TRY(const auto inputs, inputs_of(run, ledger));

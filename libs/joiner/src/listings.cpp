@@ -46,11 +46,18 @@ Status add_overdue(const JoinStore& store, size_t limit, std::vector<Overdue>& f
     });
 }
 
-Status add_quarantined(const JoinStore& store, size_t limit, std::vector<Quarantined>& found) {
+bool is_withheld(const Quarantined& quarantined) {
+    return quarantined.reason == reason_info(Reason::kWithheldOutcome).word;
+}
+
+Status add_quarantined(const JoinStore& store, size_t limit, Withheld withheld,
+                       std::vector<Quarantined>& found) {
     size_t left = limit;
     return store.db().scan(kQuarantine, KeyRange::all(), [&](auto key, auto value) -> Result<bool> {
-        if (left-- == 0) return false;
+        if (left == 0) return false;
         RAMPART_TRY(auto quarantined, wire::decode_quarantined(key, value));
+        if (withheld == Withheld::kHidden && is_withheld(quarantined)) return true;
+        --left;
         found.push_back(std::move(quarantined));
         return true;
     });

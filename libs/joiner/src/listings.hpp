@@ -13,7 +13,11 @@ domain::Override to_override(const TakenAction& taken, const domain::DecisionId&
 base::Status add_unmatched(const JoinStore& store, size_t limit, std::vector<Unmatched>& found);
 // Add the first `limit` of the store, which first_of() brings into the order of all partitions.
 base::Status add_overdue(const JoinStore& store, size_t limit, std::vector<Overdue>& found);
-base::Status add_quarantined(const JoinStore& store, size_t limit, std::vector<Quarantined>& found);
+base::Status add_quarantined(const JoinStore& store, size_t limit, Withheld withheld,
+                             std::vector<Quarantined>& found);
+
+/// Whether the entry is one that the joiner withholds.
+bool is_withheld(const Quarantined& quarantined);
 
 /// By maturity, or by position.
 std::vector<Overdue> first_of(std::vector<Overdue> found, size_t limit);

@@ -229,9 +229,9 @@ Result<std::unique_ptr<OutcomeJoiner>> OutcomeJoiner::open(const std::filesystem
         const auto path = folder / std::to_string(id.value()) / "joins";
         std::error_code failure;  // storage says what is wrong with the path
         std::filesystem::create_directories(path.parent_path(), failure);
-        RAMPART_TRY(auto partition, PartitionJoiner::open(path, impl->options.product,
-                                                          {measures, id, impl->options.partitions},
-                                                          impl->options.memory));
+        RAMPART_TRY(
+            auto partition,
+            PartitionJoiner::open(path, impl->options, {measures, id, impl->options.partitions}));
         impl->partitions.push_back(std::move(partition));
     }
     impl->writers = std::make_unique<base::ThreadPool>(std::min<size_t>(
@@ -397,10 +397,11 @@ Result<std::vector<Overdue>> OutcomeJoiner::list_overdue(size_t limit) const {
     return first_of(std::move(found), limit);
 }
 
-Result<std::vector<Quarantined>> OutcomeJoiner::list_quarantined(size_t limit) const {
+Result<std::vector<Quarantined>> OutcomeJoiner::list_quarantined(size_t limit,
+                                                                 Withheld withheld) const {
     std::vector<Quarantined> found;
     for (const auto& partition : impl_->partitions) {
-        RAMPART_RETURN_IF_ERROR(add_quarantined(partition->store(), limit, found));
+        RAMPART_RETURN_IF_ERROR(add_quarantined(partition->store(), limit, withheld, found));
     }
     return first_of(std::move(found), limit);
 }

@@ -61,7 +61,8 @@ struct OutcomeJoiner::Impl {
     base::Result<std::optional<AcceptedGap>> accept(size_t i, const Source& source);
     base::Result<std::pair<size_t, Quarantined>> find_quarantined(std::string_view topic,
                                                                   streaming::PartitionId partition,
-                                                                  streaming::Offset offset) const;
+                                                                  streaming::Offset offset,
+                                                                  Withheld withheld) const;
 };
 
 }  // namespace rampart::joiner

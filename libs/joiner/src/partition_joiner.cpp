@@ -38,18 +38,18 @@ Result<std::vector<streaming::PartitionId>> held_of(int32_t partitions,
     return held;
 }
 
-PartitionJoiner::PartitionJoiner(const domain::Product& product, StoreIdentity identity,
+PartitionJoiner::PartitionJoiner(const JoinerOptions& options, StoreIdentity identity,
                                  JoinStore store)
     : identity_(std::move(identity)),
       store_(std::move(store)),
-      reducer_(product, identity_.partition, identity_.partitions) {}
+      reducer_(options, identity_.partition) {}
 
-Result<std::unique_ptr<PartitionJoiner>> PartitionJoiner::open(
-    const std::filesystem::path& folder, const domain::Product& product,
-    const StoreIdentity& identity, std::shared_ptr<storage::MemoryBudget> memory) {
-    RAMPART_TRY(auto store, JoinStore::open(folder, identity, std::move(memory)));
+Result<std::unique_ptr<PartitionJoiner>> PartitionJoiner::open(const std::filesystem::path& folder,
+                                                               const JoinerOptions& options,
+                                                               const StoreIdentity& identity) {
+    RAMPART_TRY(auto store, JoinStore::open(folder, identity, options.memory));
     std::unique_ptr<PartitionJoiner> joiner(
-        new PartitionJoiner(product, identity, std::move(store)));
+        new PartitionJoiner(options, identity, std::move(store)));
     const auto loaded = joiner->load();
     if (!loaded && joiner->store_.db().damage()) return loaded.error();
     return joiner;

@@ -17,10 +17,10 @@ namespace rampart::joiner {
 /// any.
 class PartitionJoiner {
   public:
-    /// `product` has to outlive it.
-    static base::Result<std::unique_ptr<PartitionJoiner>> open(
-        const std::filesystem::path& folder, const domain::Product& product,
-        const StoreIdentity& identity, std::shared_ptr<storage::MemoryBudget> memory);
+    /// `options` have to outlive it.
+    static base::Result<std::unique_ptr<PartitionJoiner>> open(const std::filesystem::path& folder,
+                                                               const JoinerOptions& options,
+                                                               const StoreIdentity& identity);
 
     const JoinStore& store() const { return store_; }
     const Reducer& reducer() const { return reducer_; }
@@ -64,7 +64,7 @@ class PartitionJoiner {
     void forget(const Source& source) { verified_.erase(source); }
 
   private:
-    PartitionJoiner(const domain::Product& product, StoreIdentity identity, JoinStore store);
+    PartitionJoiner(const JoinerOptions& options, StoreIdentity identity, JoinStore store);
     base::Status load();
     base::Result<bool> advance_some(base::TimePoint now, size_t& matured);
 

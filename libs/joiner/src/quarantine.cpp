@@ -1,3 +1,4 @@
+#include "listings.hpp"
 #include "outcome_joiner_impl.hpp"
 #include "rampart/joiner/reasons.hpp"
 #include "rampart/wire/event_codec.hpp"
@@ -14,14 +15,14 @@ using streaming::Offset;
 using streaming::PartitionId;
 
 /// The record and the position in `partitions` of the one that keeps it.
-Result<std::pair<size_t, Quarantined>> OutcomeJoiner::Impl::find_quarantined(std::string_view topic,
-                                                                             PartitionId partition,
-                                                                             Offset offset) const {
+Result<std::pair<size_t, Quarantined>> OutcomeJoiner::Impl::find_quarantined(
+    std::string_view topic, PartitionId partition, Offset offset, Withheld withheld) const {
     const std::string key = wire::quarantine_key(topic, partition, offset);
     for (size_t i = 0; i < partitions.size(); ++i) {
         RAMPART_TRY(const auto value, partitions[i]->store().db().get(kQuarantine, key));
         if (!value) continue;
         RAMPART_TRY(auto found, wire::decode_quarantined(key, *value));
+        if (withheld == Withheld::kHidden && is_withheld(found)) break;
         return std::pair(i, std::move(found));
     }
     return base::make_error(wire::Reason::kNotQuarantined,
@@ -30,10 +31,10 @@ Result<std::pair<size_t, Quarantined>> OutcomeJoiner::Impl::find_quarantined(std
 }
 
 Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view topic,
-                                                               PartitionId partition,
-                                                               Offset offset) {
+                                                               PartitionId partition, Offset offset,
+                                                               Withheld withheld) {
     const std::lock_guard lock(impl_->write_mutex);
-    RAMPART_TRY(const auto found, impl_->find_quarantined(topic, partition, offset));
+    RAMPART_TRY(const auto found, impl_->find_quarantined(topic, partition, offset, withheld));
     const auto& [i, quarantined] = found;
     const bool decision = quarantined.topic == impl_->options.decisions_topic;
     size_t home = i;
@@ -67,10 +68,10 @@ Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view 
     return std::optional<Error>();
 }
 
-Status OutcomeJoiner::drop_quarantined(std::string_view topic, PartitionId partition,
-                                       Offset offset) {
+Status OutcomeJoiner::drop_quarantined(std::string_view topic, PartitionId partition, Offset offset,
+                                       Withheld withheld) {
     const std::lock_guard lock(impl_->write_mutex);
-    RAMPART_TRY(const auto found, impl_->find_quarantined(topic, partition, offset));
+    RAMPART_TRY(const auto found, impl_->find_quarantined(topic, partition, offset, withheld));
     JoinBatch batch = impl_->partitions[found.first]->begin();
     batch.erase(kQuarantine, wire::quarantine_key(topic, partition, offset));
     ++batch.counts().dropped;

@@ -139,6 +139,15 @@ Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::R
     return MaybeError();
 }
 
+/// Returns whether a contradiction has to look like a repetition. Without the decision it is not
+/// known whose it is.
+Result<bool> Reducer::is_withheld(const JoinState& state) const {
+    if (!options_.withheld) return false;
+    if (state.decision.empty()) return true;
+    RAMPART_TRY(const auto decision, wire::decode_decision(state.decision));
+    return options_.withheld(decision.application.person);
+}
+
 Reducer::Verdict Reducer::event(JoinBatch& batch, const wire::OutcomeEvent& event,
                                 TimePoint known_from) const {
     return std::visit([&](const auto& e) { return apply(batch, e, known_from); }, event);
@@ -159,14 +168,15 @@ Reducer::Verdict Reducer::apply(JoinBatch& batch, const domain::Outcome& report,
         case Applied::kErased:
             ++counts.ignored;
             return MaybeError();
-        case Applied::kConflict:
-            ++counts.conflicting_outcomes;
-            return MaybeError(
-                base::make_error(Reason::kConflictingOutcome,
-                                 "decision '{}', measure '{}', revision "
-                                 "{} is known with other content; the first one stays; send "
-                                 "corrections with a higher revision",
-                                 id, report.measure, report.revision));
+        case Applied::kConflict: {
+            RAMPART_TRY(const bool withheld, is_withheld(*state));
+            ++(withheld ? counts.duplicate_outcomes : counts.conflicting_outcomes);
+            return MaybeError(base::make_error(
+                withheld ? Reason::kWithheldOutcome : Reason::kConflictingOutcome,
+                "decision '{}', measure '{}', revision {} is known with other content; the first "
+                "one stays; send corrections with a higher revision",
+                id, report.measure, report.revision));
+        }
         case Applied::kTooMany:
             ++counts.undecodable;
             return too_many(id, "outcomes");

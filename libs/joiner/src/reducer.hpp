@@ -15,8 +15,12 @@ base::Result<wire::OutcomeEvent> decode_event(const domain::Product& product,
 /// timing.
 class Reducer {
   public:
-    Reducer(const domain::Product& product, streaming::PartitionId partition, int32_t partitions)
-        : product_(product), partition_(partition), partitions_(partitions) {}
+    /// `options` have to outlive it.
+    Reducer(const JoinerOptions& options, streaming::PartitionId partition)
+        : options_(options),
+          product_(options.product),
+          partition_(partition),
+          partitions_(options.partitions) {}
 
     /// Why a record belongs in quarantine; nullopt: it was applied, or has no effect. An error: the
     /// store could not be read.
@@ -44,7 +48,9 @@ class Reducer {
                   base::TimePoint known_from) const;
     Verdict erasure(JoinBatch& batch, const streaming::Record& record) const;
     base::Status forget(JoinBatch& batch, const std::string& id, const JoinState& state) const;
+    base::Result<bool> is_withheld(const JoinState& state) const;
 
+    const JoinerOptions& options_;
     const domain::Product& product_;
     const streaming::PartitionId partition_;
     const int32_t partitions_;

@@ -5,6 +5,7 @@
 #include "gate_stores.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/registry/figures.hpp"
 #include "rampart/registry/reasons.hpp"
 #include "rampart/retraining/reasons.hpp"
 #include "rampart/training/candidate.hpp"
@@ -204,6 +205,22 @@ Result<model::LoadedPolicy> TrainingLoop::candidate_of(
     return model::LoadedPolicy{std::move(candidate.policy), id};
 }
 
+Result<std::vector<RunRecord>> TrainingLoop::runs() const {
+    RAMPART_TRY(auto runs, store_.runs());
+    std::optional<registry::CertificateNames> names;
+    for (auto& run : runs) {
+        const bool charged = run.verdict == certification::Verdict::kCertified ||
+                             run.verdict == certification::Verdict::kNoSolutionFound;
+        const auto digest = base::Digest::from_hex(run.certificate);
+        if (!charged || !digest) continue;
+        if (!names) {
+            RAMPART_TRY(names, registry::CertificateNames::read(deps_.registry));
+        }
+        run.certificate = names->name_of(*digest);
+    }
+    return runs;
+}
+
 /// Makes or loads the candidate and takes it to the gate; fills verdict and reasons in.
 Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     RAMPART_TRY(const auto reference, deps_.registry.load_model(domain::PolicyId(run.reference)));
@@ -216,7 +233,7 @@ Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     record.verdict = answer.result.verdict;
     record.reason = answer.result.reason;
     record.message = answer.result.message;
-    record.certificate = answer.certificate;
+    record.certificate = answer.name;
     RAMPART_TRY(const auto spending, gate_->spending_note());
     record.message += (record.message.empty() || spending.empty() ? "" : "; ") + spending;
     const auto& missed = candidate.policy.state().constraints_missed;
@@ -263,7 +280,8 @@ Status TrainingLoop::promote(const StartedRun& run, const domain::PolicyId& cand
                                    [&](const auto& c) { return c.id == id; });
     if (info == certificates.end() || !info->evidence) {
         return base::make_error(Reason::kNoEvidence,
-                                "certificate {} has no evidence in the registry", certificate);
+                                "the certificate of run {} has no evidence in the registry",
+                                run.ordinal);
     }
     RAMPART_TRY(const auto evidence, deps_.registry.evidence_file(*info->evidence));
     const registry::Proof proof{file, evidence, deps_.signing_key.public_key()};

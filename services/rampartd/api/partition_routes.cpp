@@ -38,16 +38,18 @@ Json to_json(const decision_log::IndexCounts& counts) {
 }
 
 /// `decided`: nullptr where the partition is not decided here.
-Json to_json(const joiner::PartitionState& state, const decision_log::PartitionView* decided) {
+Json to_json(const joiner::PartitionState& state, const decision_log::PartitionView* decided,
+             bool audit) {
     std::vector<Json::Member> bookmarks;
     for (const auto& [source, bookmark] : state.bookmarks) {
         bookmarks.emplace_back(source, bookmark.next.value());
     }
-    std::vector<Json::Member> members{{"partition", state.partition.value()},
-                                      {"state_hash", state.hash.hex()},
-                                      {"fence", state.fence},
-                                      {"next", Json::object(bookmarks)},
-                                      {"counts", to_json(state.counts)}};
+    std::vector<Json::Member> members{
+        {"partition", state.partition.value()},
+        {"state_hash", audit ? Json(state.hash.hex()) : Json(nullptr)},
+        {"fence", state.fence},
+        {"next", Json::object(bookmarks)},
+        {"counts", to_json(state.counts)}};
     if (decided == nullptr) {
         members.emplace_back("role", "follows");
         return Json::object(members);
@@ -93,7 +95,8 @@ Result<http::Response> PartitionRoutes::handle_partitions() const {
     std::vector<Json> partitions, stopped;
     for (const auto& state : states) {
         const auto it = decided.find(state.partition);
-        partitions.push_back(to_json(state, it == decided.end() ? nullptr : &it->second));
+        partitions.push_back(
+            to_json(state, it == decided.end() ? nullptr : &it->second, deps_.audit));
     }
     for (const auto& source : deps_.applications.stopped()) {
         stopped.push_back(stopped_to_json(deps_.topics.applications, source.source, source.error));

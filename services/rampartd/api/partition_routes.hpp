@@ -24,6 +24,8 @@ class PartitionRoutes {
         const wire::Topics& topics;
         /// Sources that the joiner could not read the last time.
         std::function<std::vector<joiner::StoppedPartition>()> stopped;
+        /// Whether the hash of the joined state is shown, to which outcomes of the vault belong.
+        bool audit = false;
     };
     explicit PartitionRoutes(Deps deps) : deps_(std::move(deps)) {}
     void add_to(http::Router& router) const;

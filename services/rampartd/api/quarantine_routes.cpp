@@ -16,7 +16,11 @@ struct QuarantineRoutes::Named {
 Result<http::Response> QuarantineRoutes::handle_quarantine() const {
     constexpr size_t kMaxListed = 1000;
     RAMPART_TRY(const auto applications, deps_.applications.list_quarantined(kMaxListed));
-    RAMPART_TRY(auto quarantined, deps_.joiner.list_quarantined(kMaxListed));
+    if (deps_.audit) {
+        RAMPART_RETURN_IF_ERROR(deps_.registry.record_operation(
+            deps_.clock.now(), "token", "read_quarantine", {{"reason", "GET /v1/quarantine"}}));
+    }
+    RAMPART_TRY(auto quarantined, deps_.joiner.list_quarantined(kMaxListed, withheld()));
     quarantined.insert(quarantined.begin(), applications.begin(), applications.end());
     std::vector<Json> out;
     for (const auto& one : quarantined) {
@@ -51,18 +55,19 @@ Result<http::Response> QuarantineRoutes::handle_drop(const http::Request& reques
     RAMPART_TRY(const auto named, read_and_audit(request, "quarantine_drop"));
     const auto& [place, offset, application] = named;
     RAMPART_RETURN_IF_ERROR(
-        application ? deps_.applications.drop_quarantined(place.partition, offset)
-                    : deps_.joiner.drop_quarantined(place.topic, place.partition, offset));
+        application
+            ? deps_.applications.drop_quarantined(place.partition, offset)
+            : deps_.joiner.drop_quarantined(place.topic, place.partition, offset, withheld()));
     return json_response(Json::object({{"dropped", true}}));
 }
 
 Result<http::Response> QuarantineRoutes::handle_replay(const http::Request& request) const {
     RAMPART_TRY(const auto named, read_and_audit(request, "quarantine_replay"));
     const auto& [place, offset, application] = named;
-    RAMPART_TRY(const auto why,
-                application
-                    ? deps_.applications.replay_quarantined(place.partition, offset)
-                    : deps_.joiner.replay_quarantined(place.topic, place.partition, offset));
+    RAMPART_TRY(const auto why, application
+                                    ? deps_.applications.replay_quarantined(place.partition, offset)
+                                    : deps_.joiner.replay_quarantined(place.topic, place.partition,
+                                                                      offset, withheld()));
     if (!why) return json_response(Json::object({{"applied", true}}));
     return json_response(
         Json::object({{"applied", false}, {"reason", why->reason}, {"message", why->message}}));

@@ -9,7 +9,7 @@
 namespace rampart::rampartd {
 
 /// GET /v1/quarantine, POST /v1/quarantine/replay and /v1/quarantine/drop: of the joiner and of the
-/// applications.
+/// applications. With `audit`, each list is in the audit log.
 class QuarantineRoutes {
   public:
     struct Deps {
@@ -18,6 +18,8 @@ class QuarantineRoutes {
         joiner::OutcomeJoiner& joiner;
         serving::ApplicationConsumer& applications;
         const wire::Topics& topics;
+        /// Whether reports that contradict an outcome of the vault are there too.
+        bool audit = false;
     };
     explicit QuarantineRoutes(Deps deps) : deps_(deps) {}
     void add_to(http::Router& router) const;
@@ -27,6 +29,9 @@ class QuarantineRoutes {
     base::Result<http::Response> handle_quarantine() const;
     base::Result<http::Response> handle_replay(const http::Request& request) const;
     base::Result<http::Response> handle_drop(const http::Request& request) const;
+    joiner::Withheld withheld() const {
+        return deps_.audit ? joiner::Withheld::kShown : joiner::Withheld::kHidden;
+    }
     base::Result<Named> read_and_audit(const http::Request& request, std::string_view action) const;
 
     Deps deps_;

@@ -33,6 +33,7 @@ std::string config_text(const Group& group, const std::string& node, const Share
         "own = [{}]\nfollow = [{}]\n"
         "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n"
         "request_timeout_ms = 2000\ndelivery_timeout_ms = 3000\nstall_limit_ms = 1000\n"
+        "[audit]\nenabled = true\n"  // so that state hashes are shown
         "[memory]\ndatabases_mib = 64\n"
         "[training]\nenabled = {}\n{}every_months = 0\nevery_matured = 1000000000\n",
         store.string(), group.partitions, group.topic_prefix, fmt::join(share.own, ", "),

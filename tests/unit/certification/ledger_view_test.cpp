@@ -119,5 +119,29 @@ TEST_F(Ledger, ARunThatIsRepeatedFindsItsAnswer) {
     EXPECT_EQ(found.answered_run({"a", "r"}, at(2), 2), nullptr) << "an earlier epoch's";
 }
 
+TEST_F(Ledger, CertificatesAreNamedByEpochRunAndLook) {
+    open_epoch(1);
+    register_run("a", "r", 2);
+    EXPECT_FALSE(view().certificate_named("e1r1")) << "the run is open";
+    close(Verdict::kNoSolutionFound, kFirst, 2);
+    register_run("a", "r", 3, 1);
+    close(Verdict::kNoSolutionFound, kSecond, 3);
+    register_run("b", "r", 4);
+    close(Verdict::kNoSolutionFound, "", 4);
+    open_epoch(5);
+    register_run("b", "r", 6);
+    close(Verdict::kCertified, kThird, 6);
+    const auto names = view();
+    for (const auto& [name, digest] :
+         {std::pair("e1r1", kFirst), std::pair("e1r1l1", kSecond), std::pair("e2r1", kThird)}) {
+        EXPECT_EQ(names.certificate_named(name), digest) << name;
+        EXPECT_EQ(names.name_of(digest), name);
+    }
+    EXPECT_FALSE(names.certificate_named("e1r2")) << "it was abandoned";
+    EXPECT_FALSE(names.certificate_named(""));
+    EXPECT_FALSE(names.name_of(""));
+    EXPECT_FALSE(names.name_of(std::string(64, '4')));
+}
+
 }  // namespace
 }  // namespace rampart::certification

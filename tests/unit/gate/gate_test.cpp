@@ -13,6 +13,7 @@ TEST_F(GateScene, AGainIsCertifiedAndTheRunIsChargedAndClosed) {
     const auto answer = test(submission("better", kAll));
     EXPECT_EQ(answer.result.verdict, Verdict::kCertified) << answer.result.message;
     EXPECT_TRUE(store.certificates.contains(answer.certificate));
+    EXPECT_EQ(answer.name, "e1r1");
     EXPECT_EQ(store.ledger.size(), 3u) << "epoch, registration, closing";
     EXPECT_EQ(ledger().runs_used(), 1u);
     EXPECT_FALSE(ledger().open_run());
@@ -33,6 +34,7 @@ TEST_F(GateScene, ARefusalHasACertificateAndCostsNothing) {
     const auto answer = test(submission("far", kAll));
     EXPECT_EQ(answer.result.verdict, Verdict::kRefused);
     EXPECT_TRUE(store.certificates.contains(answer.certificate));
+    EXPECT_EQ(answer.name, answer.certificate) << "no outcome has a part in it";
     EXPECT_TRUE(store.ledger.empty()) << "an epoch is stored with its first charge";
 }
 
@@ -52,6 +54,7 @@ TEST_F(GateScene, WhereverItCrashesTheSameSubmissionComesToTheSameBytesAndIsChar
             store.writes_left = 1000;
             const auto again = test(submission("better", kAll));
             EXPECT_EQ(again.certificate, whole.certificate) << writes;
+            EXPECT_EQ(again.name, "e1r1") << writes;
             EXPECT_EQ(again.result.verdict, whole.result.verdict);
             EXPECT_EQ(store.ledger, bytes) << writes;
             EXPECT_EQ(store.certificates.size(), 1u);
@@ -80,6 +83,7 @@ TEST_F(GateScene, ARunThatOutcomesOfTheVaultEndIsAnsweredLikeOneThatDidNotPass) 
     EXPECT_EQ(answer.result.reason, "");
     EXPECT_EQ(answer.result.message, "");
     EXPECT_EQ(answer.certificate, "");
+    EXPECT_EQ(answer.name, "e1r1") << "as if there were one";
     EXPECT_EQ(ledger().runs_used(), 1u) << "it is charged";
     const auto entry = certification::decode_ledger_entry(store.ledger.back()).value();
     const auto& note = std::get<certification::Closing>(entry.body).note;

@@ -29,7 +29,7 @@ class PartitionRoutesTest : public testing::Test {
 TEST_F(PartitionRoutesTest, ListWhatEachPartitionHas) {
     stores_.decide(1);
     const auto answer = api_.said("GET", "/v1/partitions");
-    EXPECT_TRUE(answer.starts_with(R"(200 {"partitions":[{"partition":0,"state_hash":")"))
+    EXPECT_TRUE(answer.starts_with(R"(200 {"partitions":[{"partition":0,"state_hash":null,)"))
         << answer;
     EXPECT_NE(answer.find(R"("fence":0,"next":{"decisions/0":1},"counts":{)"
                           R"("decisions":1,"duplicate_decisions":0,)"),
@@ -40,6 +40,15 @@ TEST_F(PartitionRoutesTest, ListWhatEachPartitionHas) {
         R"("repeated":0,"fenced":0,"passed_over":0}}],"stopped":[]})"))
         << answer;
     EXPECT_EQ(api_.ask("GET", "/v1/partitions", "", "wrong").status, 401);
+}
+
+TEST_F(PartitionRoutesTest, TheHashOfTheStateIsForAnAudit) {
+    support::Asking api(PartitionRoutes({stores_.service.clock, *stores_.registry, *stores_.joiner,
+                                         *stores_.service.service, *stores_.service.consumer,
+                                         topics_, [this] { return stopped_; }, true}));
+    const auto hash = stores_.joiner->partition_states()->front().hash.hex();
+    EXPECT_NE(api.said("GET", "/v1/partitions").find(R"("state_hash":")" + hash),
+              std::string::npos);
 }
 
 TEST_F(PartitionRoutesTest, NameWhatStandsStillAndWhy) {

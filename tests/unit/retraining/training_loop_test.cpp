@@ -74,5 +74,33 @@ TEST_F(TrainingLoopTest, ARunIsRecordedOnceAndARefusalIsNotCharged) {
     EXPECT_TRUE(node.registry->ledger_entries().value().empty()) << "nothing was charged";
 }
 
+TEST_F(TrainingLoopTest, RecordsOfAnEarlierReleaseNameCertificatesInPublic) {
+    const auto digest = base::sha256("a certificate"), refusal = base::sha256("a refusal");
+    auto ledger = certification::DeltaLedger::open({}).value();
+    const auto append = [&](const base::Result<std::string>& entry) {
+        ASSERT_TRUE(entry && ledger.append(*entry));
+    };
+    append(ledger.next_epoch(0.1, 3, certification::Spending::kEqual, "test", day(1)));
+    append(ledger.next_registration({"a", "b", digest, "rule"}, day(2)));
+    append(ledger.next_closing(certification::Verdict::kNoSolutionFound, digest.hex(), "", day(2)));
+    ASSERT_TRUE(node.registry->append_ledger_entries(0, ledger.entries(), day(2), "gate"));
+    {
+        auto store = RunStore::open(node.folder() / "trainer").value();
+        RunRecord run;
+        run.ordinal = 1;
+        run.verdict = certification::Verdict::kNoSolutionFound;
+        run.certificate = digest.hex();
+        ASSERT_TRUE(store.finish(run, false));
+        run.ordinal = 2;
+        run.verdict = certification::Verdict::kRefused;
+        run.certificate = refusal.hex();
+        ASSERT_TRUE(store.finish(run, false));
+    }
+    const auto runs = open().value()->runs().value();
+    ASSERT_EQ(runs.size(), 2u);
+    EXPECT_EQ(runs[0].certificate, "e1r1");
+    EXPECT_EQ(runs[1].certificate, refusal.hex());
+}
+
 }  // namespace
 }  // namespace rampart::retraining

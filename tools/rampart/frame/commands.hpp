@@ -18,6 +18,7 @@ void add_export(Frame& frame);
 void add_serve(Frame& frame);
 void add_certify(Frame& frame);
 void add_verify(Frame& frame);
+void add_figures(Frame& frame);
 void add_models(Frame& frame);
 void add_promote(Frame& frame);
 void add_rollback(Frame& frame);

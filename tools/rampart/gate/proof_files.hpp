@@ -14,9 +14,17 @@ namespace rampart::cli {
 struct ProofFiles {
     std::filesystem::path evidence;
     std::filesystem::path key;
+    bool in_store = false;  // the certificate is one in the registry of a store
 };
 base::Result<ProofFiles> find_proof_files(const std::filesystem::path& certificate,
                                           std::string_view content);
+
+/// Whether the file lies among the certificates of a store's registry, whose figures are read by
+/// `rampart figures` alone.
+bool is_in_store(const std::filesystem::path& certificate);
+
+/// permission_denied "audit_required", for a certificate that is_in_store().
+base::Error figures_withheld(const std::filesystem::path& certificate);
 
 /// The content of the evidence file; not_found "no_evidence" with the remedy.
 base::Result<std::string> read_evidence(const std::filesystem::path& file);

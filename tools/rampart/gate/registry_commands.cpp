@@ -10,6 +10,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/model/model_file.hpp"
+#include "rampart/registry/figures.hpp"
 #include "services/rampartd/node.hpp"
 
 namespace rampart::cli {
@@ -21,11 +22,21 @@ using base::Result;
 
 std::string time_text(base::TimePoint time) { return base::to_iso8601(time).substr(0, 16); }
 
+constexpr const char* kUncertified = "none (uncertified)";
+
+/// Returns the public name of the certificate that a promotion rests on; nullopt: none.
+std::optional<std::string> name_of(const registry::CertificateNames& names,
+                                   const registry::Promotion& promotion) {
+    if (!promotion.certificate) return std::nullopt;
+    return names.name_of(*promotion.certificate);
+}
+
 Result<Answer> list_models(const fs::path& store) {
     RAMPART_TRY(const auto registry,
                 registry::ModelRegistry::open(store / "registry",
                                               registry::ModelRegistry::Mode::kReadOnly));
     RAMPART_TRY(const auto models, registry->models());
+    RAMPART_TRY(const auto names, registry::CertificateNames::read(*registry));
     const auto champion = registry->champion();
     Answer answer;
     answer.text = fmt::format("{:<66}{:<18}{:>10}  {}\n", "model", "registered", "bytes", "");
@@ -43,15 +54,13 @@ Result<Answer> list_models(const fs::path& store) {
     answer.text +=
         fmt::format("\n{:<18}{:<12}{:<66}{}\n", "since", "by", "champion", "certificate");
     for (const auto& p : registry->promotions()) {
-        const std::string certificate =
-            p.certificate ? p.certificate->hex().substr(0, 16) : "none (uncertified)";
+        const auto name = name_of(names, p);
         answer.text += fmt::format("{:<18}{:<12}{:<66}{}\n", time_text(p.at), to_string(p.kind),
-                                   p.policy, certificate);
+                                   p.policy, name.value_or(kUncertified));
         history.push_back({{"at", base::to_iso8601(p.at)},
                            {"kind", registry::to_string(p.kind)},
                            {"policy", p.policy.value()},
-                           {"certificate", p.certificate ? json::value(p.certificate->hex())
-                                                         : json::value(nullptr)},
+                           {"certificate", json::value_from(name)},
                            {"actor", p.actor},
                            {"reason", p.reason}});
     }
@@ -73,19 +82,17 @@ Result<Answer> champion_at(const fs::path& store, const std::string& time) {
                                                            {"champion", json::value(nullptr)}}),
                       .notes = {}};
     }
-    const std::string certificate =
-        live->certificate ? live->certificate->hex() : "none (uncertified)";
+    RAMPART_TRY(const auto names, registry::CertificateNames::read(*registry));
+    const auto certificate = name_of(names, *live);
     Answer answer;
-    answer.text =
-        fmt::format("champion at {}: {}\nsince {} by {}, certificate {}\n", base::to_iso8601(at),
-                    live->policy, base::to_iso8601(live->at), to_string(live->kind), certificate);
-    answer.json = json::serialize(
-        json::object{{"at", base::to_iso8601(at)},
-                     {"champion", live->policy.value()},
-                     {"since", base::to_iso8601(live->at)},
-                     {"kind", registry::to_string(live->kind)},
-                     {"certificate", live->certificate ? json::value(live->certificate->hex())
-                                                       : json::value(nullptr)}});
+    answer.text = fmt::format("champion at {}: {}\nsince {} by {}, certificate {}\n",
+                              base::to_iso8601(at), live->policy, base::to_iso8601(live->at),
+                              to_string(live->kind), certificate.value_or(kUncertified));
+    answer.json = json::serialize(json::object{{"at", base::to_iso8601(at)},
+                                               {"champion", live->policy.value()},
+                                               {"since", base::to_iso8601(live->at)},
+                                               {"kind", registry::to_string(live->kind)},
+                                               {"certificate", json::value_from(certificate)}});
     return answer;
 }
 
@@ -222,6 +229,7 @@ Result<domain::PolicyId> registered(rampartd::Node& node, const Options& options
 
 Result<Answer> certify(const Options& options) {
     RAMPART_TRY(const auto node, open_existing(options.config));
+    RAMPART_RETURN_IF_ERROR(node->check_may_propose());  // before a model is registered
     base::TimePoint at = node->now();
     if (!options.at.empty()) {
         RAMPART_TRY(at, base::parse_iso8601(options.at));

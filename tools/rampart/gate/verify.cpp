@@ -273,6 +273,23 @@ Answer verified(const certification::Certificate& certificate, const base::Verif
             .notes = std::move(notes)};
 }
 
+/// Returns the verdict on a certificate that lies in a store, without a figure.
+Answer verified_in_store(const certification::Certificate& certificate,
+                         const base::VerifyingKey& key) {
+    const auto verdict = certification::to_string(certificate.verdict);
+    return {
+        .exit_code = ExitCode::kDone,
+        .text = fmt::format("{}\n\nSignature (key {}), evidence and every figure are right.\n",
+                            verdict, key.id()),
+        .json = json::serialize(json::object{{"valid", true},
+                                             {"verdict", verdict},
+                                             {"candidate", certificate.plan.identity.candidate_id},
+                                             {"reference", certificate.plan.identity.reference_id},
+                                             {"key", key.id()}}),
+        .notes = {"the certificate lies in a store, so that its figures are not shown: "
+                  "`rampart figures` gives those who audit the gate a copy"}};
+}
+
 Answer refused(const base::Error& error) {
     return {.exit_code = ExitCode::kNo,
             .text = fmt::format("NOT VALID: {}\n", error.message),
@@ -298,6 +315,7 @@ base::Result<Answer> verify(const Options& options) {
     RAMPART_TRY(auto files, find_proof_files(options.certificate, certificate));
     if (evidence_named) files.evidence = options.evidence;
     if (key_named) files.key = options.key;
+    if (files.in_store && !options.html.empty()) return figures_withheld(options.certificate);
     RAMPART_TRY(const auto key, read_key(files.key));
     certification::Expected expected;
     RAMPART_TRY(expected.candidate_id, id_of(options.model));
@@ -311,7 +329,13 @@ base::Result<Answer> verify(const Options& options) {
         evidence = std::string();
     }
     const auto result = certification::verify(certificate, *evidence, key, expected);
+    if (!result && files.in_store) {  // the message may have a figure
+        return refused({result.error().code, result.error().reason,
+                        "certificate and evidence do not fit; for more take a copy with `rampart "
+                        "figures`"});
+    }
     if (!result) return refused(result.error());
+    if (files.in_store) return verified_in_store(*result, key);
     if (!options.html.empty()) {
         RAMPART_RETURN_IF_ERROR(
             base::write_file_atomically(options.html, certificate_page(*result, key.id())));
@@ -329,7 +353,8 @@ void add_verify(Frame& frame) {
          .example = "rampart verify demo-out/certificates/3f….cert",
          .detail =
              "Exit code 1: not valid. Evidence and key are looked for beside the certificate, or "
-             "in the store, if the certificate is in its registry/certificates."},
+             "in the store, if the certificate is in its registry/certificates; of that one no "
+             "figure is shown (rampart figures)."},
         [options](const Context&) { return verify(*options); });
     command.add_option("CERT", options->certificate, "certificate file")->required();
     command.add_option("--evidence", options->evidence,

@@ -8,6 +8,7 @@
 #include "frame/figures_text.hpp"
 #include "frame/node_access.hpp"
 #include "frame/reasons.hpp"
+#include "gate/proof_files.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/wire/decision_json.hpp"
@@ -105,6 +106,7 @@ Result<Answer> inspect_model(const fs::path& file) {
 /// The signed payload of a DSSE envelope, unverified.
 Result<Answer> inspect_certificate(const fs::path& file) {
     RAMPART_TRY(const auto text, base::read_file(file, base::limits::kMaxCertificateBytes));
+    if (is_in_store(file)) return figures_withheld(file);
     const auto broken =
         base::make_error(Reason::kBadCertificate, "'{}' is not a certificate file", file.string());
     boost::system::error_code failure;
@@ -137,12 +139,13 @@ Result<Answer> inspect_store(const fs::path& config) {
                                                        {"unmatched", c.unmatched},
                                                        {"overdue", c.overdue},
                                                        {"quarantined", quarantined.size()}};
+    const bool audit = node->settings().audit.enabled;  // outcomes of the vault belong to the hash
     Answer answer;
-    json::object out{{"state_hash", hash.hex()},
+    json::object out{{"state_hash", audit ? json::value(hash.hex()) : json::value(nullptr)},
                      {"champion", node->registry().champion()->policy.value()},
                      {"training_runs", runs.size()},
                      {"audit_entries", node->registry().audit_head().count}};
-    answer.text = line("state hash", hash.hex()) +
+    answer.text = line("state hash", audit ? hash.hex() : "not shown (audit.enabled is false)") +
                   line("champion", node->registry().champion()->policy.value()) +
                   line("training runs", fmt::format("{}", runs.size())) +
                   line("audit log", fmt::format("{} entries, chain verified",
@@ -163,6 +166,13 @@ struct LogOptions {
     size_t limit = 20;
 };
 
+/// Returns an outcome without what was reported: it may be one of the vault.
+std::string without_value(const std::string& outcome) {
+    auto object = json::parse(outcome).as_object();
+    if (auto* value = object.if_contains("value")) *value = "withheld";
+    return json::serialize(object);
+}
+
 /// A record as JSON, decoded where the topic is known.
 std::string record_json(const std::string& topic, const streaming::StoredRecord& stored) {
     std::string value = "null";
@@ -174,7 +184,7 @@ std::string record_json(const std::string& topic, const streaming::StoredRecord&
             value = wire::to_json(*decision);
     } else if (topic == "outcomes") {
         if (const auto outcome = wire::decode_outcome(stored.record.value))
-            value = wire::to_json(*outcome);
+            value = without_value(wire::to_json(*outcome));
     }
     return fmt::format("{{\"offset\":{},\"key\":{},\"value\":{}}}", stored.offset,
                        json::serialize(json::string(stored.record.key)), value);
@@ -237,7 +247,8 @@ void add_inspect(Frame& frame) {
     auto& command = frame.add(
         {.name = "inspect log",
          .summary = "Show records of a topic; a node may be writing it",
-         .example = "rampart inspect log --store demo-out/store --topic decisions --limit 3"},
+         .example = "rampart inspect log --store demo-out/store --topic decisions --limit 3",
+         .detail = "The values of outcomes are not shown: they may be those of the vault."},
         [log](const Context&) { return inspect_log(*log); });
     command.add_option("--store", log->store, "the store folder")->required();
     command.add_option("--topic", log->topic, "topic: decisions or outcomes")

@@ -17,6 +17,10 @@ struct PolicyPair {
     std::string_view candidate, reference;  // policy ids
 };
 
+/// Returns the public name of a run's certificate: "e2r6" for run 6 of epoch 2, "e2r6l1" for its
+/// first further look. Unlike the certificate's digest it depends on no outcome of the vault.
+std::string certificate_name(const Registration& run);
+
 /// The history in a ledger, decoded once: the answers that the gate's protocol needs from earlier
 /// entries. A copy of the ledger at that time; entries appended later are not in it. Immutable,
 /// thread safe.
@@ -48,6 +52,11 @@ class LedgerView {
     /// closed with a certificate; nullptr: none. A run that is repeated after a crash finds its
     /// answer here.
     const Run* answered_run(const PolicyPair& pair, base::TimePoint at, uint32_t first_epoch) const;
+
+    /// Digest of the certificate that has this public name, as its closing has it; nullopt: none.
+    std::optional<std::string_view> certificate_named(std::string_view name) const;
+    /// Public name of the certificate with this digest; nullopt: no closing has it.
+    std::optional<std::string> name_of(std::string_view certificate) const;
 
   private:
     LedgerView() = default;

@@ -46,7 +46,8 @@ struct Submission {
 /// Verdict on a submission.
 struct Answer {
     certification::PublicResult result;
-    std::string certificate;  // id; empty: none was made
+    std::string certificate;  // digest, for the vault's side only; empty: none was made
+    std::string name;         // public name of the run's certificate; of a refusal its digest
 };
 
 /// The gate's protocol: open the ledger → precheck the candidate without an impact of the vault →

@@ -43,7 +43,14 @@ struct JoinerOptions {
     /// could. Comes before anything of them is written here, so that after an error, or a crash,
     /// they are read and given again. An error ends the poll.
     std::function<base::Status(std::span<const domain::DecisionId>)> on_unreadable{};
+    /// Persons whose outcomes no figure may show: a report that contradicts an earlier one is
+    /// counted as one that repeats it, and lies in quarantine as "withheld_outcome"; so is one
+    /// whose decision has not arrived. Otherwise a guess would be answered. Null: there are none.
+    std::function<bool(const domain::PersonId&)> withheld{};
 };
+
+/// Whether what lies in quarantine as "withheld_outcome" is there for the caller.
+enum class Withheld { kHidden, kShown };
 
 /// A source that poll() could not read on from; the others go on. Tried again at every poll.
 struct StoppedPartition {
@@ -79,14 +86,14 @@ struct Counts {
     uint64_t duplicate_decisions = 0;    // same id, same bytes: ignored
     uint64_t conflicting_decisions = 0;  // same id, other bytes: quarantined, the first stays
     uint64_t outcomes = 0;               // distinct reports (decision, measure, revision)
-    uint64_t duplicate_outcomes = 0;
-    uint64_t conflicting_outcomes = 0;  // same name, other content: quarantined, the first stays
-    uint64_t corrections = 0;           // reports beyond the first of their decision and measure
-    uint64_t late_outcomes = 0;         // observed or arrived after version 0 of their example
-    uint64_t undecodable = 0;           // quarantined: bytes or content make no sense
-    uint64_t matured = 0;               // now: examples with a version 0, without those erased
-    uint64_t corrected = 0;             // versions after the first
-    uint64_t unmatched = 0;             // now: reports and overrides whose decision has not arrived
+    uint64_t duplicate_outcomes = 0;     // also what contradicts, if JoinerOptions::withheld
+    uint64_t conflicting_outcomes = 0;   // same name, other content: quarantined, the first stays
+    uint64_t corrections = 0;            // reports beyond the first of their decision and measure
+    uint64_t late_outcomes = 0;          // observed or arrived after version 0 of their example
+    uint64_t undecodable = 0;            // quarantined: bytes or content make no sense
+    uint64_t matured = 0;                // now: examples with a version 0, without those erased
+    uint64_t corrected = 0;              // versions after the first
+    uint64_t unmatched = 0;      // now: reports and overrides whose decision has not arrived
     uint64_t overdue = 0;        // now: granted and matured, without a value, and not censored
     uint64_t fenced = 0;         // records of a writer that had lost the partition: skipped
     uint64_t gaps_accepted = 0;  // by accept_gap()
@@ -252,17 +259,18 @@ class OutcomeJoiner {
     // Up to `limit` each: by decision id, by maturity, by position.
     base::Result<std::vector<Unmatched>> list_unmatched(size_t limit) const;
     base::Result<std::vector<Overdue>> list_overdue(size_t limit) const;
-    base::Result<std::vector<Quarantined>> list_quarantined(size_t limit) const;
+    base::Result<std::vector<Quarantined>> list_quarantined(
+        size_t limit, Withheld withheld = Withheld::kHidden) const;
 
     /// Applies a record of the quarantine again, as a newer version or configuration may be able
     /// to; nullopt: it is applied and out of quarantine; otherwise why it stays. not_found
     /// "not_quarantined".
-    base::Result<std::optional<base::Error>> replay_quarantined(std::string_view topic,
-                                                                streaming::PartitionId partition,
-                                                                streaming::Offset offset);
+    base::Result<std::optional<base::Error>> replay_quarantined(
+        std::string_view topic, streaming::PartitionId partition, streaming::Offset offset,
+        Withheld withheld = Withheld::kHidden);
     /// Takes a record out of quarantine for good. not_found "not_quarantined".
     base::Status drop_quarantined(std::string_view topic, streaming::PartitionId partition,
-                                  streaming::Offset offset);
+                                  streaming::Offset offset, Withheld withheld = Withheld::kHidden);
 
   private:
     struct Impl;

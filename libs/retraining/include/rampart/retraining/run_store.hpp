@@ -21,7 +21,7 @@ struct RunRecord {
     certification::Verdict verdict = certification::Verdict::kRefused;
     std::string reason,
         message;  // for REFUSED and IDENTICAL; message also: limits of the epoch's budget
-    std::string certificate;  // id; empty: none
+    std::string certificate;  // public name; empty: none
     std::map<std::string, std::string>
         figures;           // figures of the training, from the development set
     uint64_t matured = 0;  // labelled decisions when it ran

@@ -58,7 +58,9 @@ class TrainingLoop {
     /// Continues an interrupted run, if there is one.
     base::Status finish_started();
 
-    base::Result<std::vector<RunRecord>> runs() const { return store_.runs(); }
+    /// Returns the finished runs. Records of an earlier release, which name a certificate by its
+    /// digest, get its public name.
+    base::Result<std::vector<RunRecord>> runs() const;
 
   private:
     TrainingLoop(RunStore store, TrainingSettings settings, TrainerDeps deps);

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "rampart/base/clock.hpp"
+#include "rampart/base/digest.hpp"
+#include "rampart/base/result.hpp"
+#include "rampart/certification/ledger_view.hpp"
+#include "rampart/registry/model_registry.hpp"
+
+/// Certificates by their public names, and their figures for those who audit the gate.
+namespace rampart::registry {
+
+/// Public names of the certificates in a registry: that of the run (certification::
+/// certificate_name), and of a refusal, which no outcome of the vault has a part in, its digest.
+/// The digest of any other certificate depends on outcomes of the vault: who may propose candidates
+/// must not see it. A copy of the registry at that time.
+class CertificateNames {
+  public:
+    static base::Result<CertificateNames> read(const ModelRegistry& registry);
+
+    /// Returns the name; "unnamed": no run of this registry has such a certificate.
+    std::string name_of(const base::Digest& certificate) const;
+    /// Errors: not_found "unknown_certificate".
+    base::Result<base::Digest> find(std::string_view name) const;
+
+  private:
+    CertificateNames(certification::LedgerView ledger, std::vector<CertificateInfo> all)
+        : ledger_(std::move(ledger)), all_(std::move(all)) {}
+    bool is_refusal(const base::Digest& certificate) const;
+
+    certification::LedgerView ledger_;
+    std::vector<CertificateInfo> all_;
+};
+
+/// Reader of a certificate's figures, for the audit log.
+struct FigureReader {
+    base::TimePoint at;
+    std::string actor, reason;
+};
+
+struct Figures {
+    base::Digest id;
+    std::string certificate, evidence;  // bytes of the files; a refusal has no evidence
+};
+
+/// Returns the certificate with this public name. Who reads it is in the audit log
+/// ("read_figures") before anything is returned. Errors: not_found "unknown_certificate",
+/// invalid_argument "reason_missing"; those of the files.
+base::Result<Figures> read_figures(ModelRegistry& registry, std::string_view name,
+                                   const FigureReader& reader);
+
+}  // namespace rampart::registry

@@ -1,0 +1,64 @@
+#include "rampart/registry/figures.hpp"
+
+#include <algorithm>
+
+#include "rampart/base/limits.hpp"
+#include "rampart/registry/reasons.hpp"
+
+namespace rampart::registry {
+
+using base::Digest;
+using base::Result;
+
+Result<CertificateNames> CertificateNames::read(const ModelRegistry& registry) {
+    RAMPART_TRY(const auto entries, registry.ledger_entries());
+    RAMPART_TRY(const auto ledger, certification::DeltaLedger::open(entries));
+    RAMPART_TRY(auto view, certification::LedgerView::of(ledger));
+    RAMPART_TRY(auto all, registry.certificates());
+    return CertificateNames(std::move(view), std::move(all));
+}
+
+bool CertificateNames::is_refusal(const Digest& certificate) const {
+    return std::any_of(all_.begin(), all_.end(), [&](const CertificateInfo& info) {
+        return info.id == certificate && !info.evidence;
+    });
+}
+
+std::string CertificateNames::name_of(const Digest& certificate) const {
+    if (is_refusal(certificate)) return certificate.hex();
+    return ledger_.name_of(certificate.hex()).value_or("unnamed");
+}
+
+Result<Digest> CertificateNames::find(std::string_view name) const {
+    if (const auto digest = ledger_.certificate_named(name)) return Digest::from_hex(*digest);
+    const auto digest = Digest::from_hex(name);
+    if (digest && is_refusal(*digest)) return *digest;
+    return base::make_error(Reason::kUnknownCertificate,
+                            "no run of this registry has a certificate '{}'; `rampart models` and "
+                            "GET /v1/runs show the names, such as e2r6",
+                            name);
+}
+
+Result<Figures> read_figures(ModelRegistry& registry, std::string_view name,
+                             const FigureReader& reader) {
+    if (reader.reason.empty() || reader.reason.size() > base::limits::kMaxTextBytes) {
+        return base::make_error(Reason::kReasonMissing,
+                                "the reason for reading a certificate has {} bytes: give 1 to {}",
+                                reader.reason.size(), base::limits::kMaxTextBytes);
+    }
+    RAMPART_TRY(const auto names, CertificateNames::read(registry));
+    RAMPART_TRY(const Digest id, names.find(name));
+    RAMPART_RETURN_IF_ERROR(
+        registry.record_operation(reader.at, reader.actor, "read_figures",
+                                  {{"certificate", id.hex()}, {"reason", reader.reason}}));
+    Figures figures{id, "", ""};
+    RAMPART_TRY(figures.certificate, registry.certificate_file(id));
+    RAMPART_TRY(const auto all, registry.certificates());
+    for (const auto& info : all) {
+        if (info.id != id || !info.evidence) continue;
+        RAMPART_TRY(figures.evidence, registry.evidence_file(*info.evidence));
+    }
+    return figures;
+}
+
+}  // namespace rampart::registry
