@@ -6,58 +6,21 @@
 
 #include "monte_carlo.hpp"
 #include "support/binomial.hpp"
+#include "support/ledger_account.hpp"
 
 namespace rampart::test {
 namespace {
 
-using certification::DeltaLedger;
 using certification::Spending;
-using certification::Verdict;
 
 constexpr double kDelta = 0.1;
 constexpr std::array kEpochs{12u, 21u, 52u};
-
-/// The real ledger, through epochs of one submitter.
-class Account {
-  public:
-    Account(unsigned runs, Spending spending) : runs_(runs), spending_(spending) {}
-
-    void open_epoch() { keep(ledger_.next_epoch(kDelta, runs_, spending_, "", base::TimePoint())); }
-    /// Returns the charge of the next run; none when the epoch is spent.
-    std::optional<double> charge() const {
-        const auto delta = ledger_.next_delta();
-        return delta ? std::optional(*delta) : std::nullopt;
-    }
-    void register_run() {
-        request_.candidate_id = fmt::format("candidate {}", ledger_.entries().size());
-        request_.look = 0;
-        keep(ledger_.next_registration(request_, base::TimePoint()));
-    }
-    /// Registers a further look at the last candidate.
-    void register_look() {
-        ++request_.look;
-        keep(ledger_.next_registration(request_, base::TimePoint()));
-    }
-    void close(bool certified) {
-        keep(ledger_.next_closing(certified ? Verdict::kCertified : Verdict::kNoSolutionFound,
-                                  std::string(64, 'a'), "", base::TimePoint()));
-    }
-
-  private:
-    void keep(const base::Result<std::string>& entry) {
-        if (!entry || !ledger_.append(*entry)) throw std::runtime_error("the ledger refuses");
-    }
-    unsigned runs_;
-    Spending spending_;
-    DeltaLedger ledger_ = *DeltaLedger::open({});
-    DeltaLedger::RunRequest request_{"", "reference", {}, "rule"};
-};
 
 /// Charges after m registrations, of which s were certified, as the real ledger makes them.
 class Charges {
   public:
     Charges(unsigned runs, Spending spending) : runs_(runs), table_(runs) {
-        Account certified(runs, spending);
+        Account certified(kDelta, runs, spending);
         certified.open_epoch();
         for (unsigned s = 0; s < runs; ++s) {
             Account account = certified;
@@ -171,7 +134,7 @@ TEST(LedgerCoin, AChargeDependsOnTheNumbersOfAnswersAndNotOnTheirOrder) {
         const Charges charges(21, spending);
         base::Random random(91);
         for (int path = 0; path < 50; ++path) {
-            Account account(21, spending);
+            Account account(kDelta, 21, spending);
             account.open_epoch();
             unsigned certified = 0;
             for (unsigned m = 0; m < 21; ++m) {
@@ -265,7 +228,7 @@ int count_epochs(unsigned runs, Spending spending, int epochs, uint64_t seed, co
     int count = 0;
     std::optional<Account> account;
     for (int e = 0; e < epochs; ++e) {
-        if (e % 20 == 0) account.emplace(runs, spending);  // twenty epochs in one ledger
+        if (e % 20 == 0) account.emplace(kDelta, runs, spending);  // twenty epochs in one ledger
         count += epoch(*account, random);
     }
     return count;
