@@ -149,6 +149,19 @@ TEST(LedgerCoin, AChargeDependsOnTheNumbersOfAnswersAndNotOnTheirOrder) {
     }
 }
 
+TEST(LedgerCoin, ACertifiedCandidateIsNotLookedAtAgain) {
+    Account account(kDelta, 12, Spending::kByHistory);
+    account.open_epoch();
+    account.register_run();
+    account.close(true);
+    EXPECT_THROW(account.register_look(), std::runtime_error);
+    Account other(kDelta, 12, Spending::kByHistory);
+    other.open_epoch();
+    other.register_run();
+    other.close(false);
+    EXPECT_NO_THROW(other.register_look());
+}
+
 /// What a submitter knows, and the candidate that follows from it.
 struct Known {
     unsigned m = 0, s = 0;
