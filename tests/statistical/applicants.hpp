@@ -44,9 +44,9 @@ struct Applicants {
     }
 };
 
-/// Returns the values of a person's records: whoever is good and declined applies again, up to three
-/// times in all. `same_dice`: with the same u, as within one window of the draw, so that the answer
-/// is the same; otherwise with new ones.
+/// Returns the values of a person's records: those whom the candidate favours apply again when they
+/// are declined, up to three times in all. `same_dice`: with the same u, as within one window of
+/// the draw, so that the answer is the same; otherwise with a new one.
 inline std::vector<double> values_of_person(base::Random& random, const Applicants& all, size_t i,
                                             bool same_dice, const VectorGate& gate, double q) {
     Columns record;

@@ -1,7 +1,7 @@
-// Attacks on an epoch: submitters who see every answer and want a harmful policy certified. The gate
-// is the vectorised one, the charges are those of the real ledger. A test is red where the rate of
-// epochs with a false certificate is above delta with p < 0.001 by the exact binomial test. Beside
-// each attack stands a gate with a mistake, on which it succeeds.
+// Attacks on an epoch: submitters who see every answer and want a harmful policy certified. The
+// gate is the vectorised one, the charges are those of the real ledger. A test is red where the rate
+// of epochs with a false certificate is above delta with p < 0.001 by the exact binomial test.
+// Beside each attack stands a gate with a mistake, on which it succeeds.
 //
 // RAMPART_ATTACK_EPOCHS=4000 plays that many epochs of each attack; 400 by default.
 #include <cstdlib>
@@ -95,7 +95,7 @@ class Informed {
     Informed(base::Random& random, size_t vault, size_t development)
         : random_(random), vault_(draw(vault)), development_(draw(development)) {}
 
-    /// Asks good queries until the last run; returns whether the harmful candidate is then certified.
+    /// Asks good queries until the last run, which is the harmful candidate's; returns its answer.
     bool succeeds(unsigned runs, Spending spending) {
         Office office(runs, spending);
         ask(office, runs - 1);
@@ -198,9 +198,9 @@ TEST(Attacks, WhatEarlierEpochsTaughtDoesNotHelpOnRecordsOfItsOwn) {
     expect_red("WRONG: after 10 epochs on the same records, K = 12", 107, attack(10, 12, true));
 }
 
-/// An epoch of candidates at the boundary for persons who apply again after a decline. Each approves
-/// those who would return more often than the others, with a random part of them unchanged. `gain`:
-/// by how much each is better than the boundary.
+/// An epoch of candidates at the boundary for persons who apply again after a decline. Each
+/// approves those who would return more often, and others less, with a random part unchanged.
+/// `gain`: by how much each is better than the boundary.
 bool any_with_repeats(base::Random& random, unsigned runs, bool only_first, double gain = 0) {
     constexpr Kinds kKinds{.good = 65, .bad = 25, .tilt = 0};
     Applicants development(random, 500, 1, kKinds), vault(random, 500, 1, kKinds);
@@ -243,8 +243,8 @@ TEST(Attacks, RepeatsAfterDeclinesStayWithinDeltaWhereTheFirstRecordCounts) {
                [](base::Random& r) { return any_with_repeats(r, 12, false); });
 }
 
-/// One person has `loans` records in a group of 1,300. Returns whether a good candidate is certified
-/// at the charge of run 6 of 12. `sum`: the person counts with the sum of the records.
+/// One person has `loans` records in a group of 1,300. Returns whether a good candidate is
+/// certified at the charge of a run of 12. `sum`: the person counts with the sum of the records.
 bool certified_beside_a_frequent_customer(base::Random& random, size_t loans, bool sum) {
     Columns vault = decided(random, std::vector<double>(1299 + loans, 20));
     Columns development = decided(random, std::vector<double>(2000, 20));
@@ -315,7 +315,8 @@ TEST(Attacks, LoansOfAFrequentCustomerStayWithinDelta) {
 }
 
 /// Applicants of whom one in `rare` is badly hurt by an approval; all others gain a hair, and the
-/// population loses, unless their `gain` is above 2. Returns whether the candidate is certified, and what is true of the vault.
+/// population loses, unless their `gain` is above 2. Returns whether the candidate is certified,
+/// and what is true of the vault.
 struct RareHarm {
     bool certified = false, vault_harmed = false;
 };
@@ -383,7 +384,7 @@ TEST(Attacks, RareHarmIsNotCertified) {
 
 /// Candidates without gain, each looked at again whenever more records have matured: a new run each
 /// time and a further look at the candidate before, with its bets. `window`: WRONG, records leave
-/// the vault as others come, and the factors of other records are called the same candidate's wealth.
+/// the vault as others come, and their factors leave the wealth.
 struct Looks {
     size_t first = 400, step = 50;
     bool window = false;

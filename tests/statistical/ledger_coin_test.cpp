@@ -1,7 +1,7 @@
-// The ledger with tests that spend delta to the last: at the null they pass with probability exactly
-// delta_k, so that a charge that is too large is seen, which the betting bound would hide. What an
-// epoch may do wrong is computed exactly over all histories of answers, from the charges that the
-// real ledger makes, and simulated with it.
+// The ledger with tests that spend delta to the last: at the null they pass with exactly the
+// probability delta_k, so that a charge that is too large is seen, which the betting bound would
+// hide. What an epoch may do wrong is computed exactly over all histories of answers, from the
+// charges that the real ledger makes, and simulated with it.
 #include <map>
 
 #include "monte_carlo.hpp"
@@ -169,7 +169,7 @@ struct Known {
     bool good_passed = false;  // a good candidate was certified
 };
 enum class Move { kNull, kGood, kStop };
-constexpr double kPower = 0.5;  // of a good candidate
+constexpr double kPower = 0.5;  // chance that a good candidate passes
 
 struct Strategy {
     const char* name;

@@ -36,7 +36,7 @@ struct VectorPlan {
     static constexpr std::array<double, 3> kMultiples{0.4, 1.0, 2.5}, kWeights{0.15, 0.70, 0.15};
     double q = 0;         // control variate of approvals
     double lo = 0;        // smallest possible value
-    double variance = 0;  // of a value in the development set
+    double variance = 0;  // between values of the development set
     std::array<double, 3> bets{};
 };
 
