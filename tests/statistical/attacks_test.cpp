@@ -1,6 +1,6 @@
 // Attacks on an epoch: submitters who see every answer and want a harmful policy certified. The
-// gate is the vectorised one, the charges are those of the real ledger. A test is red where the rate
-// of epochs with a false certificate is above delta with p < 0.001 by the exact binomial test.
+// gate is the vectorised one, the charges are those of the real ledger. A test is red where the
+// rate of epochs with a false certificate is above delta with p < 0.001 by the exact binomial test.
 // Beside each attack stands a gate with a mistake, on which it succeeds.
 //
 // RAMPART_ATTACK_EPOCHS=4000 plays that many epochs of each attack; 400 by default.
