@@ -58,7 +58,7 @@ class Office {
         const auto delta = account_.charge();
         if (!delta) return std::nullopt;
         const VectorPlan plan = gate_.plan(development, vault, *delta);
-        return submit(plan, gate_.values(vault, plan.q));
+        return submit(plan, gate_.values(vault, plan));
     }
     std::optional<bool> submit(const VectorPlan& plan, std::span<const double> values) {
         const auto delta = account_.charge();
@@ -253,7 +253,7 @@ bool certified_beside_a_frequent_customer(base::Random& random, size_t loans, bo
     const VectorGate gate(lender_config());
     constexpr double kCharge = kDelta / 12;
     VectorPlan plan = gate.plan(development, vault, kCharge);
-    auto values = gate.values(vault, plan.q);
+    auto values = gate.values(vault, plan);
     if (sum) {
         double value = 0, lo = 0;
         for (size_t i = 1299; i < vault.size(); ++i) {
@@ -349,7 +349,7 @@ RareHarm any_rare_harm(base::Random& random, unsigned runs, double rare, bool fr
             gate.set_bets(plan, static_cast<double>(vault.size()), *delta);
         }
         account.register_run();
-        const bool passes = wealth_of(plan, gate.values(vault, plan.q)) >= 1 / *delta;
+        const bool passes = wealth_of(plan, gate.values(vault, plan)) >= 1 / *delta;
         account.close(passes);
         out.certified = out.certified || passes;
         if (passes) break;
@@ -434,7 +434,7 @@ bool look_passes(const VectorGate& gate, const GrowingVault& vault, const Watche
         lo = std::min(lo, gate.smallest(now, i, candidate.plan.q));
     if (*std::max_element(candidate.plan.bets.begin(), candidate.plan.bets.end()) * -lo > 0.999)
         return false;  // "range_grew"
-    return wealth_of(candidate.plan, gate.values(now, candidate.plan.q)) >= candidate.needed;
+    return wealth_of(candidate.plan, gate.values(now, candidate.plan)) >= candidate.needed;
 }
 
 Watched candidate_of(base::Random& random, const VectorGate& gate, const GrowingVault& vault,

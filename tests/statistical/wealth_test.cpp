@@ -107,7 +107,7 @@ TEST(Wealth, OfTheVectorisedGateIsThatOfTheRealOne) {
         EXPECT_NEAR(plan.lo, real.plan.lo, 1e-9 * std::abs(real.plan.lo));
         for (size_t k = 0; k < plan.bets.size(); ++k)
             EXPECT_NEAR(plan.bets[k], real.plan.bets.bets[k], 1e-9 * plan.bets[k]);
-        const double log_wealth = std::log(wealth_of(plan, gate.values(vault, plan.q)));
+        const double log_wealth = std::log(wealth_of(plan, gate.values(vault, plan)));
         EXPECT_NEAR(log_wealth, real.log_wealth, 1e-9 * std::max(1.0, std::abs(log_wealth)));
         const bool passes = log_wealth >= -std::log(real.delta);
         EXPECT_EQ(passes, real.verdict == certification::Verdict::kCertified);
@@ -181,7 +181,7 @@ TEST(Wealth, IsOneOnAverageWhereTheEffectOnEachPersonIsZero) {
             const Columns development = draw(kPlanRecords), vault = draw(kRecords);
             const VectorGate gate(small_bets());
             const VectorPlan plan = gate.plan(development, vault, delta);
-            return wealth_of(plan, gate.values(vault, plan.q));
+            return wealth_of(plan, gate.values(vault, plan));
         };
         expect_exact(
             mean_of(fmt::format("no effect on anyone, delta {}", delta), kWorlds, 81, wealth));
@@ -190,16 +190,15 @@ TEST(Wealth, IsOneOnAverageWhereTheEffectOnEachPersonIsZero) {
 
 TEST(Wealth, IsAtMostOneOnAverageExactlyAtTheBoundary) {
     for (const double skill : {0.0, 0.5, 1.0}) {
-        const auto mean =
-            mean_of(fmt::format("at the boundary, skill {}", skill), kWorlds, 82,
-                    [&](base::Random& random) {
-                        return boundary_wealth(random, skill,
-                                               [](base::Random&, const VectorGate& gate,
-                                                  const VectorPlan& plan, const Applicants& vault) {
-                                                   return wealth_of(
-                                                       plan, gate.values(vault.columns, plan.q));
-                                               });
-                    });
+        const auto mean = mean_of(
+            fmt::format("at the boundary, skill {}", skill), kWorlds, 82,
+            [&](base::Random& random) {
+                return boundary_wealth(random, skill,
+                                       [](base::Random&, const VectorGate& gate,
+                                          const VectorPlan& plan, const Applicants& vault) {
+                                           return wealth_of(plan, gate.values(vault.columns, plan));
+                                       });
+            });
         expect_valid(mean);
         EXPECT_GT(mean.mean, 0.9) << "a wealth that only falls would prove nothing";
     }
@@ -217,7 +216,7 @@ TEST(Wealth, OfWeightsByAnotherPropensityIsTooLarge) {
             vault.columns.p = vault.columns.reference;
         }
         const VectorPlan plan = gate.plan(development.columns, vault.columns, kDelta);
-        return wealth_of(plan, gate.values(vault.columns, plan.q));
+        return wealth_of(plan, gate.values(vault.columns, plan));
     };
     expect_valid(mean_of("each record's own propensity", kWorlds, 83,
                          [&](base::Random& random) { return wealth(random, true); }));
@@ -232,7 +231,7 @@ TEST(Wealth, OfARunningMaximumIsTooLarge) {
                                   const Applicants& vault) {
                                    Wealth now(plan);
                                    double largest = 1;
-                                   for (const double z : gate.values(vault.columns, plan.q)) {
+                                   for (const double z : gate.values(vault.columns, plan)) {
                                        now.add(z);
                                        largest = std::max(largest, now.now());
                                    }
@@ -247,7 +246,7 @@ TEST(Wealth, OfBetsFittedToTheVaultIsTooLarge) {
         return boundary_wealth(random, 0,
                                [](base::Random&, const VectorGate& gate, const VectorPlan& plan,
                                   const Applicants& vault) {
-                                   const auto values = gate.values(vault.columns, plan.q);
+                                   const auto values = gate.values(vault.columns, plan);
                                    double best = 0;
                                    for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
                                        VectorPlan fitted = plan;
@@ -291,7 +290,7 @@ double wealth_with_silent_losers(base::Random& random, bool drop) {
     config.margin = -effect;
     const VectorGate gate(config);
     const VectorPlan plan = gate.plan(development, vault, kDelta);
-    return wealth_of(plan, gate.values(vault, plan.q));
+    return wealth_of(plan, gate.values(vault, plan));
 }
 
 TEST(Wealth, OfSurvivorsOnlyIsTooLarge) {

@@ -79,9 +79,9 @@ class VectorGate {
         return d / c.p[i] * (impact - q) + base;
     }
 
-    std::vector<double> values(const Columns& c, double q) const {
+    std::vector<double> values(const Columns& c, const VectorPlan& plan) const {
         std::vector<double> out(c.size());
-        for (size_t i = 0; i < out.size(); ++i) out[i] = value(c, i, q);
+        for (size_t i = 0; i < out.size(); ++i) out[i] = value(c, i, plan.q);
         return out;
     }
 
@@ -97,7 +97,7 @@ class VectorGate {
     VectorPlan plan(const Columns& development, const Columns& vault, double delta) const {
         VectorPlan out;
         out.q = control_variate(development);
-        out.variance = variance(values(development, out.q));
+        out.variance = variance(values(development, out));
         out.lo = -1e-9 * (config_.impact_hi - config_.impact_lo);
         for (size_t i = 0; i < vault.size(); ++i)
             out.lo = std::min(out.lo, smallest(vault, i, out.q));
