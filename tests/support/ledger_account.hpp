@@ -8,13 +8,17 @@
 
 namespace rampart::test {
 
-/// The real ledger, through epochs of one submitter.
+/// The real ledger, through epochs of one submitter, opened as the service does: by_history with a
+/// tenth of delta as the reserve.
 class Account {
   public:
     Account(double delta, unsigned runs, certification::Spending spending)
         : delta_(delta), runs_(runs), spending_(spending) {}
 
-    void open_epoch() { keep(ledger_.next_epoch(delta_, runs_, spending_, "", base::TimePoint())); }
+    void open_epoch() {
+        const double reserve = spending_ == certification::Spending::kByHistory ? delta_ / 10 : 0.0;
+        keep(ledger_.next_epoch(delta_, runs_, spending_, "", base::TimePoint(), {}, reserve));
+    }
     /// Returns the charge of the next run; none when the epoch is spent.
     std::optional<double> charge() const {
         const auto delta = ledger_.next_delta();
