@@ -55,11 +55,12 @@ Columns random_columns(base::Random& random, size_t n, double kappa, bool approv
     c.resize(n);
     const double repaid = random.uniform(0.5, 0.8), missing = random.uniform(0, 0.1);
     const double skill = random.uniform(0, 0.5), rarest = random.uniform(0.05, 0.4);
+    const double reach = random.bernoulli(0.3) ? 0.05 : 1;  // how far a candidate goes
     for (size_t i = 0; i < n; ++i) {
         c.p[i] = random.uniform(rarest, 1 - rarest);
         c.reference[i] = random.uniform(0.1, approvals_only ? 0.3 : 0.9);
         const double s = c.reference[i], room = approvals_only ? s : std::min(s, 1 - s);
-        const double step = random.uniform(-1, 1) * kappa * room;
+        const double step = random.uniform(-1, 1) * reach * kappa * room;
         c.candidate[i] = random.bernoulli(0.1) ? s : std::clamp(s + step, 0.0, 1.0);
         c.approved[i] = random.bernoulli(c.p[i]) ? 1 : 0;
         const bool good = random.bernoulli(repaid + (c.candidate[i] > s ? skill : -skill));
@@ -67,6 +68,15 @@ Columns random_columns(base::Random& random, size_t n, double kappa, bool approv
         if (random.bernoulli(missing)) c.impact[i] = std::numeric_limits<double>::quiet_NaN();
     }
     return c;
+}
+
+/// Makes a few records so rare that the development set has none like them.
+void add_odd_records(base::Random& random, Columns& c) {
+    for (size_t i = 0; i < 10; ++i) {
+        const size_t at = random.below(c.size());
+        c.p[at] = random.bernoulli(0.3) ? 0 : random.uniform(0.001, 0.02);
+        c.approved[at] = random.bernoulli(0.3) && c.p[at] > 0 ? 1 : 0;
+    }
 }
 
 GateConfig random_config(base::Random& random, bool approvals_only) {
@@ -78,6 +88,7 @@ GateConfig random_config(base::Random& random, bool approvals_only) {
     config.spending = random.bernoulli(0.5) ? certification::Spending::kByHistory
                                             : certification::Spending::kEqual;
     config.margin = random.bernoulli(0.5) ? 0 : random.uniform(-3, 3);
+    config.records_per_person = random.bernoulli(0.7) ? 1 : 0;
     config.bet_cap = random.uniform(0.3, 0.99);
     config.declined_impact = random.bernoulli(0.5) ? 0 : random.uniform(-20, 20);
     constexpr std::array kKinds{ControlVariateKind::kPerAction, ControlVariateKind::kSingle,
@@ -99,7 +110,8 @@ TEST(Wealth, OfTheVectorisedGateIsThatOfTheRealOne) {
         const GateConfig config = random_config(random, approvals_only);
         const size_t n = 60 + random.below(3000);
         const Columns development = random_columns(random, 400, config.kappa, approvals_only);
-        const Columns vault = random_columns(random, n, config.kappa, approvals_only);
+        Columns vault = random_columns(random, n, config.kappa, approvals_only);
+        if (config.records_per_person > 0) add_odd_records(random, vault);
         const RealRun real = real_run(config, development, vault);
         const VectorGate gate(config);
         const VectorPlan plan = gate.plan(development, vault, real.delta);
@@ -202,6 +214,22 @@ TEST(Wealth, IsAtMostOneOnAverageExactlyAtTheBoundary) {
         expect_valid(mean);
         EXPECT_GT(mean.mean, 0.9) << "a wealth that only falls would prove nothing";
     }
+}
+
+TEST(Wealth, IsAtMostOneForThePopulationWhereTheRangeIsFixedBeforehand) {
+    const auto wealth = [](base::Random& random) {
+        const Applicants development(random, kPlanRecords, 1), vault(random, kRecords, 1);
+        GateConfig config = small_bets();
+        config.records_per_person = 1;
+        // P(approve) is moved by 0.5 * 0.45 on average, by which each gains 30
+        config.margin = -0.225 * 30;
+        const VectorGate gate(config);
+        const VectorPlan plan = gate.plan(development.columns, vault.columns, kDelta);
+        return wealth_of(plan, gate.values(vault.columns, plan));
+    };
+    const auto mean = mean_of("the population at the boundary", kWorlds, 88, wealth);
+    expect_valid(mean);
+    EXPECT_GT(mean.mean, 0.9);
 }
 
 TEST(Wealth, OfWeightsByAnotherPropensityIsTooLarge) {

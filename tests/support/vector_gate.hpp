@@ -36,6 +36,7 @@ struct VectorPlan {
     static constexpr std::array<double, 3> kMultiples{0.4, 1.0, 2.5}, kWeights{0.15, 0.70, 0.15};
     double q = 0;         // control variate of approvals
     double lo = 0;        // smallest possible value
+    double hi = 0;        // most that a value counts; infinite: no limit
     double variance = 0;  // between values of the development set
     std::array<double, 3> bets{};
 };
@@ -81,26 +82,47 @@ class VectorGate {
 
     std::vector<double> values(const Columns& c, const VectorPlan& plan) const {
         std::vector<double> out(c.size());
-        for (size_t i = 0; i < out.size(); ++i) out[i] = value(c, i, plan.q);
+        for (size_t i = 0; i < out.size(); ++i) out[i] = counted(c, i, plan);
         return out;
+    }
+
+    /// Returns what the record counts: its value or, where that might leave the range that is fixed
+    /// beforehand or was not possible, the least that its features allow.
+    double counted(const Columns& c, size_t i, const VectorPlan& plan) const {
+        if (config_.records_per_person == 0) return value(c, i, plan.q);
+        const double d = c.candidate[i] - c.reference[i];
+        const bool possible = d == 0 || c.p[i] > 0;
+        const double least = d * ((d > 0 ? config_.impact_lo : config_.impact_hi) - declined());
+        const bool counts = possible && smallest(c, i, plan.q) >= plan.lo;
+        return std::min(counts ? value(c, i, plan.q) : least + config_.margin, plan.hi);
     }
 
     /// Returns the smallest value that the record could have, whatever is drawn and follows.
     double smallest(const Columns& c, size_t i, double q) const {
         const double d = c.candidate[i] - c.reference[i], base = offset(c, i, q);
         if (d == 0) return base;
-        const double worst = d > 0 ? config_.impact_lo : config_.impact_hi;
-        const double approved = d / c.p[i] * (worst - q) + base;
+        const double approved = corner(c, i, q, d > 0 ? config_.impact_lo : config_.impact_hi);
         return c.p[i] < 1 ? std::min(approved, base) : approved;
+    }
+    double largest(const Columns& c, size_t i, double q) const {
+        const double d = c.candidate[i] - c.reference[i], base = offset(c, i, q);
+        if (d == 0) return base;
+        const double approved = corner(c, i, q, d > 0 ? config_.impact_hi : config_.impact_lo);
+        return c.p[i] < 1 ? std::max(approved, base) : approved;
     }
 
     VectorPlan plan(const Columns& development, const Columns& vault, double delta) const {
         VectorPlan out;
         out.q = control_variate(development);
+        if (config_.records_per_person > 0) {
+            set_range(development, out);
+        } else {
+            out.hi = std::numeric_limits<double>::infinity();
+            out.lo = -1e-9 * (config_.impact_hi - config_.impact_lo);
+            for (size_t i = 0; i < vault.size(); ++i)
+                out.lo = std::min(out.lo, smallest(vault, i, out.q));
+        }
         out.variance = variance(values(development, out));
-        out.lo = -1e-9 * (config_.impact_hi - config_.impact_lo);
-        for (size_t i = 0; i < vault.size(); ++i)
-            out.lo = std::min(out.lo, smallest(vault, i, out.q));
         set_bets(out, static_cast<double>(vault.size()), delta);
         return out;
     }
@@ -121,6 +143,28 @@ class VectorGate {
     }
 
   private:
+    double declined() const { return *config_.declined_impact; }
+    double corner(const Columns& c, size_t i, double q, double impact) const {
+        return (c.candidate[i] - c.reference[i]) / c.p[i] * (impact - q) + offset(c, i, q);
+    }
+
+    /// Sets the range beforehand: what trust region and declared impacts allow for any features,
+    /// and what the development set's records could be worth, with a reserve of a quarter.
+    void set_range(const Columns& development, VectorPlan& plan) const {
+        const double a = config_.impact_lo, b = config_.impact_hi;
+        const bool approvals = config_.trust_region == certification::TrustRegion::kApprovals;
+        const double step = std::min(1.0, approvals ? config_.kappa : config_.kappa / 2);
+        double lo = -step * std::max(b - declined(), declined() - a) - 1e-7 * (b - a), hi = 0;
+        for (size_t i = 0; i < development.size(); ++i) {
+            if (development.candidate[i] != development.reference[i] && development.p[i] == 0)
+                continue;
+            lo = std::min(lo, 1.25 * (smallest(development, i, plan.q) - config_.margin));
+            hi = std::max(hi, 1.25 * (largest(development, i, plan.q) - config_.margin));
+        }
+        plan.lo = std::min(lo, lo + config_.margin);
+        plan.hi = std::max(0.0, hi + config_.margin);
+    }
+
     certification::GateConfig config_;
 };
 
