@@ -363,6 +363,7 @@ TEST(Evaluation, RangesThatAreFixedBeforehandDoNotDependOnTheVault) {
     const auto same = evaluate(program, s, before, selection.log(program), selection.outcomes());
     const auto with = evaluate(program, s, *after, vault.log(program), vault.outcomes());
     EXPECT_LT(with.statements[0].lower, same.statements[0].lower) << "both count their worst";
+    for (const auto& end : with.statements[0].ends) EXPECT_TRUE(std::isfinite(end.bound));
     s.records_per_person = 0;
     EXPECT_EQ(plan(program, s, selection.log(program), selection.outcomes(), vault.log(program))
                   .error()
