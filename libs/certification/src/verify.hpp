@@ -12,8 +12,8 @@ namespace rampart::certification {
 /// in order, and the sentences are those that the figures give. Errors: data_loss.
 base::Status check_story(const Certificate& certificate);
 
-/// Reads the vault's records of a run, with impacts. Errors: data_loss "other_evidence" for those of
-/// another certificate, and read_evidence's.
+/// Reads the vault's records of a run, with impacts. Errors: data_loss "other_evidence" for those
+/// of another certificate, and read_evidence's.
 base::Result<std::vector<VaultRecord>> read_records(const Certificate& certificate,
                                                     std::string_view evidence);
 

@@ -52,7 +52,7 @@ training_set::VaultSet vault_of(const training_set::DevelopmentSet& from) {
 
 TEST(GateInputs, OnlyTheFirstRecordOfAPersonIsRead) {
     auto development = development_set();
-    // whoever was declined applies again: by the client's clock before, by the service's after
+    // the declined apply again: by the client's clock before, by the service's after
     for (size_t i = 0; i + 1 < kRows; i += 2) {
         development.rows[i + 1].person = development.rows[i].person;
         development.rows[i].event_time = base::TimePoint::from_micros(100'000);

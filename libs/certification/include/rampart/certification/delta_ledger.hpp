@@ -30,8 +30,8 @@ struct EpochOpened {
     /// Whether kByHistory counts further looks among the registrations. false: an epoch of an older
     /// version, whose budget is proven only while there is no further look.
     bool counts_looks = false;
-    /// Part of delta_epoch for the test of the logged probabilities, whose refusals answer something
-    /// about the vault, too; the charges are made from the rest. 0: an epoch of an older version.
+    /// Part of delta_epoch for the test of the logged probabilities, whose refusals tell something
+    /// of the vault, too; the charges are made from the rest. 0: an epoch of an older version.
     double reserve = 0;  // in [0, delta_epoch)
     std::string note;    // reason for opening it
     base::TimePoint at;  // not before any entry in front of it

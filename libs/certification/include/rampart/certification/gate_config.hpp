@@ -33,8 +33,8 @@ enum class Spending {
     /// certificate of the epoch, while every answer was the same. After it there is no bound for
     /// the epoch: candidates that build on the answers can be fitted to the vault.
     kEqual,
-    /// By the history of answers: m registrations, first and further looks together, of which s were
-    /// certified; a run is registered while m < K. Whatever candidates were made from the answers,
+    /// By the history of answers: m registrations, first and further looks together, of which s
+    /// were certified; a run is registered while m < K. Whatever candidates were made from the answers,
     /// the chance that a harmful one is certified in the epoch is at most delta: delta_of_run().
     kByHistory,
 };

@@ -120,8 +120,8 @@ class DecisionService {
     /// 1 to limits::kMaxBatch outcomes, all durable when it returns, or none taken in. not_found
     /// "unknown_decision"; those of domain::check_outcome and check_observed_at. Repeats are taken
     /// in again: the joiner recognises them, and puts those into quarantine that contradict an
-    /// earlier one of the same decision, measure and revision. The caller is not told: by guesses
-    /// it could learn outcomes that only the gate may read.
+    /// earlier one of the same decision, measure and revision. The answer does not say so: a caller
+    /// could learn by guesses outcomes that only the gate may read.
     base::Status submit_outcomes(std::span<const domain::Outcome> outcomes);
     /// The same for what people did instead of what was drawn. Those of domain::validate.
     base::Status submit_overrides(std::span<const domain::Override> overrides);
