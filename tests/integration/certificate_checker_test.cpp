@@ -109,6 +109,7 @@ struct Drawn {
         RunIdentity out = test::lender_identity();
         if (!vault.decisions.anchor.empty()) out.anchor_id = "anchor-1";
         if (config.max_drift_auc) out.drift_auc = 0.53;
+        out.read_before = vault.decisions.size() % 2;
         return out;
     }
 
@@ -201,6 +202,7 @@ std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback& vault,
     if (earlier != nullptr) {
         identity.vault_rule += fmt::format(", look {}", earlier->plan.look + 1);
         identity.period_to = identity.period_to + base::Duration::days(30);
+        identity.read_before = 3;
     }
     const auto checked =
         precheck({drawn.config, identity, ledger, test::kPseudonymKey, drawn.selection, earlier},

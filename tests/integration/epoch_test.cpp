@@ -120,10 +120,12 @@ TEST_F(Epoch, ANewOneReadsRecordsThatNoRunOfAnEarlierOneHasReadAndAllOfThose) {
     ASSERT_LE(ran.exit_code, 1) << ran.output;
     const auto after = ledger(folder);
     ASSERT_EQ(after.size(), before.size() + 3) << ran.output;
-    EXPECT_EQ(body<EpochOpened>(after[before.size()]).epoch, 2u);
+    const auto epoch = body<EpochOpened>(after[before.size()]);
+    EXPECT_EQ(epoch.epoch, 2u);
+    EXPECT_EQ(epoch.reserve, 0.01);
     const auto charge = body<Registration>(after[before.size() + 1]);
     EXPECT_EQ(charge.run, 1u);
-    EXPECT_NEAR(charge.delta, 0.1 / 12 / 2, 1e-12);
+    EXPECT_EQ(charge.delta, certification::delta_of_run(epoch, 0, 0));
 
     const auto registry = open(folder);
     const auto key =

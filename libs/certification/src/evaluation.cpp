@@ -256,6 +256,7 @@ base::Digest frozen_digest(const RunPlan& plan) {
     frozen.identity.vault_rule.clear();
     frozen.identity.period_from = frozen.identity.period_to = base::TimePoint();
     frozen.identity.drift_auc.reset();
+    frozen.identity.read_before = 0;
     frozen.delta = plan.delta;
     frozen.selection_digest = plan.selection_digest;
     for (const GroupPlan& group : plan.groups) {

@@ -135,6 +135,7 @@ void members(A& a, RunIdentity& i) {
     a("period_to", i.period_to);
     a.unless_default("drift_auc", i.drift_auc);
     a.unless_default("missed_in_training", i.missed_in_training);
+    a.unless_default("read_before", i.read_before);
 }
 
 template <class A>

@@ -48,12 +48,19 @@ std::string general_terms(const GateConfig& config) {
     return out;
 }
 
+/// Returns whether the claim is about the population that the vault's persons were drawn from, too.
+bool of_population(const RunPlan& plan) {
+    return plan.config.records_per_person > 0 && plan.identity.read_before == 0;
+}
+
 /// Returns what is claimed besides the groups' tests.
 std::string constraints_of(const RunPlan& plan) {
+    const bool people = plan.config.records_per_person > 0 && !of_population(plan);
     std::string out;
     for (const ConstraintPlan& constraint : plan.constraint_plans) {
-        out +=
-            out.empty() ? ", and over people like these, on average, the constraints hold: " : "; ";
+        out += !out.empty() ? "; "
+               : people     ? ", and over these people, on average, the constraints hold: "
+                            : ", and over people like these, on average, the constraints hold: ";
         out += fmt::format("{} ({})", constraint.name, constraint.expression);
     }
     return out;
@@ -187,9 +194,15 @@ void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
                               records, records == 1 ? "" : "s"));
         add(false,
             "which of a person's records are in the vault does not depend on what was decided");
-        add(false,
-            "for what is claimed of the population: the persons of the vault are a random sample "
-            "of it");
+        if (of_population(c.plan)) {
+            add(false,
+                "for what is claimed of the population: the persons of the vault are a random "
+                "sample of it");
+        } else {
+            add(true, fmt::format("nothing is claimed of the population: an earlier epoch has read "
+                                  "records of {} of the persons",
+                                  c.plan.identity.read_before));
+        }
     } else {
         add(true,
             "no person is both in D_c and in the vault; all records of a person are one unit");
@@ -315,7 +328,7 @@ std::string claim_of(const Certificate& c) {
         id.anchor_id.empty()
             ? ""
             : fmt::format(", and {} that of anchor {}", better_than(c.plan.config), id.anchor_id),
-        c.plan.config.records_per_person > 0
+        of_population(c.plan)
             ? ", and so it is on average over the population that these persons were drawn from"
             : "",
         constraints_of(c.plan));

@@ -120,15 +120,20 @@ certification::GateConfig Gate::config_of(const Submission& run, const DeltaLedg
 
 /// Returns the vault as known at `t` without records that a run of an earlier epoch has read: an
 /// epoch after the first is a new budget, and needs records of its own.
-Result<training_set::VaultSet> Gate::vault_of_epoch(const LedgerView& history, TimePoint t) const {
-    RAMPART_TRY(auto vault, deps_.records.vault_rows(t));
+Result<Gate::EpochVault> Gate::vault_of_epoch(const LedgerView& history, TimePoint t) const {
+    EpochVault out;
+    RAMPART_TRY(out.vault, deps_.records.vault_rows(t));
     if (settings_.max_age_months > 0)
-        vault = training::decided_since(vault, base::add_months(t, -settings_.max_age_months));
+        out.vault =
+            training::decided_since(out.vault, base::add_months(t, -settings_.max_age_months));
     const auto charged = history.epoch_start();
-    if (!charged) return vault;
+    if (!charged) return out;
     RAMPART_TRY(const auto read, deps_.records.vault_rows(*charged));
-    if (read.rows.empty()) return vault;
-    return training::decided_since(vault, read.rows.back().event_time + base::Duration::micros(1));
+    if (read.rows.empty()) return out;
+    const auto unread = read.rows.back().event_time + base::Duration::micros(1);
+    out.vault = training::decided_since(out.vault, unread);
+    out.read_before = training::persons_of_both(out.vault, read);
+    return out;
 }
 
 /// Returns the AUC of the vault's records against all applicants of the last weeks; nullopt: too
@@ -180,8 +185,10 @@ Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& l
     const auto &candidate = run.candidate.policy, &reference = run.reference.policy;
     RAMPART_TRY(const auto history, LedgerView::of(ledger));
     Inputs in;
-    RAMPART_TRY(in.vault, vault_of_epoch(history, run.at));
+    RAMPART_TRY(auto records, vault_of_epoch(history, run.at));
+    in.vault = std::move(records.vault);
     in.identity = identity_of(run, deps_.product, in.vault, settings_.max_age_months);
+    in.identity.read_before = records.read_before;
     RAMPART_TRY(in.identity.drift_auc, drift_auc(in.vault, run.at));
     in.config = config_of(run, ledger);
     RAMPART_TRY(in.constraints, certification::ConstraintSet::compile(in.config));
@@ -211,7 +218,7 @@ Result<training::GateForecastInputs> Gate::forecast_inputs(TimePoint t) const {
     const auto& config = settings_.config;
     const auto delta = ledger.next_delta();  // none before the first epoch, or when it is spent
     RAMPART_TRY(const auto history, LedgerView::of(ledger));
-    RAMPART_TRY(const auto vault, vault_of_epoch(history, t));
+    RAMPART_TRY(const auto records, vault_of_epoch(history, t));
     certification::EpochOpened next;
     next.delta_epoch = config.delta_epoch;
     next.runs = config.runs_per_epoch;
@@ -219,7 +226,7 @@ Result<training::GateForecastInputs> Gate::forecast_inputs(TimePoint t) const {
     next.reserve = config.calibration_level;
     return training::GateForecastInputs{config,
                                         delta ? *delta : certification::delta_of_run(next, 0, 0),
-                                        training::persons_by_group(vault)};
+                                        training::persons_by_group(records.vault)};
 }
 
 Result<bool> Gate::allows_further_look(const PolicyPair& pair) const {

@@ -25,9 +25,8 @@ certification::RunIdentity identity_of(const Submission& run, const domain::Prod
     identity.feature_schema_id = vault.schema.digest().hex();
     identity.metric = metric_text(product);
     identity.vault_rule = fmt::format(
-        "decisions of the vault, the first of each person from the epoch's first record on, whose "
-        "label and impact had "
-        "matured as known at {}",
+        "decisions of the vault, the first of each person from the epoch's first record on that "
+        "does not repeat an earlier draw, whose label and impact had matured as known at {}",
         base::to_iso8601(vault.as_known_at));
     if (max_age_months > 0)
         identity.vault_rule += fmt::format(", not older than {} months", max_age_months);

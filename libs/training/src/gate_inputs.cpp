@@ -268,6 +268,15 @@ training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::
     return out;
 }
 
+size_t persons_of_both(const training_set::VaultSet& vault, const training_set::VaultSet& read) {
+    std::set<std::string_view> earlier, both;
+    for (const auto& row : read.rows) earlier.insert(row.person.value());
+    for (const auto& row : vault.rows) {
+        if (earlier.contains(row.person.value())) both.insert(row.person.value());
+    }
+    return both.size();
+}
+
 Result<ope::LoggedFeedback> selection_feedback(const training_set::DevelopmentSet& development,
                                                const model::Policy& candidate,
                                                const model::Policy& reference,

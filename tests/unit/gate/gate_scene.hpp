@@ -40,6 +40,8 @@ class MemoryRecords final : public RecordSource {
             if (row.impact && n-- == 0) row.impact = 1e6;
         }
     }
+    /// Makes the last record one of the person of the first.
+    void return_last() { rows_.rows.back().person = rows_.rows.front().person; }
     base::Result<training_set::ApplicantSet> applicants(base::TimePoint,
                                                         base::TimePoint) const override {
         return training_set::ApplicantSet{rows_.schema, {}, {}};

@@ -110,6 +110,26 @@ TEST_F(GateScene, ABudgetThatIsSpentRefusesUntilANewEpochWithRecordsOfItsOwn) {
     EXPECT_EQ(ledger().epoch(), 2u);
 }
 
+TEST_F(GateScene, OfPersonsWhomAnEarlierEpochHasReadNothingIsClaimedForThePopulation) {
+    settings.config.runs_per_epoch = 1;
+    const auto second_epoch = [&] {
+        test(submission("worse", kHalf));
+        auto run = submission("better", kAll);
+        run.epoch_note = "the first is spent";
+        run.opens_epoch = 2;
+        return certificate(test(run));
+    };
+    const auto others = second_epoch();
+    EXPECT_EQ(others.plan.identity.read_before, 0u);
+    EXPECT_NE(others.claim.find("population"), std::string::npos) << others.claim;
+    store.ledger.clear();
+    records.return_last();
+    const auto returning = second_epoch();
+    EXPECT_EQ(returning.plan.identity.read_before, 1u);
+    EXPECT_EQ(returning.verdict, Verdict::kCertified);
+    EXPECT_EQ(returning.claim.find("population"), std::string::npos) << returning.claim;
+}
+
 TEST_F(GateScene, ARefusedRunOpensNoEpochAndSaysSo) {
     test(submission("worse", kHalf));
     auto run = submission("far", kAll);

@@ -44,6 +44,9 @@ struct RunIdentity {
     /// Constraints of its training that the candidate misses, and by how much; empty: none. The
     /// gate does not test them.
     std::string missed_in_training{};
+    /// Persons of the vault of whom an earlier epoch has read a record. Then the claim is about the
+    /// vault's people alone: answers of that epoch may have told what kind of people they are.
+    size_t read_before = 0;
 };
 
 /// Plan of a group, made before its impacts are read. All but q_*, plan_variance and

@@ -94,8 +94,12 @@ class Gate {
     base::Result<bool> begin_epoch(const Submission& run, certification::DeltaLedger& ledger) const;
     certification::GateConfig config_of(const Submission& run,
                                         const certification::DeltaLedger& ledger) const;
-    base::Result<training_set::VaultSet> vault_of_epoch(const certification::LedgerView& history,
-                                                        base::TimePoint t) const;
+    struct EpochVault {
+        training_set::VaultSet vault;
+        size_t read_before = 0;  // persons of whom an earlier epoch has read a record
+    };
+    base::Result<EpochVault> vault_of_epoch(const certification::LedgerView& history,
+                                            base::TimePoint t) const;
     base::Result<std::optional<double>> drift_auc(const training_set::VaultSet& vault,
                                                   base::TimePoint t) const;
     base::Result<std::optional<model::LoadedPolicy>> anchor_of(

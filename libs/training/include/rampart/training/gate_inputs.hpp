@@ -31,6 +31,9 @@ std::vector<size_t> gate_rows(const training_set::DevelopmentSet& set,
 /// its own.
 training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::TimePoint from);
 
+/// Returns how many persons of the vault's rows are among those of `read`.
+size_t persons_of_both(const training_set::VaultSet& vault, const training_set::VaultSet& read);
+
 /// Returns the development set in the form that the gate plans from: decisions and impacts, and for
 /// constraints labels and the conditions that each row meets. Later records of a person are left
 /// out, here and below. Errors: also
