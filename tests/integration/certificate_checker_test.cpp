@@ -110,6 +110,7 @@ struct Drawn {
         if (!vault.decisions.anchor.empty()) out.anchor_id = "anchor-1";
         if (config.max_drift_auc) out.drift_auc = 0.53;
         out.read_before = vault.decisions.size() % 2;
+        if (vault.decisions.size() % 5 == 0) out.acknowledged_alarm = "no fault found";
         return out;
     }
 

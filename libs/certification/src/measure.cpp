@@ -422,7 +422,7 @@ std::optional<PublicResult> find_figure_fault(const RunPlan& plan) {
                        group.name, config.max_missing_rate);
     }
     const std::string where = uncalibrated(plan);
-    if (where.empty()) return std::nullopt;
+    if (where.empty() || !plan.identity.acknowledged_alarm.empty()) return std::nullopt;
     // where, but not by how much: the figure depends on the vault's draws
     const std::string level =
         config.max_calibration_z

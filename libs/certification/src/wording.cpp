@@ -176,10 +176,17 @@ void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
             ? fmt::format("|z| <= {}", *config.max_calibration_z)
             : fmt::format("at a level of {} for the epoch, {} for each test,",
                           config.calibration_level, calibration_level_of_a_test(c.plan));
-    add(true, fmt::format("approvals drawn agree with the logged probabilities: {} over all "
-                          "records, for each logging policy and in each group, and so within "
-                          "tenths of the probability",
-                          bound));
+    const std::string& why = c.plan.identity.acknowledged_alarm;
+    if (!why.empty()) {
+        add(false, fmt::format("approvals drawn agree with the logged probabilities; an alarm of "
+                               "the test of that was acknowledged in this epoch: {}",
+                               why));
+    } else {
+        add(true, fmt::format("approvals drawn agree with the logged probabilities: {} over all "
+                              "records, for each logging policy and in each group, and so within "
+                              "tenths of the probability",
+                              bound));
+    }
     add(true, fmt::format("each action that matters had a positive logged probability wherever the "
                           "candidate {}{}",
                           config.at_least ? "may take it" : "differs from the reference",

@@ -65,6 +65,13 @@ GateSettings read_gate_settings(config::Table& root) {
     const double delta = settings.config.delta_epoch;  // calibration_level is paid out of it
     settings.config.calibration_level =
         gate.number("calibration_level", delta / 1e6, delta / 2, delta / 10);
+    if (gate.has("acknowledged_alarm")) {
+        auto alarm = gate.table("acknowledged_alarm");
+        settings.acknowledged_epoch =
+            static_cast<uint32_t>(alarm.integer("epoch", 1, 1'000'000'000));
+        settings.acknowledged_why = alarm.string("why");
+        if (settings.acknowledged_why.empty()) alarm.fail("why", "must say what was looked for");
+    }
     settings.config.max_missing_rate = gate.number("max_missing_rate", 0, 1, 0.02);
     if (gate.has("missing_gamma"))
         settings.config.missing_gamma = gate.number("missing_gamma", 0, 1e9);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <numeric>
 
+#include "rampart/certification/certificate_file.hpp"
 #include "unit/certification/gate.hpp"
 
 namespace rampart::certification {
@@ -466,6 +467,31 @@ TEST(GateRun, ManyLoansOfAPersonAreRefusedWhereTheirNumberIsLimited) {
     EXPECT_TRUE(gate.check()->prepared);
     d.unit_id[4] = d.unit_id[0];
     EXPECT_EQ(gate.refusal().reason, "too_many_records");
+}
+
+TEST(GateRun, AnAlarmThatWasAcknowledgedRefusesNoRunAndStandsInTheCertificate) {
+    Gate gate(0.6);
+    base::Random random(8);
+    gate.vault = test::simulate({.records = 2000, .skill = 0.6, .miscalibration = 0.1}, random);
+    EXPECT_EQ(gate.refusal().reason, "propensities_do_not_fit");
+    gate.identity.acknowledged_alarm = "looked for, not found";
+    const auto prepared = *gate.check()->prepared;
+    ASSERT_TRUE(
+        gate.ledger.append(*gate.ledger.next_registration(prepared.request(), base::TimePoint())));
+    const auto ticket = *gate.ledger.ticket(prepared.request());
+    const auto result = *run(prepared, ticket, gate.vault.impact);
+    const auto key = base::SigningKey::generate();
+    const auto sealed = *seal(prepared, {ticket, result, base::TimePoint(), base::TimePoint(), key},
+                              gate.vault.impact);
+    const auto certificate = *verify(sealed.certificate, sealed.evidence, key.public_key());
+    size_t found = 0;
+    for (const auto& assumption : certificate.assumptions) {
+        if (assumption.text.find("approvals drawn agree") == std::string::npos) continue;
+        ++found;
+        EXPECT_FALSE(assumption.tested);
+        EXPECT_NE(assumption.text.find("looked for, not found"), std::string::npos);
+    }
+    EXPECT_EQ(found, 1u);
 }
 
 TEST(Precheck, NeedsNoImpactOfTheVault) {

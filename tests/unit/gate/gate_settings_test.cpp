@@ -36,6 +36,20 @@ TEST(GateSettings, TheLevelOfTheCalibrationAlarmIsSetInItsRange) {
     }
 }
 
+TEST(GateSettings, AnAlarmIsAcknowledgedForOneEpochWithAReason) {
+    EXPECT_EQ(settings_of("").value().acknowledged_epoch, 0u);
+    const auto settings =
+        settings_of("[gate.acknowledged_alarm]\nepoch = 3\nwhy = \"no fault found\"").value();
+    EXPECT_EQ(settings.acknowledged_epoch, 3u);
+    EXPECT_EQ(settings.acknowledged_why, "no fault found");
+    for (const char* wrong : {"epoch = 3", "epoch = 0\nwhy = \"x\"", "epoch = 3\nwhy = \"\""}) {
+        const auto refused = settings_of(fmt::format("[gate.acknowledged_alarm]\n{}", wrong));
+        ASSERT_FALSE(refused) << wrong;
+        EXPECT_NE(refused.error().message.find("gate.acknowledged_alarm"), std::string::npos)
+            << refused.error().message;
+    }
+}
+
 TEST(GateSettings, AConstraintThatCannotBeReadNamesItsPlace) {
     const auto settings =
         settings_of("[[gate.constraint]]\nname = \"c\"\nexpression = \"mean(decision\"");
