@@ -1,6 +1,6 @@
-// Records that a certificate takes, relative to equal shares of an epoch's delta and a range that is
-// the vault's own: the price of each repair of the guarantee. World, effect and group size stand
-// here: K = 12, run 6, 90 % power.
+// Records that a certificate takes, relative to equal shares of an epoch's delta and a range that
+// is the vault's own: the price of each repair of the guarantee. World, effect and group size
+// stand here: K = 12, run 6, 90 % power.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,8 +22,8 @@ constexpr uint32_t kRuns = 12, kBefore = 5;  // run 6
 constexpr size_t kGroups = 1500, kMost = 4000;
 
 /// Values of the persons of one group in one world: half of them are good and bring 75 with 0.9,
-/// else -150, the others with 0.35. The reference approves all with 0.5; the candidate moves that by
-/// 0.25, for two of three in the right direction.
+/// else -150, the others with 0.35. The reference approves all with 0.5; the candidate moves that
+/// by 0.25, for two of three in the right direction.
 std::vector<double> persons(base::Random& random) {
     constexpr double kCentre = -10;  // near the mean impact of an approval
     std::vector<double> values;

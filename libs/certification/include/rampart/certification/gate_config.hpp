@@ -34,8 +34,9 @@ enum class Spending {
     /// the epoch: candidates that build on the answers can be fitted to the vault.
     kEqual,
     /// By the history of answers: m registrations, first and further looks together, of which s
-    /// were certified; a run is registered while m < K. Whatever candidates were made from the answers,
-    /// the chance that a harmful one is certified in the epoch is at most delta: delta_of_run().
+    /// were certified; a run is registered while m < K. Whatever candidates were made from the
+    /// answers, the chance that a harmful one is certified in the epoch is at most delta:
+    /// delta_of_run().
     kByHistory,
 };
 std::string_view to_string(Spending spending);  // "equal", "by_history"
