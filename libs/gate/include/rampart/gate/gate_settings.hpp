@@ -20,7 +20,7 @@ struct GateSettings {
     bool look_again = false;
     /// Tests each candidate also against the reference of the epoch's first run.
     bool anchor = false;
-    /// Epoch whose alarm of the test of logged probabilities was found to be false, and why; 0: none
+    /// Epoch whose alarm of the test of logged probabilities was found false, and why; 0: none
     uint32_t acknowledged_epoch = 0;
     std::string acknowledged_why{};
     int max_age_months = 0;  // limit of the age of vault records; 0: no limit
