@@ -305,7 +305,7 @@ Status VaultMeasure::read(const VaultSource& source) {
 std::optional<PublicResult> VaultMeasure::record_fault() const {
     const size_t allowed = config_->records_per_person;
     if (allowed > 0 && most_of_a_person_ > allowed) {
-        return refused(Reason::kTooManyRecords,
+        return refused(Reason::kRecordsPerPerson,
                        "a person has {} records in the vault, at most {} are allowed: give the "
                        "first ones only",
                        most_of_a_person_, allowed);

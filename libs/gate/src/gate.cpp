@@ -102,9 +102,9 @@ Result<std::string> Gate::spending_note() const {
         epoch.epoch, to_string(epoch.spending), proves, to_string(settings_.config.spending));
 }
 
-/// Returns the settings of the run's test: the epoch's spending and reserve and, for a distilled candidate,
-/// another trust region. It carries no exact copy of the reference to be clipped to, so that the
-/// gate measures how far it strays in P(approve), the one that matters where declines have a known
+/// Returns the settings of the run's test: the epoch's spending and reserve and, for a distilled
+/// candidate, another trust region. It carries no exact copy of the reference to be clipped to, so
+/// that the gate measures how far it strays in P(approve), the one that matters where declines have a known
 /// impact. Whether it is distilled is known from the trainer, never from the model file.
 certification::GateConfig Gate::config_of(const Submission& run, const DeltaLedger& ledger) const {
     certification::GateConfig config = settings_.config;

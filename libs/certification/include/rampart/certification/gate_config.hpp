@@ -85,11 +85,11 @@ struct GateConfig {
     double margin = 0;   // in impact units per record; > 0 tolerates a loss, < 0 demands a gain
     /// Largest number of records of a person, chosen by a rule that no decision influences. The
     /// range of a person's values is then fixed before the vault is read, by the development set
-    /// and what trust region and declared impacts allow (see planned_range), so that the test holds
-    /// for the population that the vault was drawn from, too. 0: no limit, the range is that of the
+    /// and what trust region and declared impacts allow, so that the test holds for the population
+    /// that the vault was drawn from, too. 0: no limit, the range is that of the
     /// vault's own records, and the test holds for its people alone; as older certificates have it.
     unsigned records_per_person = 0;  // at most 1000
-    unsigned min_units = 50;  // persons a group must have in the vault, >= 2
+    unsigned min_units = 50;          // persons a group must have in the vault, >= 2
     /// Outcomes per action that matters that a group must have in the development set, >= 2.
     unsigned min_outcomes = 10;
     /// Chance of passing, as the development set forecasts it, below which a run is refused, so

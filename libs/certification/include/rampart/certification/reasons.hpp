@@ -105,14 +105,14 @@ namespace rampart::certification {
       "overrides.")                                                                                \
     X(kRangeGrew, kFailedPrecondition, "range_grew",                                               \
       "Take another candidate, or open a new epoch.")                                              \
+    X(kRecordsPerPerson, kInvalidArgument, "records_per_person",                                   \
+      "Give at most records_per_person records of each person, the first ones.")                   \
     X(kRunOpen, kFailedPrecondition, "run_open", "Take the open run up again, or close it first.") \
     X(kShortKey, kInvalidArgument, "short_key", "Give a pseudonym key of at least 16 bytes.")      \
     X(kTimeGoesBack, kInvalidArgument, "time_goes_back",                                           \
       "Correct the clock, and name a time not before the last one recorded.")                      \
     X(kTooManyConstraints, kInvalidArgument, "too_many_constraints",                               \
       "Give fewer constraints, or constraints that share conditions.")                             \
-    X(kTooManyRecords, kInvalidArgument, "too_many_records",                                       \
-      "Give at most records_per_person records of each person, the first ones.")                   \
     X(kTruncatedEvidence, kDataLoss, "truncated_evidence",                                         \
       "Get the evidence file again; it is cut off.")                                               \
     X(kVaultChanged, kFailedPrecondition, "vault_changed",                                         \
