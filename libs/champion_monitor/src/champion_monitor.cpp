@@ -31,6 +31,7 @@ DevelopmentSet rows_of(const DevelopmentSet& set, const Wanted& wanted) {
         out.rows.push_back(set.rows[i]);
         out.features.insert(out.features.end(), features.begin(), features.end());
     }
+    training_set::number_records(out.rows);  // the first of a person among these
     return out;
 }
 
