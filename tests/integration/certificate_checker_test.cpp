@@ -204,6 +204,7 @@ std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback& vault,
         identity.vault_rule += fmt::format(", look {}", earlier->plan.look + 1);
         identity.period_to = identity.period_to + base::Duration::days(30);
         identity.read_before = 3;
+        identity.repeats = 2;
     }
     const auto checked =
         precheck({drawn.config, identity, ledger, test::kPseudonymKey, drawn.selection, earlier},

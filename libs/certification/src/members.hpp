@@ -136,6 +136,8 @@ void members(A& a, RunIdentity& i) {
     a.unless_default("drift_auc", i.drift_auc);
     a.unless_default("missed_in_training", i.missed_in_training);
     a.unless_default("read_before", i.read_before);
+    a.unless_default("repeats", i.repeats);
+    a.unless_default("later_records", i.later_records);
     a.unless_default("acknowledged_alarm", i.acknowledged_alarm);
 }
 

@@ -199,6 +199,9 @@ void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
         add(true, fmt::format("no person is both in D_c and in the vault, or has more than {} "
                               "record{} in it",
                               records, records == 1 ? "" : "s"));
+        add(true, fmt::format("{} applications that repeat an earlier draw and {} later records of "
+                              "persons are left out",
+                              c.plan.identity.repeats, c.plan.identity.later_records));
         add(false,
             "which of a person's records are in the vault does not depend on what was decided");
         if (of_population(c.plan)) {

@@ -189,6 +189,8 @@ Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& l
     in.vault = std::move(records.vault);
     in.identity = identity_of(run, deps_.product, in.vault, settings_.max_age_months);
     in.identity.read_before = records.read_before;
+    in.identity.repeats = in.vault.repeats;
+    in.identity.later_records = training::later_records(in.vault);
     if (ledger.epoch() == settings_.acknowledged_epoch)
         in.identity.acknowledged_alarm = settings_.acknowledged_why;
     RAMPART_TRY(in.identity.drift_auc, drift_auc(in.vault, run.at));

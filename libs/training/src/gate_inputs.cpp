@@ -1,5 +1,6 @@
 #include "rampart/training/gate_inputs.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -266,6 +267,12 @@ training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::
     }
     out.repeats = training_set::number_records(out.rows);
     return out;
+}
+
+size_t later_records(const training_set::VaultSet& vault) {
+    return static_cast<size_t>(std::count_if(
+        vault.rows.begin(), vault.rows.end(),
+        [](const auto& row) { return !row.repeat && row.ordinal >= kRecordsPerPerson; }));
 }
 
 size_t persons_of_both(const training_set::VaultSet& vault, const training_set::VaultSet& read) {

@@ -126,6 +126,7 @@ TEST_F(GateScene, OfPersonsWhomAnEarlierEpochHasReadNothingIsClaimedForThePopula
     records.return_last();
     const auto returning = second_epoch();
     EXPECT_EQ(returning.plan.identity.read_before, 1u);
+    EXPECT_EQ(returning.plan.identity.later_records, 0u) << "in this epoch it is the first";
     EXPECT_EQ(returning.verdict, Verdict::kCertified);
     EXPECT_EQ(returning.claim.find("population"), std::string::npos) << returning.claim;
 }

@@ -86,6 +86,8 @@ TEST(GateInputs, AnEpochsFirstRecordOfAPersonIsTheFirstFromItsBeginOn) {
     ASSERT_EQ(later.rows.size(), kRows - 10);
     EXPECT_EQ(later.rows[0].ordinal, 0u);
     EXPECT_EQ(later.rows[10].ordinal, 1u);
+    EXPECT_EQ(later_records(later), 1u);
+    EXPECT_EQ(persons_of_both(later, vault_of(development)), kRows - 11);
 }
 
 TEST(GateInputs, ARepeatIsNeverReadNotEvenAsTheFirstRecordOfAnEpoch) {

@@ -47,6 +47,9 @@ struct RunIdentity {
     /// Persons of the vault of whom an earlier epoch has read a record. Then the claim is about the
     /// vault's people alone: answers of that epoch may have told what kind of people they are.
     size_t read_before = 0;
+    /// Records of the vault's persons that are left out: those that repeat an earlier draw, and
+    /// later ones of a person with a draw of their own.
+    size_t repeats = 0, later_records = 0;
     /// Why an alarm of the test of logged probabilities is held to be false; then that test refuses
     /// no run. Empty: it was not acknowledged.
     std::string acknowledged_alarm{};

@@ -31,6 +31,9 @@ std::vector<size_t> gate_rows(const training_set::DevelopmentSet& set,
 /// its own.
 training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::TimePoint from);
 
+/// Returns how many rows are no repeats, but later ones than the gate reads of their persons.
+size_t later_records(const training_set::VaultSet& vault);
+
 /// Returns how many persons of the vault's rows are among those of `read`.
 size_t persons_of_both(const training_set::VaultSet& vault, const training_set::VaultSet& read);
 
