@@ -195,7 +195,7 @@ TEST_F(Epoch, KeepsTheSpendingThatItWasOpenedWithAndSaysSo) {
     const auto before = ledger(folder).size();
     ASSERT_LE(run_program(certify(folder)).exit_code, 1);
     ASSERT_EQ(ledger(folder).size(), before + 3);
-    EXPECT_DOUBLE_EQ(body<Registration>(ledger(folder)[before + 1]).delta, 0.1 / 12);
+    EXPECT_DOUBLE_EQ(body<Registration>(ledger(folder)[before + 1]).delta, 0.09 / 12);
     set(folder, "spending = \"equal\"\n", "");
     const auto ran = run_program(fmt::format("{} certify --config {} --model {}", kRampart,
                                              config(folder).string(), candidate_));

@@ -257,8 +257,8 @@ TEST_F(Loop, VerifyRefusesADozenForgeries) {
         {"no content", [](auto& c, auto&) { c.clear(); }},
         {"delta made smaller",
          [](auto& c, auto&) {
-             c = with_payload(
-                 c, [](auto& p) { replace_first(p, "\"delta\":0.00", "\"delta\":0.000"); });
+             c = with_payload(c,
+                              [](auto& p) { replace_first(p, "\"delta\":0.0", "\"delta\":0.00"); });
          }},
         {"claim reworded",
          [](auto& c, auto&) {
