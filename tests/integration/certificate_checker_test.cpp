@@ -46,7 +46,7 @@ struct Drawn {
     ope::LoggedFeedback selection, vault;
     size_t looks = 0;          // further looks, if the candidate does not pass before
     uint32_t runs_before = 0;  // in the epoch
-    double reserve = 0;        // of the epoch's budget
+    double reserve = 0;        // part of the epoch's budget
 
     explicit Drawn(uint64_t seed) {
         base::Random random(seed);

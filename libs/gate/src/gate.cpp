@@ -104,8 +104,8 @@ Result<std::string> Gate::spending_note() const {
 
 /// Returns the settings of the run's test: the epoch's spending and reserve and, for a distilled
 /// candidate, another trust region. It carries no exact copy of the reference to be clipped to, so
-/// that the gate measures how far it strays in P(approve), the one that matters where declines have a known
-/// impact. Whether it is distilled is known from the trainer, never from the model file.
+/// that the gate measures how far it strays in P(approve), the one that matters where declines have
+/// a known impact. Whether it is distilled is known from the trainer, never from the model file.
 certification::GateConfig Gate::config_of(const Submission& run, const DeltaLedger& ledger) const {
     certification::GateConfig config = settings_.config;
     config.spending = ledger.current()->spending;

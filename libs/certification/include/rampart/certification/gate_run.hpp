@@ -45,7 +45,7 @@ struct RunIdentity {
     /// gate does not test them.
     std::string missed_in_training{};
     /// Persons of the vault of whom an earlier epoch has read a record. Then the claim is about the
-    /// vault's people alone: answers of that epoch may have told what kind of people they are.
+    /// vault's people alone: that epoch's answers may show what kind of people they are.
     size_t read_before = 0;
     /// Records of the vault's persons that are left out: those that repeat an earlier draw, and
     /// later ones of a person with a draw of their own.
