@@ -17,12 +17,14 @@ std::pair<Pseudonym, Pseudonym> place_of(const VaultRecord& r) { return {r.unit,
 /// Returns whether the record says the same as then.
 bool same(const GateConfig& config, const VaultRecord& then, const VaultRecord& now,
           Compare compare) {
+    if (compare == Compare::kDecisions) {
+        return then.p == now.p && then.candidate == now.candidate &&
+               then.reference == now.reference && then.anchor == now.anchor &&
+               then.groups == now.groups;
+    }
     const bool counts = then.has_impact && outcome_expected(config, then.granted());
-    if (compare == Compare::kImpacts) return !counts || then.impact == now.impact;
-    return then.p == now.p && then.candidate == now.candidate && then.reference == now.reference &&
-           then.anchor == now.anchor && then.groups == now.groups &&
-           then.approved == now.approved && then.overridden == now.overridden &&
-           (!counts || now.has_impact);
+    return then.approved == now.approved && then.overridden == now.overridden &&
+           (!counts || then.impact == now.impact);  // NaN is not
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 
 namespace rampart::certification {
 
-/// How much of the records is compared: what was known before outcomes, or outcomes alone.
+/// Part of the records that is compared: what follows from features, before the charge; draws and
+/// what became of people, after it, since a refusal would tell of them for free.
 enum class Compare { kDecisions, kImpacts };
 
 /// Checks that all records of the earlier look are in the vault with equal values: the wealth of

@@ -11,6 +11,7 @@
 #include "rampart/certification/reasons.hpp"
 #include "run_access.hpp"
 #include "selection_plan.hpp"
+#include "verify.hpp"
 
 namespace rampart::certification {
 namespace {
@@ -109,6 +110,13 @@ base::Status keep_bets(const RunPlan& earlier, RunPlan& plan) {
     return base::ok();
 }
 
+PublicResult other_settings() {
+    return {Verdict::kRefused, "other_settings",
+            "a further look needs the settings, groups, policies and metric of the first, the "
+            "bound betting, centres that are no regression, and no constraints: "
+            "register a run of its own"};
+}
+
 base::Status check_power(const PreparedRun& run) {
     const double wanted = run.plan().config.min_power;
     if (wanted == 0) return base::ok();
@@ -181,6 +189,8 @@ Result<std::optional<PublicResult>> prepare(const PrecheckInputs& in, const Vaul
     if (auto fault = find_figure_fault(plan)) return fault;
     plan.selection_digest = earlier != nullptr ? earlier->selection_digest : digest_of(selection);
     if (earlier != nullptr) {
+        if (vault.names().groups != names_of(*earlier).groups)
+            return std::optional(other_settings());
         RAMPART_RETURN_IF_ERROR(check_inclusion(*in.earlier, vault, Compare::kDecisions));
         RAMPART_RETURN_IF_ERROR(keep_bets(*earlier, plan));
         RunAccess::earlier(run) = *in.earlier;
@@ -274,11 +284,7 @@ Result<PrecheckResult> precheck(const PrecheckInputs& in, const VaultSource& vau
     plan.delta = *delta;
     if (in.earlier != nullptr) {
         if (!may_look_again(in.earlier->plan, in.config, in.identity)) {
-            out.result = {
-                Verdict::kRefused, "other_settings",
-                "a further look needs the settings, policies and metric of the first, the "
-                "bound betting, centres that are no regression, and no constraints: "
-                "register a run of its own"};
+            out.result = other_settings();
             return out;
         }
         plan.look = in.earlier->plan.look + 1;

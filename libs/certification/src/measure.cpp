@@ -329,9 +329,9 @@ std::optional<PublicResult> VaultMeasure::record_fault() const {
     }
     if (outside_ > 0) {
         return refused(Reason::kOutsideTrustRegion,
-                       "on {} records the candidate is further from the "
+                       "on some records of the vault the candidate is further from the "
                        "reference s than {}: clip it to the trust region",
-                       outside_, trust_region_text(*config_));
+                       trust_region_text(*config_));
     }
     return unchanged_group();
 }

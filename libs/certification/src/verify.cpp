@@ -95,10 +95,12 @@ Status check_ledger_reference(const Certificate& c) {
 }
 
 /// Checks the bets. At a further look they are the first look's, in the frozen part of the plan.
-Status check_kept_bets(Comparison& compare, const GroupPlan& group) {
+Status check_kept_bets(Comparison& compare, const RunPlan& plan, const GroupPlan& group) {
     const double cost =
         *std::max_element(group.bets.bets.begin(), group.bets.bets.end()) * -group.lo;
     compare.equal("bets (they could lose everything)", cost <= 0.999, true);
+    compare.equal("bet_weights", group.bets.weights, stats::BettingOptions().weights);
+    compare.equal("bet_cap", group.bets.cap, std::max(plan.config.bet_cap, cost));
     return compare.status();
 }
 
@@ -129,7 +131,7 @@ Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded, const Gr
     compare.same("max_weight_deviation", w.max_weight_deviation, v.max_weight_deviation);
     compare.same("calibration_z", w.calibration_z, v.calibration_z);
     compare.same("decile_z", w.decile_z, v.decile_z);
-    if (plan.look > 0) return check_kept_bets(compare, recorded);
+    if (plan.look > 0) return check_kept_bets(compare, plan, recorded);
     const auto bets = plan_group_bets(plan, again);
     if (!bets)
         return differs(fmt::format("group {}: bets ({})", recorded.name, bets.error().message));
@@ -152,16 +154,6 @@ Status check_plan_of_groups(const RunPlan& plan) {
                plan.groups[i].against == (i < groups ? Against::kReference : Against::kAnchor);
     }
     return fits ? base::ok() : differs("the list of groups");
-}
-
-/// Returns the names of groups in the evidence: the groups against the reference have theirs
-/// unchanged.
-VaultNames names_of(const RunPlan& plan) {
-    VaultNames names{plan.logger_ids, {}};
-    for (const GroupPlan& group : plan.groups) {
-        if (group.against == Against::kReference) names.groups.push_back(group.name);
-    }
-    return names;
 }
 
 Status check_log_figures(const RunPlan& plan, VaultMeasure& measure) {
@@ -297,6 +289,16 @@ Status check_results(const Certificate& c, const SealedResult& again) {
 }
 
 }  // namespace
+
+/// Returns the names of groups in the evidence: the groups against the reference have theirs
+/// unchanged.
+VaultNames names_of(const RunPlan& plan) {
+    VaultNames names{plan.logger_ids, {}};
+    for (const GroupPlan& group : plan.groups) {
+        if (group.against == Against::kReference) names.groups.push_back(group.name);
+    }
+    return names;
+}
 
 Status check_story(const Certificate& c) {
     RAMPART_RETURN_IF_ERROR(check_parts(c));

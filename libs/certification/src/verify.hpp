@@ -12,6 +12,9 @@ namespace rampart::certification {
 /// in order, and the sentences are those that the figures give. Errors: data_loss.
 base::Status check_story(const Certificate& certificate);
 
+/// Returns the names of loggers and groups of the run's vault.
+VaultNames names_of(const RunPlan& plan);
+
 /// Reads the vault's records of a run, with impacts. Errors: data_loss "other_evidence" for those
 /// of another certificate, and read_evidence's.
 base::Result<std::vector<VaultRecord>> read_records(const Certificate& certificate,

@@ -53,6 +53,12 @@ bool of_population(const RunPlan& plan) {
     return plan.config.records_per_person > 0 && plan.identity.read_before == 0;
 }
 
+/// Returns the error probability of the claim. A candidate that was made from answers has the
+/// epoch's: its own charge is that of one history among many. Older certificates name the charge.
+double confidence_of(const RunPlan& plan) {
+    return plan.config.records_per_person > 0 ? plan.config.delta_epoch : plan.delta;
+}
+
 /// Returns what is claimed besides the groups' tests.
 std::string constraints_of(const RunPlan& plan) {
     const bool people = plan.config.records_per_person > 0 && !of_population(plan);
@@ -199,15 +205,16 @@ void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
         add(true, fmt::format("no person is both in D_c and in the vault, or has more than {} "
                               "record{} in it",
                               records, records == 1 ? "" : "s"));
-        add(true, fmt::format("{} applications that repeat an earlier draw and {} later records of "
-                              "persons are left out",
-                              c.plan.identity.repeats, c.plan.identity.later_records));
+        add(false,
+            fmt::format("{} applications that repeat an earlier draw and {} later records of "
+                        "persons are left out",
+                        c.plan.identity.repeats, c.plan.identity.later_records));
         add(false,
             "which of a person's records are in the vault does not depend on what was decided");
         if (of_population(c.plan)) {
             add(false,
                 "for what is claimed of the population: the persons of the vault are a random "
-                "sample of it");
+                "sample of it, and the candidate was made without their features");
         } else {
             add(true, fmt::format("nothing is claimed of the population: an earlier epoch has read "
                                   "records of {} of the persons",
@@ -276,9 +283,9 @@ void add_about_constraints(const Certificate& c, std::vector<Assumption>& out) {
                               "means needs is missing, and those are counted at their worst",
                               config.max_missing_rate));
         if (config.labels_of == LabelsOf::kGranted) {
-            add(true,
-                "everybody who may meet a condition that involves labels had a positive "
-                "logged probability of approval");
+            add(true, fmt::format("everybody who may meet a condition that involves labels had a "
+                                  "positive logged probability of approval{}",
+                                  config.records_per_person > 0 ? ", or counts at the worst" : ""));
             add(false,
                 "the label is what becomes of a loan once it is granted, whoever grants it: "
                 "loans that were drawn to be approved stand for those that were not");
@@ -293,6 +300,11 @@ void add_about_rest(const Certificate& c, std::vector<Assumption>& out) {
     if (c.ledger->registration.look > 0) {
         add(config.records_per_person > 0,
             "all records of the earlier looks at this candidate are among those of this one");
+        if (config.records_per_person > 0) {
+            add(false,
+                "for what is claimed of the vault's persons: a candidate that harms them as they "
+                "are now harmed those of the earlier looks, too");
+        }
     }
     add(false,
         "logged probabilities are those that the draws were made with, and draws for different "
@@ -330,8 +342,8 @@ std::string claim_of(const Certificate& c) {
         "With confidence 1 - {} ({}), in each of the groups {} the average impact that candidate "
         "{} would "
         "have had on the {} vault decisions from {} to {} is {} {}{}{}{}.",
-        c.plan.delta, run_of(*c.ledger), group_names(c.plan), id.candidate_id, c.evidence_records,
-        base::to_iso8601(id.period_from), base::to_iso8601(id.period_to),
+        confidence_of(c.plan), run_of(*c.ledger), group_names(c.plan), id.candidate_id,
+        c.evidence_records, base::to_iso8601(id.period_from), base::to_iso8601(id.period_to),
         better_than(c.plan.config),
         c.plan.config.at_least ? fmt::format("{}", *c.plan.config.at_least)
                                : fmt::format("that of reference {}", id.reference_id),

@@ -436,14 +436,16 @@ StatementResult evaluate_statement(const Program& program, const Settings& setti
 struct EndForecast {
     double mean = 0, width = 0, spread = 0;
 };
-EndForecast forecast_end(const LeafPlan& plan, const EndPlan& end, const Sums& sums) {
+EndForecast forecast_end(const Settings& settings, const LeafPlan& plan, const EndPlan& end,
+                         const Sums& sums) {
     stats::Sum n, d;
     for (const double x : sums.n) n.add(x);
     for (const double x : sums.d) d.add(x);
     EndForecast out{.mean = n.value() / d.value()};
     std::vector<double> values;
     for (size_t u = 0; u < sums.n.size(); ++u) values.push_back(sums.n[u] - out.mean * sums.d[u]);
-    const auto units = static_cast<double>(plan.units), here = static_cast<double>(values.size());
+    const auto units = static_cast<double>(planned_units(settings, plan)),
+               here = static_cast<double>(values.size());
     const double weight = d.value() / here;  // mean weight of a person
     const double error = std::sqrt(stats::moments(values).variance / units) / weight;
     const double need = -std::log(end.delta);
@@ -456,15 +458,15 @@ EndForecast forecast_end(const LeafPlan& plan, const EndPlan& end, const Sums& s
 
 /// Returns the lower end of a statement's formula when the bounds lie `width` widths and `spread`
 /// standard deviations from the means of the development set.
-Known forecast_formula(const Program& program, const Plan& plan, size_t s, SumsCache& sums,
-                       double width, double spread) {
+Known forecast_formula(const Program& program, const Settings& settings, const Plan& plan, size_t s,
+                       SumsCache& sums, double width, double spread) {
     std::vector<Known> leaves;
     for (const Leaf& leaf : program.leaves) {
         leaves.push_back(range_of(leaf, program.impact_range));
     }
     for (const EndPlan& end : plan.statements[s]) {
         const size_t i = end.end.leaf;
-        const EndForecast f = forecast_end(plan.leaves[i], end, sums.of(end.end));
+        const EndForecast f = forecast_end(settings, plan.leaves[i], end, sums.of(end.end));
         const double bound = f.mean - width * f.width - spread * f.spread;
         const Interval range = range_of(program.leaves[i], program.impact_range);
         if (!std::isfinite(bound) || !leaves[i]) return std::nullopt;
@@ -538,8 +540,8 @@ double pass_probability(const Program& program, const Settings& settings, const 
     SumsCache sums(program, settings, plan, selection, selection_outcomes);
     double least = 1;
     for (size_t s = 0; s < program.statements.size(); ++s) {
-        const Known bound = forecast_formula(program, plan, s, sums, 1, 0);
-        const Known lower = forecast_formula(program, plan, s, sums, 1, 1);
+        const Known bound = forecast_formula(program, settings, plan, s, sums, 1, 0);
+        const Known lower = forecast_formula(program, settings, plan, s, sums, 1, 1);
         if (!bound || !lower) return 0;
         const double spread = bound->lo - lower->lo;
         const double certain = bound->lo >= 0 ? 1 : 0;

@@ -251,8 +251,11 @@ Status Gate::abandon_open_run(DeltaLedger& ledger, std::string_view why, TimePoi
 
 Result<Answer> Gate::refuse(const Inputs& inputs, const certification::PublicResult& result,
                             TimePoint t) {
-    RAMPART_TRY(const auto files, certification::seal_refusal(inputs.config, inputs.identity,
-                                                              result, t, deps_.signing_key));
+    // who applies again may follow from what was drawn, and a refusal may be read by everyone
+    auto identity = inputs.identity;
+    identity.read_before = identity.repeats = identity.later_records = 0;
+    RAMPART_TRY(const auto files,
+                certification::seal_refusal(inputs.config, identity, result, t, deps_.signing_key));
     RAMPART_TRY(const auto id, deps_.store.store_certificate(files, t));
     return Answer{result, id.hex(), id.hex()};
 }

@@ -176,7 +176,7 @@ struct PrecheckInputs {
 ///
 /// Refuses a further look where the settings are others or constraints were added
 /// ("other_settings"), where a record of that look is gone or says something else
-/// ("earlier_records_changed"; that impacts are the same is checked by run()), and, where the range
+/// ("earlier_records_changed"; that draws and impacts are the same is checked by run()), and, where the range
 /// is not fixed beforehand, where it grew so much that the bets could lose everything
 /// ("range_grew"). Without `earlier` it would be a run of its own.
 ///
