@@ -66,9 +66,10 @@ struct Alarms {
 };
 
 /// An epoch of looks at a log that grows.
-Alarms epoch_of_looks(base::Random& random, double shift) {
+Alarms epoch_of_looks(base::Random& random, double shift, unsigned records_per_person = 0) {
     auto config = lender_config();
     config.min_units = 2;
+    config.records_per_person = records_per_person;
     const auto ledger = ledger_for(config);
     const auto selection = log_of(random, 300, "c", 0);
     const auto vault = log_of(random, kRecords, "v", shift);
@@ -104,6 +105,18 @@ TEST(CalibrationLevel, HonestLogsAlarmInAtMostItsShareOfEpochsAndAWrongLogStillD
     const double found =
         rate_of("a policy that approves 20 points more often than it logs", kWrong, 72,
                 [](base::Random& random) { return epoch_of_looks(random, 0.2).by_level; });
+    EXPECT_GT(found, 0.9);
+}
+
+TEST(CalibrationLevel, BetsAlarmInAtMostItsShareOfEpochsHoweverOftenTheyAreLookedAt) {
+    constexpr int kEpochs = 600, kWrong = 60;
+    const double honest =
+        rate_of("honest logs, bets at level 0.01", kEpochs, 73,
+                [](base::Random& random) { return epoch_of_looks(random, 0, 1).by_level; });
+    EXPECT_LE(honest, at_most(lender_config().calibration_level, kEpochs));
+    const double found =
+        rate_of("bets, a policy that approves 20 points more often than it logs", kWrong, 74,
+                [](base::Random& random) { return epoch_of_looks(random, 0.2, 1).by_level; });
     EXPECT_GT(found, 0.9);
 }
 

@@ -122,6 +122,9 @@ base::Status validate(const GateConfig& c) {
     const double z = c.max_calibration_z.value_or(1);
     RAMPART_RETURN_IF_ERROR(
         require(z > 0 && std::isfinite(z), "max_calibration_z", z, "be positive"));
+    RAMPART_RETURN_IF_ERROR(require(!c.max_calibration_z || c.records_per_person == 0,
+                                    "max_calibration_z", z,
+                                    "be left out with records_per_person: give calibration_level"));
     const double drift = c.max_drift_auc.value_or(0.5);
     RAMPART_RETURN_IF_ERROR(
         require(drift >= 0.5 && drift <= 1, "max_drift_auc", drift, "lie in [0.5, 1]"));

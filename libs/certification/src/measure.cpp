@@ -31,10 +31,34 @@ double trust_unit(const GateConfig& config, double s) {
     return config.trust_region == TrustRegion::kApprovals ? s : std::min(s, 1 - s);
 }
 
+/// Returns where the draws are furthest from the logged propensities.
+std::string furthest(const RunPlan& plan) {
+    const auto of = [](double z, double deciles) { return std::max(std::abs(z), deciles); };
+    double most = of(plan.calibration_z, plan.decile_z);
+    std::string where = "over all records";
+    const auto see = [&](double distance, std::string place) {
+        if (distance > most) most = distance, where = std::move(place);
+    };
+    for (size_t l = 0; l < plan.logger_ids.size(); ++l) {
+        see(of(plan.logger_calibration[l], plan.logger_decile_z[l]),
+            fmt::format("for the policy {}", plan.logger_ids[l]));
+    }
+    for (const GroupPlan& group : plan.groups) {
+        see(of(group.weights.calibration_z, group.weights.decile_z),
+            fmt::format("in group {}", group.name));
+    }
+    return where;
+}
+
 /// Returns where the logged propensities do not fit the draws; empty: they fit everywhere.
 std::string uncalibrated(const RunPlan& plan) {
     const auto& fixed = plan.config.max_calibration_z;
     const double level = calibration_level_of_a_test(plan);
+    if (plan.config.records_per_person > 0) {
+        return plan.calibration_log_wealth < -std::log(plan.config.calibration_level)  // not NaN
+                   ? ""
+                   : furthest(plan);
+    }
     const auto fits = [&](double z, double deciles) {  // false for NaN
         if (fixed) return std::abs(z) <= *fixed && deciles <= *fixed;
         return std::erfc(std::abs(z) / std::numbers::sqrt2) >= level &&
@@ -223,7 +247,9 @@ VaultMeasure::VaultMeasure(const GateConfig& config, const VaultNames& names,
       model_(impact_model(config, {})),
       names_(names),
       plans_(groups),
-      by_logger_(names.loggers.size()) {
+      by_logger_(names.loggers.size()),
+      logger_wealth_(names.loggers.size()),
+      group_wealth_(names.groups.size()) {
     for (const GroupPlan& group : groups) {
         groups_.emplace_back(config, group);
         anchored_ = anchored_ || group.against == Against::kAnchor;
@@ -279,6 +305,7 @@ Status VaultMeasure::add(const VaultRecord& r) {
     append_record(bytes_, r, !config_->named_constraints.empty());
     calibration_.add(r.p, r.approved);
     by_logger_[r.logger].add(r.p, r.approved);
+    if (config_->records_per_person > 0) bet(r);
     changed_ = changed_ || r.candidate != r.reference;
     granted_declines_ += r.overridden && !r.approved;
     const double room = config_->kappa * trust_unit(*config_, r.reference) + kTrustTolerance;
@@ -288,6 +315,34 @@ Status VaultMeasure::add(const VaultRecord& r) {
         if ((r.groups >> plans_[i].index & 1) != 0) groups_[i].add(r);
     }
     return base::ok();
+}
+
+void VaultMeasure::bet(const VaultRecord& r) {
+    wealth_.add(r.p, r.approved);
+    logger_wealth_[r.logger].add(r.p, r.approved);
+    for (size_t g = 0; g < group_wealth_.size(); ++g) {
+        if ((r.groups >> g & 1) != 0) group_wealth_[g].add(r.p, r.approved);
+    }
+}
+
+/// Returns ln of the average: an average of wealths is one. The weights of loggers do not depend on
+/// how many there are by now; those that are to come have kept theirs.
+double VaultMeasure::calibration_log_wealth() const {
+    std::vector<std::pair<double, double>> parts{{1.0 / 3, wealth_.log_wealth()}};
+    for (const auto& group : group_wealth_) {
+        parts.emplace_back(1.0 / 3 / static_cast<double>(group_wealth_.size()), group.log_wealth());
+    }
+    double left = 1.0 / 3;
+    for (size_t l = 0; l < logger_wealth_.size(); ++l) {
+        const double weight = 1.0 / 3 / (static_cast<double>(l + 1) * static_cast<double>(l + 2));
+        parts.emplace_back(weight, logger_wealth_[l].log_wealth());
+        left -= weight;
+    }
+    parts.emplace_back(left, 0);
+    double most = 0, sum = 0;
+    for (const auto& [weight, log] : parts) most = std::max(most, log);
+    for (const auto& [weight, log] : parts) sum += weight * std::exp(log - most);
+    return most + std::log(sum);
 }
 
 Status VaultMeasure::read(const VaultSource& source) {
@@ -349,6 +404,7 @@ std::optional<PublicResult> VaultMeasure::unchanged_group() const {
 
 void VaultMeasure::finish(RunPlan& plan) {
     plan.logger_ids = names_.loggers;
+    plan.calibration_log_wealth = config_->records_per_person > 0 ? calibration_log_wealth() : 0.0;
     plan.calibration_z = calibration_.z();
     plan.decile_z = calibration_.decile_z();
     plan.logger_calibration.clear();

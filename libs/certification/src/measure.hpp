@@ -8,6 +8,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/certification/gate_run.hpp"
 #include "rampart/certification/vault.hpp"
+#include "rampart/ope/calibration_wealth.hpp"
 #include "rampart/ope/estimator.hpp"
 #include "rampart/ope/importance_weights.hpp"
 
@@ -92,6 +93,8 @@ class VaultMeasure {
     base::Status add(const VaultRecord& record);
     base::Status check(const VaultRecord& record) const;
     bool supported(const VaultRecord& record) const;
+    void bet(const VaultRecord& record);
+    double calibration_log_wealth() const;
     std::optional<PublicResult> unchanged_group() const;
     const GateConfig* config_;
     ope::ImpactModel model_;  // without control variates
@@ -101,6 +104,8 @@ class VaultMeasure {
     std::vector<GroupMeasure> groups_;
     ope::CalibrationTest calibration_;
     std::vector<ope::CalibrationTest> by_logger_;
+    ope::CalibrationWealth wealth_;
+    std::vector<ope::CalibrationWealth> logger_wealth_, group_wealth_;
     std::optional<std::pair<Pseudonym, Pseudonym>> last_;
     bool changed_ = false;
     size_t granted_declines_ = 0, unsupported_ = 0, outside_ = 0;

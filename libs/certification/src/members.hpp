@@ -249,6 +249,7 @@ void members(A& a, RunPlan& p) {
     a("delta", p.delta);
     a.unless_default("look", p.look);
     a("loggers", p.logger_ids);
+    a.unless_default("calibration_log_wealth", p.calibration_log_wealth);
     a("calibration_z", p.calibration_z);
     a("decile_z", p.decile_z);
     a("logger_calibration_z", p.logger_calibration);

@@ -165,6 +165,8 @@ Status check_log_figures(const RunPlan& plan, VaultMeasure& measure) {
         compare.equal("number of loggers", a.size(), b.size());
         for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) compare.same(figure, a[i], b[i]);
     };
+    compare.same("calibration_log_wealth", plan.calibration_log_wealth,
+                 again.calibration_log_wealth);
     compare.same("calibration_z", plan.calibration_z, again.calibration_z);
     compare.same("decile_z", plan.decile_z, again.decile_z);
     same_all("logger_calibration_z", plan.logger_calibration, again.logger_calibration);

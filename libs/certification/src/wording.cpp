@@ -151,6 +151,16 @@ std::string constraint_recipe(const RunPlan& plan) {
 
 /// Returns when a test of the logged probabilities fails; empty where the bound is fixed.
 std::string calibration_recipe(const GateConfig& config) {
+    if (config.records_per_person > 0) {
+        return "The draws contradict the logged probabilities iff calibration_log_wealth >= ln(1 / "
+               "calibration_level). It is ln of a third of E over all records, a third of the mean "
+               "of E over groups, and a third of the sum over loggers l = 0, 1, ... of E / ((l + "
+               "1) "
+               "(l + 2)) with 1 for those to come; E is half the mean over t in (-1, -0.3, -0.1, "
+               "0.1, 0.3, 1) of the product of (approved e^t + 1 - approved) / (1 - p + p e^t), "
+               "and "
+               "half the product over tenths of p of that mean within each. ";
+    }
     if (config.max_calibration_z) return "";
     return "A test of the logged probabilities fails iff erfc(|calibration_z| / sqrt 2) or "
            "erfc(decile_z / sqrt 2) / 2 is below calibration_level / (runs_per_epoch * 2 * (1 + "
@@ -178,8 +188,10 @@ void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
     const GateConfig& config = c.plan.config;
     const Adder add{out};
     const std::string bound =
-        config.max_calibration_z
-            ? fmt::format("|z| <= {}", *config.max_calibration_z)
+        config.max_calibration_z ? fmt::format("|z| <= {}", *config.max_calibration_z)
+        : config.records_per_person > 0
+            ? fmt::format("by bets at a level of {} for the epoch, however often it is looked at,",
+                          config.calibration_level)
             : fmt::format("at a level of {} for the epoch, {} for each test,",
                           config.calibration_level, calibration_level_of_a_test(c.plan));
     const std::string& why = c.plan.identity.acknowledged_alarm;

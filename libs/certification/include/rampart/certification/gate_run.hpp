@@ -88,6 +88,10 @@ struct RunPlan {
     double delta = 0;   // delta_k: level of each group's bound
     uint32_t look = 0;  // 0: the first; 1, 2, …: on records that have matured since
     std::vector<std::string> logger_ids;
+    /// ln of the wealth of bets that the draws do not follow the logged probabilities: a third each
+    /// over all vault records, over groups and over loggers. Where ranges are fixed beforehand it
+    /// decides; 0 elsewhere.
+    double calibration_log_wealth = 0;
     double calibration_z = 0, decile_z = 0;                   // over all vault records
     std::vector<double> logger_calibration, logger_decile_z;  // per logger
     size_t vault_records = 0;
