@@ -178,10 +178,10 @@ struct PrecheckInputs {
 /// draws, a group in which the candidate changes nothing, a development set too small to plan from,
 /// a constraint that the data cannot decide, a forecast below min_power, an epoch that is spent.
 ///
-/// Refuses a further look where the settings are others or constraints were added
+/// Refuses a further look where settings or groups are others or constraints were added
 /// ("other_settings"), where a record of that look is gone or says something else
-/// ("earlier_records_changed"; that draws and impacts are the same is checked by run()), and, where the range
-/// is not fixed beforehand, where it grew so much that the bets could lose everything
+/// ("earlier_records_changed"; that draws and impacts are the same is checked by run()), and, where
+/// the range is not fixed beforehand, where it grew so much that the bets could lose everything
 /// ("range_grew"). Without `earlier` it would be a run of its own.
 ///
 /// Errors are the operator's: invalid_argument for a bad configuration or key; failed_precondition
