@@ -352,7 +352,7 @@ TEST_F(Checker, SaysWhatTheGateSaysOfRandomCertificatesWithFurtherLooksAndConstr
     for (const Verdict v : {Verdict::kCertified, Verdict::kNoSolutionFound}) {
         EXPECT_GT((count[{Kind::kPlain, v}]), 50u) << to_string(v);
         EXPECT_GT((count[{Kind::kFurtherLook, v}]), 10u) << to_string(v);
-        EXPECT_GT((count[{Kind::kConstrained, v}]), 15u) << to_string(v);
+        EXPECT_GT((count[{Kind::kConstrained, v}]), 10u) << to_string(v);
         EXPECT_GT((count[{Kind::kFixedRange, v}]), 30u) << to_string(v);
         EXPECT_GT((count[{Kind::kConstrainedFixedRange, v}]), 5u) << to_string(v);
     }
