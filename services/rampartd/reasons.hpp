@@ -10,8 +10,8 @@ namespace rampart::rampartd {
       "Set audit.enabled = true at a node of those who audit the gate; there, no candidate "  \
       "can be proposed.")                                                                     \
     X(kAuditorMayNotPropose, kPermissionDenied, "auditor_may_not_propose",                    \
-      "Use a configuration with audit.enabled = false, by people who have not read figures "  \
-      "of the vault.")                                                                        \
+      "Propose candidates with a configuration that has audit.enabled = false; an auditor "   \
+      "may not.")                                                                             \
     X(kClockJump, kOutOfRange, "clock_jump",                                                  \
       "Correct the clock, or accept it with `rampart clock accept`; in a replay, move it in " \
       "smaller steps.")                                                                       \

@@ -86,8 +86,8 @@ PrivacySettings read_privacy(config::Table table, const std::filesystem::path& f
     return privacy;
 }
 
-/// Checks that no decision may be erased before it has matured: what became of the people who ask
-/// for it may differ from what became of the others, and the gate could not know.
+/// Checks that no decision may be erased before it has matured. Persons who ask for erasure may
+/// have other outcomes than the rest, so that the gate would read a biased sample.
 base::Status check_retention(const PrivacySettings& privacy, const domain::Product& product) {
     constexpr int64_t kShortestMonthDays = 28;
     for (const auto& measure : product.all_measures()) {

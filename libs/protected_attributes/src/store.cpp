@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 
+#include "rampart/base/bytes.hpp"
 #include "rampart/protected_attributes/codec.hpp"
 #include "rampart/storage/database.hpp"
 
@@ -24,8 +25,7 @@ std::string prefix_of(const domain::PersonId& person) { return person.value() + 
 /// Returns prefix and time, in the order of the times.
 std::string key_of(const domain::PersonId& person, base::TimePoint at) {
     std::string key = prefix_of(person);
-    const uint64_t ordered = static_cast<uint64_t>(at.micros()) ^ (uint64_t{1} << 63);
-    for (int shift = 56; shift >= 0; shift -= 8) key += static_cast<char>(ordered >> shift & 0xff);
+    base::append_i64(key, at.micros());
     return key;
 }
 
