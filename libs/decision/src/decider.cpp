@@ -85,11 +85,13 @@ Result<Decision> decide_from(const Inputs& in) {
     if (policy.policy().draws_score()) {
         decision.score = model::drawn_score(policy.policy().scores(row, group), decision.draw);
     }
-    const bool approved = decision.draw < decision.p_approve;
-    decision.action = approved ? Action::kApprove : Action::kDecline;
-    decision.propensity = approved ? decision.p_approve : 1 - decision.p_approve;
+    decision.exploration_spent = !explore_allowed;
+    decision.action = domain::drawn_action(decision.draw, decision.p_approve, decision.p_refer);
+    decision.propensity =
+        domain::probability_of(decision.action, decision.p_approve, decision.p_refer);
+    const bool approved = decision.action == Action::kApprove;
     decision.explored = approved && decision.draw >= decision.p_exploit;
-    if (!approved) {
+    if (decision.action == Action::kDecline) {
         decision.reasons = policy.reasons().explain(row, output, decision.p_approve, decision.draw);
     }
     return decision;
@@ -133,13 +135,16 @@ Status replay(const Decision& decision, const PolicyInForce& policy, const DrawK
     RAMPART_TRY(const auto row, encode_row(decision.application, policy.policy().schema()));
     RAMPART_RETURN_IF_ERROR(check_input(policy.policy(), row, group));
     const auto output = policy.policy().evaluate(row, group);
-    const bool explored = same_bits(decision.p_approve, output.approve);
+    const bool explored =
+        !decision.exploration_spent && same_bits(decision.p_approve, output.approve);
     std::optional<CoolOff> cool_off;
     if (const auto& window = decision.draw_window) {
         cool_off = CoolOff{window->product, window->cool_off_days};
     }
-    RAMPART_TRY(const Decision again, decide_from({policy, decision.application, row, group, key,
-                                                   cool_off, explored, decision.decided_at}));
+    RAMPART_TRY(Decision again, decide_from({policy, decision.application, row, group, key,
+                                             cool_off, explored, decision.decided_at}));
+    again.exploration_spent = decision.exploration_spent;  // earlier releases did not say so
+    again.arm = decision.arm;                              // which policy, not what it decided
     const struct {
         std::string_view field;
         double recorded, replayed;

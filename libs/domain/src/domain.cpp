@@ -98,7 +98,17 @@ Status validate(const Application& application) {
 }
 
 std::string_view to_string(Action action) {
-    return action == Action::kApprove ? "approve" : "decline";
+    return action == Action::kApprove ? "approve" : action == Action::kRefer ? "refer" : "decline";
+}
+
+Action drawn_action(double u, double p_approve, double p_refer) {
+    if (u < p_approve) return Action::kApprove;
+    return u < p_approve + p_refer ? Action::kRefer : Action::kDecline;
+}
+
+double probability_of(Action action, double p_approve, double p_refer) {
+    if (action == Action::kApprove) return p_approve;
+    return action == Action::kRefer ? p_refer : 1 - p_approve - p_refer;
 }
 
 namespace {
@@ -137,6 +147,43 @@ Status check_window(const Decision& d) {
     return base::ok();
 }
 
+Status check_arm(const Decision& d) {
+    if (!d.arm) return base::ok();
+    RAMPART_RETURN_IF_ERROR(check_id("arm.assignment", d.arm->assignment));
+    RAMPART_RETURN_IF_ERROR(check_id("arm.key_id", d.arm->key_id));
+    if (d.arm->number >= kMaxArms || !(d.arm->draw >= 0 && d.arm->draw < 1)) {
+        return make_error(Reason::kBadArm,
+                          "decision {}: arm {} with draw {}; arms are 0 to {}, a draw is in [0, 1)",
+                          d.id, d.arm->number, d.arm->draw, kMaxArms - 1);
+    }
+    return base::ok();
+}
+
+Status check_probabilities(const Decision& d) {
+    const auto probability = [](double p) { return p >= 0 && p <= 1; };  // false for NaN
+    if (!probability(d.score) || !probability(d.p_exploit) || !probability(d.p_approve)) {
+        return make_error(base::Reason::kBadProbability,
+                          "decision {}: score {}, p_exploit {} and p_approve {} must lie in [0, 1]",
+                          d.id, d.score, d.p_exploit, d.p_approve);
+    }
+    if (!probability(d.p_refer) || d.p_refer > 1 - d.p_approve) {
+        return make_error(base::Reason::kBadProbability,
+                          "decision {}: p_refer {} must lie in [0, 1 - p_approve], p_approve is {}",
+                          d.id, d.p_refer, d.p_approve);
+    }
+    if (!(d.propensity > 0 && d.propensity <= 1)) {
+        return make_error(base::Reason::kBadPropensity,
+                          "decision {}: propensity {} is not in (0, 1]", d.id, d.propensity);
+    }
+    if (d.exploration_spent && d.p_approve != d.p_exploit) {
+        return make_error(base::Reason::kBadProbability,
+                          "decision {}: p_approve {} is not p_exploit {}, although the day's "
+                          "exploration is spent",
+                          d.id, d.p_approve, d.p_exploit);
+    }
+    return base::ok();
+}
+
 }  // namespace
 
 int64_t window_number(base::TimePoint time, int cool_off_days, base::Duration offset) {
@@ -153,23 +200,14 @@ Status validate(const Decision& d) {
     RAMPART_RETURN_IF_ERROR(check_id("draw_key_id", d.draw_key_id));
     RAMPART_RETURN_IF_ERROR(check_window(d));
     RAMPART_RETURN_IF_ERROR(check_reasons(d));
-    const auto probability = [](double p) { return p >= 0 && p <= 1; };  // false for NaN
-    if (!probability(d.score) || !probability(d.p_exploit) || !probability(d.p_approve)) {
-        return make_error(base::Reason::kBadProbability,
-                          "decision {}: score {}, p_exploit {} and p_approve {} must lie in [0, 1]",
-                          d.id, d.score, d.p_exploit, d.p_approve);
-    }
-    if (!(d.propensity > 0 && d.propensity <= 1)) {
-        return make_error(base::Reason::kBadPropensity,
-                          "decision {}: propensity {} is not in (0, 1]", d.id, d.propensity);
-    }
-    const bool approved = d.action == Action::kApprove;
-    if (!(d.draw >= 0 && d.draw < 1) || approved != (d.draw < d.p_approve)) {
+    RAMPART_RETURN_IF_ERROR(check_arm(d));
+    RAMPART_RETURN_IF_ERROR(check_probabilities(d));
+    if (!(d.draw >= 0 && d.draw < 1) || d.action != drawn_action(d.draw, d.p_approve, d.p_refer)) {
         return make_error(Reason::kBadDraw,
-                          "decision {}: draw {} and p_approve {} do not give '{}'", d.id, d.draw,
-                          d.p_approve, to_string(d.action));
+                          "decision {}: draw {}, p_approve {} and p_refer {} do not give '{}'",
+                          d.id, d.draw, d.p_approve, d.p_refer, to_string(d.action));
     }
-    if (d.propensity != (approved ? d.p_approve : 1 - d.p_approve)) {
+    if (d.propensity != probability_of(d.action, d.p_approve, d.p_refer)) {
         return make_error(base::Reason::kBadPropensity,
                           "decision {}: propensity {} is not the probability of '{}'", d.id,
                           d.propensity, to_string(d.action));
@@ -196,6 +234,11 @@ Status validate(const Outcome& outcome) {
 
 Status validate(const Override& taken) {
     RAMPART_RETURN_IF_ERROR(check_id("decision_id", taken.decision.value()));
+    if (taken.action_taken == Action::kRefer) {
+        return make_error(Reason::kOverrideRefers,
+                          "decision {}: an override is what people did, 'approve' or 'decline'",
+                          taken.decision);
+    }
     RAMPART_RETURN_IF_ERROR(check_id("actor", taken.actor));
     RAMPART_RETURN_IF_ERROR(base::check_time("at", taken.at));
     return check_id("reason", taken.reason);

@@ -15,10 +15,12 @@ using domain::Decision;
 
 domain::Action read_action(ObjectReader& object, std::string_view key) {
     const std::string text = object.string(key);
-    for (const auto action : {domain::Action::kApprove, domain::Action::kDecline}) {
+    for (const auto action :
+         {domain::Action::kApprove, domain::Action::kDecline, domain::Action::kRefer}) {
         if (text == domain::to_string(action)) return action;
     }
-    object.fail(base::make_error(Reason::kBadAction, "{}: '{}' is neither 'approve' nor 'decline'",
+    object.fail(base::make_error(Reason::kBadAction,
+                                 "{}: '{}' is not 'approve', 'decline' or 'refer'",
                                  object.path_of(key), text.substr(0, 40)));
     return domain::Action::kDecline;
 }
@@ -41,6 +43,17 @@ Result<domain::DrawWindow> read_window(const JsonValue& value, const std::string
     return window;
 }
 
+Result<domain::Arm> read_arm(const JsonValue& value, const std::string& path) {
+    ObjectReader object(value, path);
+    domain::Arm arm;
+    arm.assignment = object.string("assignment");
+    arm.number = object.count("number", 0);
+    arm.draw = object.number("draw");
+    arm.key_id = object.string("key_id");
+    RAMPART_RETURN_IF_ERROR(object.finish());
+    return arm;
+}
+
 Result<Decision> read_decision(const JsonValue& value, const std::string& path) {
     ObjectReader object(value, path);
     Decision decision;
@@ -58,11 +71,19 @@ Result<Decision> read_decision(const JsonValue& value, const std::string& path) 
     decision.explored = object.boolean("explored");
     decision.reasons = object.strings("reasons");
     const JsonValue* window = object.has("draw_window") ? object.value("draw_window") : nullptr;
+    if (object.has("p_refer")) decision.p_refer = object.number("p_refer");
+    if (object.has("exploration_spent")) {
+        decision.exploration_spent = object.boolean("exploration_spent");
+    }
+    const JsonValue* arm = object.has("arm") ? object.value("arm") : nullptr;
     const JsonValue* application = object.value("application");
     if (object.has("unseen_categories")) static_cast<void>(object.strings("unseen_categories"));
     RAMPART_RETURN_IF_ERROR(object.finish());
     if (window != nullptr) {
         RAMPART_TRY(decision.draw_window, read_window(*window, object.path_of("draw_window")));
+    }
+    if (arm != nullptr) {
+        RAMPART_TRY(decision.arm, read_arm(*arm, object.path_of("arm")));
     }
     RAMPART_TRY(decision.application,
                 read_application(*application, object.path_of("application")));
@@ -95,6 +116,14 @@ std::string to_json(const Decision& decision, std::span<const std::string> unsee
     if (const auto& window = decision.draw_window) {
         json += fmt::format(R"("draw_window":{{"product":{},"cool_off_days":{},"number":{}}},)",
                             json_string(window->product), window->cool_off_days, window->number);
+    }
+    if (decision.p_refer > 0)
+        json += fmt::format(R"("p_refer":{},)", json_number(decision.p_refer));
+    if (decision.exploration_spent) json += R"("exploration_spent":true,)";
+    if (const auto& arm = decision.arm) {
+        json += fmt::format(R"("arm":{{"assignment":{},"number":{},"draw":{},"key_id":{}}},)",
+                            json_string(arm->assignment), arm->number, json_number(arm->draw),
+                            json_string(arm->key_id));
     }
     json += fmt::format(R"("explored":{},"reasons":[{}],"application":{})", decision.explored,
                         reasons, to_json(decision.application));

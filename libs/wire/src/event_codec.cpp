@@ -103,17 +103,33 @@ Status read(const v1::Application& from, domain::Application& to) {
 }
 
 v1::Action to_message(domain::Action action) {
-    return action == domain::Action::kApprove ? v1::ACTION_APPROVE : v1::ACTION_DECLINE;
+    switch (action) {
+        case domain::Action::kApprove:
+            return v1::ACTION_APPROVE;
+        case domain::Action::kRefer:
+            return v1::ACTION_REFER;
+        case domain::Action::kDecline:
+            break;
+    }
+    return v1::ACTION_DECLINE;
 }
 
 Status read(v1::Action from, const domain::DecisionId& decision, domain::Action& to) {
-    if (from != v1::ACTION_APPROVE && from != v1::ACTION_DECLINE) {
-        return base::make_error(Reason::kBadAction,
-                                "decision {}: action {} is neither approve nor decline", decision,
-                                static_cast<int>(from));
+    switch (from) {
+        case v1::ACTION_APPROVE:
+            to = domain::Action::kApprove;
+            return base::ok();
+        case v1::ACTION_REFER:
+            to = domain::Action::kRefer;
+            return base::ok();
+        case v1::ACTION_DECLINE:
+            to = domain::Action::kDecline;
+            return base::ok();
+        default:
+            return base::make_error(Reason::kBadAction,
+                                    "decision {}: action {} is not approve, decline or refer",
+                                    decision, static_cast<int>(from));
     }
-    to = from == v1::ACTION_APPROVE ? domain::Action::kApprove : domain::Action::kDecline;
-    return base::ok();
 }
 
 void write(const domain::DrawWindow& from, v1::DrawWindow& to) {
@@ -126,6 +142,17 @@ domain::DrawWindow read(const v1::DrawWindow& from) {
     constexpr uint32_t kTooLong = domain::kMaxCoolOffDays + 1;  // which validate() refuses
     return {from.product(), static_cast<int>(std::min(from.cool_off_days(), kTooLong)),
             from.number()};
+}
+
+void write(const domain::Arm& from, v1::Arm& to) {
+    to.set_assignment(from.assignment);
+    to.set_number(from.number);
+    to.set_draw(from.draw);
+    to.set_key_id(from.key_id);
+}
+
+domain::Arm read(const v1::Arm& from) {
+    return {from.assignment(), from.number(), from.draw(), from.key_id()};
 }
 
 void write(const domain::Decision& from, v1::Decision& to) {
@@ -144,6 +171,9 @@ void write(const domain::Decision& from, v1::Decision& to) {
     to.set_explored(from.explored);
     for (const auto& reason : from.reasons) to.add_reasons(reason);
     if (from.draw_window) write(*from.draw_window, *to.mutable_draw_window());
+    to.set_p_refer(from.p_refer);
+    to.set_exploration_spent(from.exploration_spent);
+    if (from.arm) write(*from.arm, *to.mutable_arm());
 }
 
 Status read(const v1::Decision& from, domain::Decision& to) {
@@ -162,6 +192,9 @@ Status read(const v1::Decision& from, domain::Decision& to) {
     to.explored = from.explored();
     to.reasons.assign(from.reasons().begin(), from.reasons().end());
     if (from.has_draw_window()) to.draw_window = read(from.draw_window());
+    to.p_refer = from.p_refer();
+    to.exploration_spent = from.exploration_spent();
+    if (from.has_arm()) to.arm = read(from.arm());
     return domain::validate(to);
 }
 

@@ -14,7 +14,7 @@ namespace rampart::wire {
 
 base::Result<domain::Application> read_application(const JsonValue& value, const std::string& path);
 
-/// Reads the member `key`, "approve" or "decline".
+/// Reads the member `key`, "approve", "decline" or "refer".
 domain::Action read_action(ObjectReader& object, std::string_view key);
 
 /// Reads {"<key>": [record, …]} with 1 to limits::kMaxBatch records. `read(value, path)`

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/domain/override.hpp"
 
 namespace rampart::domain {
 namespace {
@@ -50,6 +51,57 @@ TEST(Decision, TheActionIsWhatTheDrawSays) {
     EXPECT_EQ(reason_of(d), "bad_draw");
     d.draw = 1.0;
     EXPECT_EQ(reason_of(d), "bad_draw");
+}
+
+TEST(Decision, OneDrawGivesApprovalReferralOrDecline) {
+    EXPECT_EQ(drawn_action(0.59, 0.6, 0.3), Action::kApprove);
+    EXPECT_EQ(drawn_action(0.6, 0.6, 0.3), Action::kRefer);
+    EXPECT_EQ(drawn_action(0.8999, 0.6, 0.3), Action::kRefer);
+    EXPECT_EQ(drawn_action(0.9, 0.6, 0.3), Action::kDecline);
+    EXPECT_EQ(probability_of(Action::kRefer, 0.6, 0.3), 0.3);
+    EXPECT_EQ(probability_of(Action::kDecline, 0.6, 0), 1 - 0.6);
+    auto referred = approved();
+    referred.p_refer = 0.3;
+    EXPECT_EQ(reason_of(referred), "");  // still an approval
+    referred.draw = 0.7;
+    EXPECT_EQ(reason_of(referred), "bad_draw");
+    referred.action = Action::kRefer;
+    EXPECT_EQ(reason_of(referred), "bad_propensity");
+    referred.propensity = 0.3;
+    EXPECT_EQ(reason_of(referred), "");
+    for (const double p : {-0.1, 0.5, std::nan("")}) {
+        referred.p_refer = p;
+        EXPECT_EQ(reason_of(referred), "bad_probability") << p;
+    }
+}
+
+TEST(Decision, WithSpentExplorationItsProbabilityIsThatWithout) {
+    auto d = approved();
+    d.exploration_spent = true;
+    EXPECT_EQ(reason_of(d), "");
+    d.p_exploit = 0.5;
+    EXPECT_EQ(reason_of(d), "bad_probability");
+}
+
+TEST(Decision, ItsArmCanBeDrawnAgain) {
+    const auto reason_with = [](const Arm& arm) {
+        auto d = approved();
+        d.arm = arm;
+        return reason_of(d);
+    };
+    EXPECT_EQ(reason_with({"a1", 0, 0, "key"}), "");
+    EXPECT_EQ(reason_with({"a1", kMaxArms, 0.5, "key"}), "bad_arm");
+    EXPECT_EQ(reason_with({"a1", 1, 1.0, "key"}), "bad_arm");
+    EXPECT_EQ(reason_with({"a1", 1, std::nan(""), "key"}), "bad_arm");
+    EXPECT_EQ(reason_with({"", 1, 0.5, "key"}), "bad_id");
+    EXPECT_EQ(reason_with({"a1", 1, 0.5, ""}), "bad_id");
+}
+
+TEST(Override, IsWhatPeopleDid) {
+    Override taken{DecisionId("d1"), 0, Action::kDecline, "underwriter-17", "income", {}};
+    EXPECT_TRUE(validate(taken));
+    taken.action_taken = Action::kRefer;
+    EXPECT_EQ(validate(taken).error().reason, "override_refers");
 }
 
 TEST(Decision, ItsWindowHoldsTheTimeOfTheDecision) {

@@ -14,7 +14,8 @@ using namespace testing;
 TEST(DecisionJson, WhatIsWrittenIsReadBackBitForBit) {
     EXPECT_EQ(decision_from_json(to_json(sample_decision())), sample_decision());
     EXPECT_EQ(decision_from_json(to_json(sample_window_decision())), sample_window_decision());
-    const std::vector batch{sample_decision(), sample_window_decision()};
+    const std::vector batch{sample_decision(), sample_window_decision(),
+                            sample_referred_decision()};
     EXPECT_EQ(decisions_from_json(to_json(batch)), batch);
 }
 
@@ -53,6 +54,16 @@ TEST(DecisionJson, TheWindowOfTheDrawIsAnObjectOfItsOwn) {
     EXPECT_THAT(error_with(R"("cool_off_days":30,)", ""), ::testing::StartsWith("bad_draw"));
     EXPECT_THAT(error_with("429", "429,\"x\":1"), ::testing::StartsWith("unknown_member"));
     EXPECT_EQ(error_with(window, ""), "");
+}
+
+TEST(DecisionJson, ReferralArmAndSpentExplorationAreToldWhereThereAreSome) {
+    EXPECT_EQ(to_json(sample_window_decision()).find("arm"), std::string::npos);
+    const auto json = to_json(sample_referred_decision());
+    EXPECT_THAT(json,
+                ::testing::HasSubstr(
+                    R"("p_refer":0.5,"exploration_spent":true,"arm":{"assignment":)"
+                    R"("challenge-2026","number":1,"draw":0.75,"key_id":"fedcba9876543210"})"));
+    EXPECT_THAT(json, ::testing::HasSubstr(R"("action":"refer")"));
 }
 
 TEST(DecisionJson, UnseenCategoriesAreToldAndNoPartOfTheDecision) {

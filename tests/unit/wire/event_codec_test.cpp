@@ -17,6 +17,7 @@ TEST(EventCodec, WhatIsEncodedComesBackTheSame) {
     EXPECT_EQ(decode_application(encode(sample_application())), sample_application());
     EXPECT_EQ(decode_decision(encode(sample_decision())), sample_decision());
     EXPECT_EQ(decode_decision(encode(sample_window_decision())), sample_window_decision());
+    EXPECT_EQ(decode_decision(encode(sample_referred_decision())), sample_referred_decision());
     EXPECT_EQ(decode_outcome(encode(sample_outcome())), sample_outcome());
     EXPECT_EQ(decode_outcome(encode(sample_censored())), sample_censored());
     EXPECT_EQ(decode_override(encode(sample_override())), sample_override());
@@ -44,6 +45,7 @@ TEST(EventCodec, TheGoldensOfEveryReleasedMessageDecode) {
     EXPECT_EQ(decode_application(golden("application_v1")), sample_application());
     EXPECT_EQ(decode_decision(golden("decision_v1")), sample_decision());
     EXPECT_EQ(decode_decision(golden("decision_window_v1")), sample_window_decision());
+    EXPECT_EQ(decode_decision(golden("decision_referred_v1")), sample_referred_decision());
     EXPECT_EQ(decode_outcome(golden("outcome_v1")), sample_outcome());
     EXPECT_EQ(decode_outcome(golden("outcome_censored_v1")), sample_censored());
     EXPECT_EQ(decode_override(golden("override_v1")), sample_override());
@@ -57,6 +59,8 @@ TEST(EventCodec, EncodingIsTheSameBytesAsEver) {
     EXPECT_EQ(base::to_hex(encode(sample_decision())), base::to_hex(golden("decision_v1")));
     EXPECT_EQ(base::to_hex(encode(sample_window_decision())),
               base::to_hex(golden("decision_window_v1")));
+    EXPECT_EQ(base::to_hex(encode(sample_referred_decision())),
+              base::to_hex(golden("decision_referred_v1")));
     EXPECT_EQ(base::to_hex(encode(sample_outcome())), base::to_hex(golden("outcome_v1")));
     EXPECT_EQ(base::to_hex(encode(sample_censored())), base::to_hex(golden("outcome_censored_v1")));
     EXPECT_EQ(base::to_hex(encode(sample_override())), base::to_hex(golden("override_v1")));

@@ -46,6 +46,19 @@ inline domain::Decision sample_window_decision() {
     return decision;
 }
 
+/// The same, referred to people by a challenger after the day's exploration.
+inline domain::Decision sample_referred_decision() {
+    auto decision = sample_window_decision();
+    decision.p_approve = decision.p_exploit;
+    decision.p_refer = 0.5;
+    decision.action = domain::Action::kRefer;
+    decision.propensity = decision.p_refer;
+    decision.exploration_spent = true;
+    decision.arm = domain::Arm{"challenge-2026", 1, 0.75, "fedcba9876543210"};
+    decision.reasons.clear();
+    return decision;
+}
+
 inline domain::Outcome sample_outcome() {
     return {domain::DecisionId("d-1"), "repaid", 2, -0.5, time("2005-10-01")};
 }

@@ -8,6 +8,8 @@ namespace rampart::domain {
 #define RAMPART_DOMAIN_REASONS(X)                                                                \
     X(kApplicationTooLarge, kOutOfRange, "application_too_large",                                \
       "Send fewer or shorter features.")                                                         \
+    X(kBadArm, kInvalidArgument, "bad_arm",                                                      \
+      "Log the arm that the assignment's shares give for the draw.")                             \
     X(kBadDraw, kInvalidArgument, "bad_draw",                                                    \
       "Log the draw, its window and the probabilities from which the action follows.")           \
     X(kBadFeatureValue, kOutOfRange, "bad_feature_value",                                        \
@@ -32,6 +34,8 @@ namespace rampart::domain {
       "Widen the declared range of the impact, or correct the values that leave it.")            \
     X(kOutcomeOutsideRange, kOutOfRange, "outcome_outside_range",                                \
       "Report a value inside the declared range, or widen the range of the measure.")            \
+    X(kOverrideRefers, kInvalidArgument, "override_refers",                                      \
+      "Report what people decided in the end: approve or decline.")                              \
     X(kTooManyFeatures, kOutOfRange, "too_many_features",                                        \
       "Send only the features that the schema lists.")                                           \
     X(kTooManyReasons, kOutOfRange, "too_many_reasons", "Give fewer reasons for the decision.")  \
