@@ -223,6 +223,12 @@ void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
                         c.plan.identity.repeats, c.plan.identity.later_records));
         add(false,
             "which of a person's records are in the vault does not depend on what was decided");
+        if (const auto spent = c.plan.identity.without_exploration; spent > 0) {
+            add(false, fmt::format("the day's exploration would be spent at the same records under "
+                                   "either policy, as it was at {} of the vault's: there both "
+                                   "count as they decide without it",
+                                   spent));
+        }
         if (of_population(c.plan)) {
             add(false,
                 "for what is claimed of the population: the persons of the vault are a random "

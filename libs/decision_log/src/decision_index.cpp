@@ -54,8 +54,8 @@ std::string node_of(const streaming::Record& fence) {
 /// What a run of records does to the index.
 struct DecisionIndex::Changes {
     storage::WriteBatch batch;
-    std::set<std::string> seen;  // decision ids
-    std::map<int64_t, uint64_t> explored;
+    std::set<std::string> seen;                               // decision ids
+    std::set<std::pair<int64_t, domain::PersonId>> explored;  // that were not before
     Fence fence;
     IndexCounts counts;
 };
@@ -118,17 +118,19 @@ Status DecisionIndex::load() {
 
 /// Counts the explored approvals again: earlier releases did by the days of the applications.
 Status DecisionIndex::recount_explored() {
-    std::map<int64_t, uint64_t> explored;
+    std::map<int64_t, std::set<domain::PersonId>> explored;
     const auto one = [&](std::string_view, std::string_view value) -> Result<bool> {
         if (value == kErasedMark) return true;
         const auto decision = wire::decode_decision(value);  // check() names what cannot be read
-        if (decision && decision->explored) ++explored[base::day_of(decision->decided_at)];
+        if (decision && decision->explored) {
+            explored[base::day_of(decision->decided_at)].insert(decision->application.person);
+        }
         return true;
     };
     RAMPART_RETURN_IF_ERROR(database_->scan(kDecisions, storage::KeyRange::all(), one));
     storage::WriteBatch batch;
     batch.erase_range(kExplored, "", std::string(sizeof(int64_t) + 1, '\xff'));
-    for (const auto& [day, count] : explored) put_explored(batch, day, count);
+    for (const auto& [day, persons] : explored) put_explored(batch, day, persons.size());
     batch.put(kMeta, kExploredByKey, kDecidedAt);
     return database_->write(batch, storage::Sync::kAlways);
 }
@@ -211,6 +213,12 @@ Result<bool> DecisionIndex::index_one(const StoredRecord& stored, Changes& chang
     if (wire::is_erasure(record)) {
         const auto erasure = wire::decode_erasure(record, options_.partition, options_.partitions);
         if (!erasure) return pass_over(erasure.error());
+        RAMPART_TRY(const auto known, database_->get(kDecisions, erasure->decision.value()));
+        const auto decision = wire::decode_decision(known.value_or(std::string()));
+        if (known && decision) {
+            const int64_t day = base::day_of(decision->decided_at);
+            changes.batch.erase(kMeta, explorer_key(day, decision->application.person));
+        }
         changes.batch.put(kDecisions, erasure->decision.value(), kErasedMark);
         changes.seen.insert(erasure->decision.value());
         return true;
@@ -235,7 +243,11 @@ Result<bool> DecisionIndex::index_one(const StoredRecord& stored, Changes& chang
     }
     changes.batch.put(kDecisions, id, record.value);
     ++changes.counts.decisions;
-    if (decision->explored) ++changes.explored[base::day_of(decision->decided_at)];
+    if (!decision->explored) return true;
+    const int64_t day = base::day_of(decision->decided_at);
+    const auto& person = decision->application.person;
+    RAMPART_TRY(const auto before, database_->get(kMeta, explorer_key(day, person)));
+    if (!before) changes.explored.emplace(day, person);
     return true;
 }
 
@@ -249,9 +261,16 @@ Result<bool> DecisionIndex::index(std::span<const StoredRecord> records) {
         all_count &= one_counts;
     }
     auto& batch = changes.batch;
-    for (const auto& [day, count] : changes.explored) {
+    std::map<int64_t, uint64_t> persons;
+    for (const auto& [day, person] : changes.explored) {
+        batch.put(kMeta, explorer_key(day, person), "");
+        ++persons[day];
+    }
+    for (const auto& [day, count] : persons) {
         RAMPART_TRY(const uint64_t before, explored_on(day));
         put_explored(batch, day, before + count);
+        // the clocks of two nodes may be on different days
+        batch.erase_range(kMeta, explorers_from(0), explorers_from(day - 1));
     }
     const Bookmark behind = streaming::bookmark_after(records.back());
     batch.put(kMeta, bookmark_key(options_.decisions_topic, options_.partition),

@@ -1,6 +1,7 @@
 #include "index_keys.hpp"
 
 #include "rampart/base/bytes.hpp"
+#include "rampart/base/digest.hpp"
 
 namespace rampart::decision_log {
 
@@ -17,6 +18,16 @@ std::string day_key(int64_t day) {
     std::string key;
     base::append_i64(key, day);
     return key;
+}
+
+std::string explorers_from(int64_t day) { return "explorer/" + day_key(day); }
+
+std::string explorer_key(int64_t day, const domain::PersonId& person) {
+    std::string text = day_key(day);
+    base::append_field(text, person.value());
+    const auto digest = base::sha256(text);
+    return explorers_from(day) +
+           std::string(reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size());
 }
 
 void put_explored(storage::WriteBatch& batch, int64_t day, uint64_t count) {

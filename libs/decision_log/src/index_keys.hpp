@@ -12,13 +12,17 @@ namespace rampart::decision_log {
 // positions in the list of families that open() gives
 inline constexpr storage::ColumnFamily kMeta{0};
 inline constexpr storage::ColumnFamily kDecisions{1};  // decision id -> bytes, or kErasedMark
-inline constexpr storage::ColumnFamily kExplored{2};   // i64 day decided -> u64 count
+inline constexpr storage::ColumnFamily kExplored{2};   // i64 day decided -> u64 persons
 inline constexpr storage::ColumnFamily kQuarantine{3};
 inline constexpr std::string_view kErasedMark;  // no message is empty
 
 std::string topic_key(std::string_view topic);
 std::string bookmark_key(std::string_view topic, streaming::PartitionId partition);
 std::string day_key(int64_t day);
+/// Says that the person had an explored approval that day, by a digest of both.
+std::string explorer_key(int64_t day, const domain::PersonId& person);
+/// Lies before the explorer keys of that day, and behind those of earlier ones.
+std::string explorers_from(int64_t day);
 void put_explored(storage::WriteBatch& batch, int64_t day, uint64_t count);
 
 inline constexpr std::string_view kPartitionKey = "partition";

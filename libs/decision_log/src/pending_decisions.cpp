@@ -9,11 +9,14 @@ const domain::Decision* PendingDecisions::find(const domain::DecisionId& id) con
 
 uint64_t PendingDecisions::explored_on(const OwnedPartition& partition, int64_t day) const {
     const auto it = explored_.find({&partition, day});
-    return it == explored_.end() ? 0 : it->second;
+    return it == explored_.end() ? 0 : it->second.size();
 }
 
 void PendingDecisions::add(OwnedPartition& partition, domain::Decision decision) {
-    if (decision.explored) ++explored_[{&partition, base::day_of(decision.decided_at)}];
+    if (decision.explored) {
+        explored_[{&partition, base::day_of(decision.decided_at)}].insert(
+            decision.application.person);
+    }
     by_id_.emplace(decision.id, entries_.size());
     entries_.emplace_back(&partition, std::move(decision));
 }

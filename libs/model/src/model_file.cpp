@@ -24,7 +24,7 @@ namespace limits = base::limits;
 
 constexpr std::string_view kMagic = "RAMPARTM";
 constexpr uint32_t kPlain = 1, kWithMembers = 2, kWithCalibrations = 3, kWithScores = 4,
-                   kWithState = 5;  // format versions
+                   kWithState = 5, kWithExploitChain = 6;  // format versions
 constexpr size_t kHeaderBytes = 8 + 4 + 8;
 constexpr size_t kDigestBytes = 32;
 
@@ -149,9 +149,11 @@ void to_message(const LearnedLink& link, v1::LearnedLink& out) {
     if (link.scale.kind == ScoreScale::Kind::kUnit)
         out.mutable_unit_scale()->set_levels(link.scale.levels);
     for (const LinearModel& linear : link.linears) to_message(linear, *out.add_linears());
+    out.set_exploit_chain(link.exploit_chain);
 }
 
 uint32_t version_of(const LearnedLink& link) {
+    if (link.exploit_chain) return kWithExploitChain;
     if (link.scale != ScoreScale{} || !link.linears.empty()) return kWithScores;
     const auto sloped = [](const RampRule& ramp) { return !ramp.slopes.empty(); };
     const bool calibrated = !link.calibrations.empty() || !link.adjustments.empty() ||
@@ -174,7 +176,8 @@ uint32_t version_of(const std::vector<Link>& links) {
 /// Returns the lowest version that supports the policy, so that older programs can read it where
 /// possible.
 uint32_t version_of(const Policy& policy) {
-    return policy.state().empty() ? version_of(policy.links()) : kWithState;
+    const uint32_t links = version_of(policy.links());
+    return policy.state().empty() ? links : std::max(links, kWithState);
 }
 
 v1::ModelFile to_message(const Policy& policy) {
@@ -394,6 +397,7 @@ Result<LearnedLink> learned_of(const v1::LearnedLink& message) {
     if (message.has_unit_scale())
         link.scale = {ScoreScale::Kind::kUnit, message.unit_scale().levels()};
     for (const auto& linear : message.linears()) link.linears.push_back(linear_of(linear));
+    link.exploit_chain = message.exploit_chain();
     return link;
 }
 
@@ -450,8 +454,10 @@ std::string_view novelty_of(uint32_t version) {
             return "a mixture";
         case kWithCalibrations:
             return "calibrations, pulls or slopes";
-        default:
+        case kWithScores:
             return "scores on the unit scale or linear models";
+        default:
+            return "a trust region without exploration";
     }
 }
 
@@ -472,10 +478,10 @@ Result<Payload> payload_of(std::string_view bytes) {
     base::ByteReader reader(bytes.substr(kMagic.size()));
     RAMPART_TRY(const uint32_t version, reader.u32());
     RAMPART_TRY(const uint64_t length, reader.u64());
-    if (version < kPlain || version > kWithState) {
+    if (version < kPlain || version > kWithExploitChain) {
         return base::make_error(Reason::kUnknownModelVersion,
                                 "format version {}; this program reads versions {} to {}", version,
-                                kPlain, kWithState);
+                                kPlain, kWithExploitChain);
     }
     const size_t rest = bytes.size() - kHeaderBytes - kDigestBytes;
     if (length != rest) {

@@ -427,15 +427,13 @@ PolicyOutput Policy::evaluate(std::span<const float> row, std::optional<size_t> 
             if (adjustments_[i]) f -= adjustments_[i]->evaluate(row, out.score);
             ramped = link.ramp.apply(f, group.value_or(0));
         }
-        double lo = 0, hi = 1;
-        if (i > 0) {
-            const double s = out.approve;
+        const auto near = [&](double q, double s) {
+            if (i == 0) return std::clamp(q, 0.0, 1.0);
             const double reach = link.kappa * std::min(s, 1 - s);
-            lo = std::max(0.0, s - reach);
-            hi = std::min(1.0, s + reach);
-        }
-        out.exploit = std::clamp(ramped, lo, hi);
-        out.approve = std::clamp(link.exploration.apply(ramped), lo, hi);
+            return std::clamp(q, std::max(0.0, s - reach), std::min(1.0, s + reach));
+        };
+        out.exploit = near(ramped, link.exploit_chain ? out.exploit : out.approve);
+        out.approve = near(link.exploration.apply(ramped), out.approve);
     }
     return out;
 }

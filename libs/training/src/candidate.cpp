@@ -379,6 +379,7 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     link.score_intercept = map.intercept;
     link.exploration = {recipe.exploration.mode, parameters.epsilon};
     link.kappa = parameters.kappa;
+    link.exploit_chain = true;
     link.ramp = {parameters.gamma, 0.5, {parameters.threshold}, {1.0}};
     const bool parity = recipe.criterion == Criterion::kStatisticalParity;
     if (parity) {

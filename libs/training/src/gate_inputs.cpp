@@ -67,6 +67,16 @@ base::Status add_conditions(const DecisionSet<Side>& set, const std::vector<size
     return base::ok();
 }
 
+/// Returns P(approve) by the policy where the row was decided: without exploration, if the day's
+/// was spent. The policy can decide the row.
+template <class Side>
+double approval(const DecisionSet<Side>& set, size_t i, const model::Policy& policy) {
+    const auto& row = set.rows[i];
+    const auto cell = row.cell ? std::optional<size_t>(*row.cell) : std::nullopt;
+    const auto output = policy.evaluate(set.features_of(i), cell);
+    return row.exploration_spent ? output.exploit : output.approve;
+}
+
 template <class Side>
 ope::LoggedDecisions decisions_of(const DecisionSet<Side>& set, const model::Policy& candidate,
                                   const model::Policy& reference) {
@@ -76,17 +86,14 @@ ope::LoggedDecisions decisions_of(const DecisionSet<Side>& set, const model::Pol
     for (const size_t i : rows_of(set, candidate, reference)) {
         const auto& row = set.rows[i];
         const auto position = static_cast<uint32_t>(out.size());
-        const std::optional<size_t> cell =
-            row.cell ? std::optional<size_t>(*row.cell) : std::nullopt;
-        const auto features = set.features_of(i);
         out.record_id.push_back(row.decision.value());
         out.unit_id.push_back(row.person.value());
         out.p_approve.push_back(row.p_approve);
         out.approved.push_back(row.approved ? 1 : 0);
         if (row.overridden) out.overridden.push_back(position);
         out.has_impact.push_back(row.impact ? 1 : 0);
-        out.candidate.push_back(candidate.evaluate(features, cell).approve);
-        out.reference.push_back(reference.evaluate(features, cell).approve);
+        out.candidate.push_back(approval(set, i, candidate));
+        out.reference.push_back(approval(set, i, reference));
         const auto [logger, fresh] =
             loggers.emplace(row.policy, static_cast<uint32_t>(loggers.size()));
         if (fresh) out.logger_ids.push_back(row.policy.value());
@@ -174,12 +181,8 @@ std::vector<double> probabilities(const DecisionSet<Side>& set, const model::Pol
                                   const model::Policy& reference, const model::Policy& policy) {
     std::vector<double> out;
     for (const size_t i : rows_of(set, candidate, reference)) {
-        const auto& row = set.rows[i];
-        const std::optional<size_t> cell =
-            row.cell ? std::optional<size_t>(*row.cell) : std::nullopt;
-        const bool known = cell || !policy.group_aware();
-        out.push_back(known ? policy.evaluate(set.features_of(i), cell).approve
-                            : std::numeric_limits<double>::quiet_NaN());
+        const bool known = set.rows[i].cell || !policy.group_aware();
+        out.push_back(known ? approval(set, i, policy) : std::numeric_limits<double>::quiet_NaN());
     }
     return out;
 }
@@ -273,6 +276,13 @@ size_t later_records(const training_set::VaultSet& vault) {
     return static_cast<size_t>(std::count_if(
         vault.rows.begin(), vault.rows.end(),
         [](const auto& row) { return !row.repeat && row.ordinal >= kRecordsPerPerson; }));
+}
+
+size_t decided_without_exploration(const training_set::VaultSet& vault) {
+    return static_cast<size_t>(
+        std::count_if(vault.rows.begin(), vault.rows.end(), [](const auto& row) {
+            return !row.repeat && row.ordinal < kRecordsPerPerson && row.exploration_spent;
+        }));
 }
 
 size_t persons_of_both(const training_set::VaultSet& vault, const training_set::VaultSet& read) {

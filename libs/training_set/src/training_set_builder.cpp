@@ -151,6 +151,7 @@ Result<Row> TrainingSetBuilder::make_row(const LabeledExample& example,
     row.decided_at = decision.decided_at;
     row.window = decision.draw_window;
     row.p_approve = decision.p_approve;
+    row.exploration_spent = decision.exploration_spent;
     row.policy = decision.policy;
     row.approved = decision.action == domain::Action::kApprove;
     row.overridden = example.action_taken() != decision.action;

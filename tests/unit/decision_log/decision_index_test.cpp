@@ -143,6 +143,43 @@ TEST_F(DecisionIndexTest, GoesOnWhereItStoodWithFenceAndCounts) {
     EXPECT_EQ(index_->explored_on(day).value(), 1u);  // no record was read twice
 }
 
+TEST_F(DecisionIndexTest, APersonCountsOnceInADaysExploration) {
+    const auto exploring = [&](int n, const char* person, int day) {
+        auto one = decision(n);
+        one.application.person = domain::PersonId(person);
+        one.explored = true;
+        one.p_exploit = 0;
+        one.decided_at = support::day(day);
+        return one;
+    };
+    append(exploring(0, "eve", 20'000));
+    append(exploring(1, "eve", 20'000));
+    ASSERT_TRUE(index_->catch_up());
+    open();  // and after a restart
+    append(exploring(2, "eve", 20'000));
+    append(exploring(3, "ann", 20'000));
+    append(exploring(4, "eve", 20'001));
+    ASSERT_TRUE(index_->catch_up());
+    EXPECT_EQ(index_->explored_on(20'000).value(), 2u);
+    EXPECT_EQ(index_->explored_on(20'001).value(), 1u);
+    append(exploring(5, "ann", 20'003));
+    append(exploring(6, "eve", 20'003));
+    ASSERT_TRUE(index_->catch_up());
+    EXPECT_EQ(index_->explored_on(20'003).value(), 2u);
+    EXPECT_EQ(index_->check().value(), std::vector<std::string>());
+    index_.reset();
+    const auto db = storage::Database::open(folder_ / "decisions",
+                                            {"meta", "decisions", "explored", "quarantine"})
+                        .value();
+    size_t explorers = 0;
+    const auto count = [&](std::string_view key, std::string_view) -> base::Result<bool> {
+        explorers += key.starts_with("explorer/") ? 1 : 0;
+        return true;
+    };
+    ASSERT_TRUE(db->scan(storage::ColumnFamily{0}, storage::KeyRange::all(), count));
+    EXPECT_EQ(explorers, 2u) << "those of days past are gone";
+}
+
 TEST_F(DecisionIndexTest, AnIndexThatCountedByDaysOfTheApplicationsCountsAgain) {
     auto exploring = decision(0);
     exploring.explored = true;

@@ -38,6 +38,12 @@ TEST_F(PendingDecisionsTest, CountExplorationByPartitionAndDayAndKeepTheirOrder)
     EXPECT_EQ(first.explored_on(zero, 100), 1u);
     EXPECT_EQ(first.explored_on(one, 100), 2u);
     EXPECT_EQ(first.explored_on(one, 101), 0u);
+    auto again = exploring(3, 1);
+    again.application.person = exploring(1, 1).application.person;
+    PendingDecisions repeated;
+    repeated.add(one, again);
+    repeated.add(one, exploring(1, 1));
+    EXPECT_EQ(repeated.explored_on(one, 100), 1u) << "a person counts once";
     ASSERT_EQ(first.entries().size(), 4u);
     EXPECT_EQ(first.entries()[2].first, &one);
     EXPECT_EQ(first.entries()[2].second, exploring(1, 1));

@@ -200,6 +200,22 @@ TEST(ModelFile, AMixtureInAFileOfBeforeThereWereAnyIsRefused) {
                 HasSubstr("format version 1 and contains a mixture"));
 }
 
+TEST(ModelFile, AnExploitChainNeedsVersionSix) {
+    auto link = constant(0.9);
+    link.exploit_chain = true;
+    const auto policy =
+        Policy::create(example_schema(), {example_bootstrap(), link}, {}, {}).value();
+    const auto bytes = encode_model_file(policy);
+    EXPECT_EQ(version_of(bytes), 6u);
+    const auto again = decode_model_file(bytes).value();
+    EXPECT_TRUE(again.last_learned()->exploit_chain);
+    EXPECT_EQ(encode_model_file(again), bytes);
+    EXPECT_THAT(decode_model_file(with_payload(payload_of(bytes), 5)).error().message,
+                HasSubstr("format version 5 and contains a trust region without exploration, which "
+                          "needs version 6"));
+    EXPECT_FALSE(decode_model_file(with_payload(payload_of(bytes), 7)));
+}
+
 TEST(ModelFile, ARightChecksumDoesNotExcuseABrokenPolicy) {
     EXPECT_FALSE(decode_model_file(with_payload("")));
     EXPECT_FALSE(decode_model_file(with_payload("\xff\xff\xff")));

@@ -143,6 +143,22 @@ TEST(Policy, ExploitIsTheLastLinkWithoutExplorationAboutTheSameReference) {
     EXPECT_DOUBLE_EQ(second.approve, 0.45);
 }
 
+TEST(Policy, WithoutExplorationAnExploitChainKeepsTheTrustRegionToo) {
+    LearnedLink down = constant(0.1);
+    down.exploration = {ExplorationMode::kOneSided, 0.3};
+    down.kappa = 1;
+    LearnedLink up = constant(0.9);
+    up.kappa = 0.5;
+    up.exploit_chain = true;
+    // whom nobody approves without exploration, the next link does not approve either
+    EXPECT_EQ(evaluate({example_bootstrap(), down, up}).exploit, 0);
+    EXPECT_DOUBLE_EQ(evaluate({example_bootstrap(), down, up}).approve, 0.45);
+    down.kappa = 0.5;  // 0.25 without exploration, 0.3 with
+    const auto out = evaluate({example_bootstrap(), down, up});
+    EXPECT_DOUBLE_EQ(out.exploit, 0.375);
+    EXPECT_DOUBLE_EQ(out.approve, 0.45);
+}
+
 TEST(Policy, AGroupAwareRampLooksAtTheGroup) {
     LearnedLink link = constant(0.6);
     link.ramp.thresholds = {0.0, 0.5};

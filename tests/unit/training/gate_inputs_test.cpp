@@ -75,6 +75,30 @@ TEST(GateInputs, OnlyTheFirstRecordOfAPersonIsRead) {
     }
 }
 
+TEST(GateInputs, AfterTheDaysExplorationPoliciesCountAsTheyDecideThen) {
+    auto development = development_set();
+    // declines all, and explores with 0.1
+    model::LearnedLink link;
+    link.ramp = {0.0, 0.5, {0.1}, {1.0}};
+    link.exploration = {model::ExplorationMode::kOneSided, 0.1};
+    const auto exploring = model::Policy::create(development.schema, {link}, {}, {}).value();
+    const auto champion = bootstrap(development);
+    development.rows[1].exploration_spent = true;
+    auto vault = vault_of(development);
+    const auto decisions = vault_decisions(vault, exploring, champion).value();
+    const auto output = exploring.evaluate(vault.features_of(1), {});
+    ASSERT_LT(output.exploit, output.approve);
+    EXPECT_EQ(decisions.candidate[0], exploring.evaluate(vault.features_of(0), {}).approve);
+    EXPECT_EQ(decisions.candidate[1], output.exploit);
+    EXPECT_EQ(vault_decisions(vault, champion, exploring).value().reference[1], output.exploit);
+    EXPECT_EQ(selection_feedback(development, exploring, champion).value().decisions.candidate[1],
+              output.exploit);
+    EXPECT_EQ(anchor_probabilities(vault, champion, champion, exploring)[1], output.exploit);
+    EXPECT_EQ(decided_without_exploration(vault), 1u);
+    vault.rows[1].repeat = true;
+    EXPECT_EQ(decided_without_exploration(vault), 0u);
+}
+
 TEST(GateInputs, AnEpochsFirstRecordOfAPersonIsTheFirstFromItsBeginOn) {
     auto development = development_set();
     development.rows[10].person = development.rows[3].person;

@@ -77,7 +77,7 @@ class DecisionIndex {
 
     /// nullopt: no such decision. failed_precondition "erased".
     base::Result<std::optional<domain::Decision>> find(const domain::DecisionId& id) const;
-    /// Explored approvals that were decided that day (base::day_of of decided_at).
+    /// Persons with explored approvals that were decided that day (base::day_of of decided_at).
     base::Result<uint64_t> explored_on(int64_t day) const;
     /// Reads everything and says what does not fit: a decision that cannot be read, is under
     /// another id or belongs to another partition; totals and explored approvals that do not add

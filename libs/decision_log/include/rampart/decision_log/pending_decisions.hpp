@@ -17,7 +17,7 @@ class PendingDecisions {
   public:
     /// nullptr: it is not among them.
     const domain::Decision* find(const domain::DecisionId& id) const;
-    /// Explored approvals of the partition that were decided that day (base::day_of).
+    /// Persons with explored approvals of the partition that were decided that day (base::day_of).
     uint64_t explored_on(const OwnedPartition& partition, int64_t day) const;
     void add(OwnedPartition& partition, domain::Decision decision);
     /// Adds all of `others` behind these.
@@ -29,7 +29,7 @@ class PendingDecisions {
   private:
     std::vector<Entry> entries_;
     std::map<domain::DecisionId, size_t> by_id_;  // -> position in entries_
-    std::map<std::pair<const OwnedPartition*, int64_t>, uint64_t> explored_;
+    std::map<std::pair<const OwnedPartition*, int64_t>, std::set<domain::PersonId>> explored_;
 };
 
 /// What became of an append.

@@ -87,7 +87,9 @@ struct GroupBlindAdjustment {
 ///   q = exploration(ramp(f))
 ///   P(approve) = q clipped to [s - kappa·min(s, 1-s), s + kappa·min(s, 1-s)], s = what the links
 ///   before it give: the trust region is part of the artefact. The first link of a policy is not
-///   clipped.
+///   clipped. P(approve) without exploration is ramp(f), clipped in the same way; with
+///   exploit_chain around what the links before it give without exploration, so that the policy
+///   keeps the trust region on both kinds of decisions.
 ///
 /// With members it is a mixture: p_m and f_m are those of each member,
 ///   q = exploration(sum over members of weight_m · ramp_m(f_m)),
@@ -106,7 +108,8 @@ struct LearnedLink {
     double score_slope = 2, score_intercept = -1;
     RampRule ramp;
     Exploration exploration;
-    double kappa = 0.5;  // in (0, 1]; ignored for the first link
+    double kappa = 0.5;          // in (0, 1]; ignored for the first link
+    bool exploit_chain = false;  // false: as policies of before had it
     /// Further ensembles of a mixture; each belongs to a member. All together have at most
     /// limits::kMaxTrees trees.
     std::vector<Ensemble> additional_ensembles = {};
@@ -129,7 +132,9 @@ struct PolicyOutput {
     /// P(favourable | x) by the last learned link, calibrated; for a mixture the mean over its
     /// members, on the unit scale the score; 0.5 for a bootstrap
     double score = 0;
-    double exploit = 0;  // P(approve | x) with all exploration switched off in the last link
+    /// P(approve | x) without exploration: that of the last link, and with exploit_chain that of the
+    /// links before it
+    double exploit = 0;
     double approve = 0;  // P(approve | x): the probability of the draw
 };
 

@@ -34,6 +34,10 @@ training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::
 /// Returns how many rows are no repeats, but later ones than the gate reads of their persons.
 size_t later_records(const training_set::VaultSet& vault);
 
+/// Returns how many of the records that the gate reads were decided after the day's exploration was
+/// spent. On these it compares what the policies decide then.
+size_t decided_without_exploration(const training_set::VaultSet& vault);
+
 /// Returns how many persons of the vault's rows are among those of `read`.
 size_t persons_of_both(const training_set::VaultSet& vault, const training_set::VaultSet& read);
 
@@ -70,7 +74,7 @@ struct ControlVariateInputs {
 base::Status add_control_variates(const ControlVariateInputs& inputs,
                                   ope::LoggedFeedback& selection, ope::LoggedDecisions& decisions);
 
-/// Returns P(approve) by a third policy on the rows of the two above, in the same order.
+/// Returns P(approve), without exploration where the day's was spent, by a third policy on the rows of the two above, in the same order.
 std::vector<double> anchor_probabilities(const training_set::DevelopmentSet& set,
                                          const model::Policy& candidate,
                                          const model::Policy& reference,

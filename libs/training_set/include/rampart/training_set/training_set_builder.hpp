@@ -48,6 +48,8 @@ struct Row {
     bool repeat = false;
     uint32_t ordinal = 0;  // number of earlier rows about the person that are no repeats
     double p_approve = 0;  // P(approve | x) that was drawn from, as logged
+    /// The day's exploration was used up, so that any policy would have decided without it.
+    bool exploration_spent = false;
     domain::PolicyId policy;
     bool approved = false;         // drawn
     bool overridden = false;       // people did the other action
