@@ -29,6 +29,7 @@ void add_gate(Frame& frame) {
     using namespace rampart::cli;
     frame.section("Certify and promote a model");
     add_certify(frame);
+    add_gate_log(frame);
     add_verify(frame);
     add_figures(frame);
     add_models(frame);

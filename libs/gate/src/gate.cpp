@@ -14,7 +14,6 @@ namespace rampart::gate {
 namespace {
 
 using base::Result;
-using base::Status;
 using base::TimePoint;
 using certification::DeltaLedger;
 using certification::LedgerView;
@@ -26,15 +25,10 @@ PolicyPair pair_of(const Submission& run) {
 
 }  // namespace
 
-/// A submission laid out for the test, without an impact of the vault.
-struct Gate::Inputs {
-    certification::GateConfig config;
-    certification::RunIdentity identity;
+/// A submission laid out for the test, and where the vault's outcomes are.
+struct Gate::Inputs : TestInputs {
     certification::ConstraintSet constraints;
     training_set::VaultSet vault;
-    ope::LoggedFeedback selection;   // the development set's decisions with impacts
-    ope::LoggedDecisions decisions;  // the vault's, without
-    std::optional<certification::EarlierLook> earlier{};  // the look that this run continues
 };
 
 Result<std::unique_ptr<Gate>> Gate::create(GateSettings settings, GateDeps deps) {
@@ -43,21 +37,7 @@ Result<std::unique_ptr<Gate>> Gate::create(GateSettings settings, GateDeps deps)
 }
 
 Result<DeltaLedger> Gate::read_ledger() const {
-    RAMPART_TRY(const auto entries, deps_.store.ledger_entries());
-    return DeltaLedger::open(entries);
-}
-
-/// Stores the entry and, in the same write, the epoch in front of it that is not stored yet.
-Status Gate::write_entry(DeltaLedger& ledger, const std::string& entry, TimePoint t) {
-    RAMPART_TRY(const auto stored, deps_.store.ledger_entries());
-    std::vector<std::string> added(
-        ledger.entries().begin() +
-            static_cast<ptrdiff_t>(std::min(stored.size(), ledger.entries().size())),
-        ledger.entries().end());
-    const size_t position = ledger.entries().size() - added.size();
-    added.push_back(entry);
-    RAMPART_RETURN_IF_ERROR(deps_.store.append_ledger_entries(position, added, t));
-    return ledger.append(entry);
+    return Protocol(deps_.store, deps_.signing_key, deps_.evidence_key).read_ledger();
 }
 
 Result<std::string> Gate::epoch_entry(const DeltaLedger& ledger, std::string note,
@@ -244,54 +224,8 @@ Result<bool> Gate::allows_further_look(const PolicyPair& pair) const {
     return history.plan_of(pair).has_value();
 }
 
-Status Gate::abandon_open_run(DeltaLedger& ledger, std::string_view why, TimePoint t) {
-    RAMPART_TRY(const auto closing, ledger.next_closing(certification::Verdict::kNoSolutionFound,
-                                                        "", fmt::format("abandoned: {}", why), t));
-    return write_entry(ledger, closing, t);
-}
-
-Result<Answer> Gate::refuse(const Inputs& inputs, const certification::PublicResult& result,
-                            TimePoint t) {
-    // who applies again may follow from what was drawn, and a refusal may be read by everyone
-    auto identity = inputs.identity;
-    identity.read_before = identity.repeats = identity.later_records = 0;
-    identity.without_exploration = 0;
-    RAMPART_TRY(const auto files,
-                certification::seal_refusal(inputs.config, identity, result, t, deps_.signing_key));
-    RAMPART_TRY(const auto id, deps_.store.store_certificate(files, t));
-    return Answer{result, id.hex(), id.hex()};
-}
-
-/// Charges the run, unless it is charged already, reads the vault's impacts, tests, and closes.
-Result<Answer> Gate::run_test(const Submission& run, const certification::PreparedRun& prepared,
-                              const Inputs& inputs, DeltaLedger& ledger) {
-    const auto request = prepared.request();
-    if (!ledger.open_run()) {
-        RAMPART_TRY(const auto registration, ledger.next_registration(request, run.at));
-        RAMPART_RETURN_IF_ERROR(write_entry(ledger, registration, run.at));
-    }
-    RAMPART_TRY(const auto ticket, ledger.ticket(request));
-    const auto name = certification::certificate_name(ticket.registration());
-    // only now, with the charge on the disk
-    const auto outcomes = training::vault_outcomes(ticket, inputs.vault, run.candidate.policy,
-                                                   run.reference.policy, inputs.constraints);
-    const auto sealed = certification::run(prepared, ticket, outcomes.impact, outcomes.label);
-    if (!sealed) {
-        if (!training::is_about_data(sealed.error())) return sealed.error();
-        RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, sealed.error().message, run.at));
-        // why is in the ledger: it depends on the vault, so that an answer may not have it
-        return Answer{{certification::Verdict::kNoSolutionFound, "", ""}, "", name};
-    }
-    RAMPART_TRY(const auto files,
-                certification::seal(prepared, {ticket, *sealed, run.at, run.at, deps_.signing_key},
-                                    outcomes.impact, outcomes.label));
-    RAMPART_TRY(const auto id, deps_.store.store_certificate(files, run.at));
-    RAMPART_TRY(const auto closing, ledger.next_closing(sealed->verdict, id.hex(), "", run.at));
-    RAMPART_RETURN_IF_ERROR(write_entry(ledger, closing, run.at));
-    return Answer{sealed->published(), id.hex(), name};
-}
-
 Result<Answer> Gate::test(const Submission& run) {
+    const Protocol protocol(deps_.store, deps_.signing_key, deps_.evidence_key);
     RAMPART_TRY(auto ledger, read_ledger());
     RAMPART_TRY(const auto history, LedgerView::of(ledger));
     if (const auto* answered = history.answered_run(pair_of(run), run.at, run.opens_epoch)) {
@@ -301,26 +235,11 @@ Result<Answer> Gate::test(const Submission& run) {
     }
     RAMPART_TRY(const bool opens_epoch, begin_epoch(run, ledger));
     RAMPART_TRY(const auto inputs, inputs_of(run, ledger));
-    const auto check = [&] {
-        return certification::precheck(
-            {inputs.config, inputs.identity, ledger, deps_.evidence_key, inputs.selection,
-             inputs.earlier ? &*inputs.earlier : nullptr},
-            inputs.decisions);
+    const auto outcomes = [&](const certification::RunTicket& ticket) {
+        return training::vault_outcomes(ticket, inputs.vault, run.candidate.policy,
+                                        run.reference.policy, inputs.constraints);
     };
-    RAMPART_TRY(auto checked, check());
-    if (ledger.open_run() && !(checked.prepared && ledger.ticket(checked.prepared->request()))) {
-        // A run that crashed and can't be finished as it was registered. Its charge stays; this one
-        // is a new run.
-        RAMPART_RETURN_IF_ERROR(abandon_open_run(
-            ledger, "settings or data are not those it was registered for", run.at));
-        RAMPART_TRY(checked, check());
-    }
-    if (!checked.prepared) {
-        if (opens_epoch && run.opens_epoch > 0)
-            checked.result.message += "; no new epoch was opened";
-        return refuse(inputs, checked.result, run.at);
-    }
-    return run_test(run, *checked.prepared, inputs, ledger);
+    return protocol.test(inputs, outcomes, ledger, run.at, opens_epoch && run.opens_epoch > 0);
 }
 
 }  // namespace rampart::gate

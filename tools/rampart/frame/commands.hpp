@@ -17,6 +17,7 @@ void add_import(Frame& frame);
 void add_export(Frame& frame);
 void add_serve(Frame& frame);
 void add_certify(Frame& frame);
+void add_gate_log(Frame& frame);
 void add_verify(Frame& frame);
 void add_figures(Frame& frame);
 void add_models(Frame& frame);

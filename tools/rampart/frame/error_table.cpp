@@ -25,6 +25,7 @@
 #include "rampart/fair_regression/reasons.hpp"
 #include "rampart/fairgbm/reasons.hpp"
 #include "rampart/fairness/reasons.hpp"
+#include "rampart/gate_log/reasons.hpp"
 #include "rampart/gbdt/reasons.hpp"
 #include "rampart/http/reasons.hpp"
 #include "rampart/http/response.hpp"
@@ -82,6 +83,7 @@ const std::span<const base::ReasonInfo> kLists[] = {
     fair_regression::reasons::kAll,
     fairgbm::reasons::kAll,
     fairness::reasons::kAll,
+    gate_log::reasons::kAll,
     gbdt::reasons::kAll,
     http::reasons::kAll,
     joiner::reasons::kAll,

@@ -14,6 +14,7 @@
 #include "rampart/certification/ledger_view.hpp"
 #include "rampart/domain/product.hpp"
 #include "rampart/gate/gate_settings.hpp"
+#include "rampart/gate/protocol.hpp"
 #include "rampart/gate/stores.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/training/parameter_search.hpp"
@@ -41,13 +42,6 @@ struct Submission {
     bool distilled = false;    // the trainer made the candidate by distillation
     uint32_t opens_epoch = 0;  // number of the budget epoch that the run opens; 0: none
     std::string epoch_note{};  // reason for that epoch
-};
-
-/// Verdict on a submission.
-struct Answer {
-    certification::PublicResult result;
-    std::string certificate;  // digest, for the vault's side only; empty: none was made
-    std::string name;         // public name of the run's certificate; of a refusal its digest
 };
 
 /// The gate's protocol: open the ledger → precheck the candidate without an impact of the vault →
@@ -87,8 +81,6 @@ class Gate {
     Gate(GateSettings settings, GateDeps deps)
         : settings_(std::move(settings)), deps_(std::move(deps)) {}
     base::Result<certification::DeltaLedger> read_ledger() const;
-    base::Status write_entry(certification::DeltaLedger& ledger, const std::string& entry,
-                             base::TimePoint t);
     base::Result<std::string> epoch_entry(const certification::DeltaLedger& ledger,
                                           std::string note, base::TimePoint t) const;
     base::Result<bool> begin_epoch(const Submission& run, certification::DeltaLedger& ledger) const;
@@ -109,12 +101,6 @@ class Gate {
         const Inputs& inputs) const;
     base::Result<Inputs> inputs_of(const Submission& run,
                                    const certification::DeltaLedger& ledger) const;
-    base::Status abandon_open_run(certification::DeltaLedger& ledger, std::string_view why,
-                                  base::TimePoint t);
-    base::Result<Answer> refuse(const Inputs& inputs, const certification::PublicResult& result,
-                                base::TimePoint t);
-    base::Result<Answer> run_test(const Submission& run, const certification::PreparedRun& prepared,
-                                  const Inputs& inputs, certification::DeltaLedger& ledger);
 
     GateSettings settings_;
     GateDeps deps_;

@@ -1,0 +1,103 @@
+#include "rampart/gate/protocol.hpp"
+
+#include <algorithm>
+
+#include "rampart/certification/certificate_file.hpp"
+#include "rampart/certification/ledger_view.hpp"
+
+namespace rampart::gate {
+
+using base::Result;
+using base::Status;
+using base::TimePoint;
+using certification::DeltaLedger;
+
+Result<DeltaLedger> Protocol::read_ledger() const {
+    RAMPART_TRY(const auto entries, store_.ledger_entries());
+    return DeltaLedger::open(entries);
+}
+
+/// Stores the entry and, in the same write, the epoch in front of it that is not stored yet.
+Status Protocol::write_entry(DeltaLedger& ledger, const std::string& entry, TimePoint t) const {
+    RAMPART_TRY(const auto stored, store_.ledger_entries());
+    std::vector<std::string> added(
+        ledger.entries().begin() +
+            static_cast<ptrdiff_t>(std::min(stored.size(), ledger.entries().size())),
+        ledger.entries().end());
+    const size_t position = ledger.entries().size() - added.size();
+    added.push_back(entry);
+    RAMPART_RETURN_IF_ERROR(store_.append_ledger_entries(position, added, t));
+    return ledger.append(entry);
+}
+
+Status Protocol::abandon_open_run(DeltaLedger& ledger, std::string_view why, TimePoint t) const {
+    RAMPART_TRY(const auto closing, ledger.next_closing(certification::Verdict::kNoSolutionFound,
+                                                        "", fmt::format("abandoned: {}", why), t));
+    return write_entry(ledger, closing, t);
+}
+
+Result<Answer> Protocol::refuse(const TestInputs& inputs, const certification::PublicResult& result,
+                                TimePoint t) const {
+    // who applies again may follow from what was drawn, and a refusal may be read by everyone
+    auto identity = inputs.identity;
+    identity.read_before = identity.repeats = identity.later_records = 0;
+    identity.without_exploration = 0;
+    RAMPART_TRY(const auto files,
+                certification::seal_refusal(inputs.config, identity, result, t, signing_key_));
+    RAMPART_TRY(const auto id, store_.store_certificate(files, t));
+    return Answer{result, id.hex(), id.hex()};
+}
+
+/// Charges the run, unless it is charged already, reads the vault's impacts, tests, and closes.
+Result<Answer> Protocol::run_test(const certification::PreparedRun& prepared,
+                                  const ReadOutcomes& read_outcomes, DeltaLedger& ledger,
+                                  TimePoint t) const {
+    const auto request = prepared.request();
+    if (!ledger.open_run()) {
+        RAMPART_TRY(const auto registration, ledger.next_registration(request, t));
+        RAMPART_RETURN_IF_ERROR(write_entry(ledger, registration, t));
+    }
+    RAMPART_TRY(const auto ticket, ledger.ticket(request));
+    const auto name = certification::certificate_name(ticket.registration());
+    // only now, with the charge on the disk
+    const auto outcomes = read_outcomes(ticket);
+    const auto sealed = certification::run(prepared, ticket, outcomes.impact, outcomes.label);
+    if (!sealed) {
+        if (!training::is_about_data(sealed.error())) return sealed.error();
+        RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, sealed.error().message, t));
+        // why is in the ledger: it depends on the vault, so that an answer may not have it
+        return Answer{{certification::Verdict::kNoSolutionFound, "", ""}, "", name};
+    }
+    RAMPART_TRY(const auto files,
+                certification::seal(prepared, {ticket, *sealed, t, t, signing_key_},
+                                    outcomes.impact, outcomes.label));
+    RAMPART_TRY(const auto id, store_.store_certificate(files, t));
+    RAMPART_TRY(const auto closing, ledger.next_closing(sealed->verdict, id.hex(), "", t));
+    RAMPART_RETURN_IF_ERROR(write_entry(ledger, closing, t));
+    return Answer{sealed->published(), id.hex(), name};
+}
+
+Result<Answer> Protocol::test(const TestInputs& inputs, const ReadOutcomes& outcomes,
+                              DeltaLedger& ledger, TimePoint t, bool asked_for_epoch) const {
+    const auto check = [&] {
+        return certification::precheck(
+            {inputs.config, inputs.identity, ledger, evidence_key_, inputs.selection,
+             inputs.earlier ? &*inputs.earlier : nullptr},
+            inputs.decisions);
+    };
+    RAMPART_TRY(auto checked, check());
+    if (ledger.open_run() && !(checked.prepared && ledger.ticket(checked.prepared->request()))) {
+        // A run that crashed and can't be finished as it was registered. Its charge stays; this one
+        // is a new run.
+        RAMPART_RETURN_IF_ERROR(
+            abandon_open_run(ledger, "settings or data are not those it was registered for", t));
+        RAMPART_TRY(checked, check());
+    }
+    if (!checked.prepared) {
+        if (asked_for_epoch) checked.result.message += "; no new epoch was opened";
+        return refuse(inputs, checked.result, t);
+    }
+    return run_test(*checked.prepared, outcomes, ledger, t);
+}
+
+}  // namespace rampart::gate

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "rampart/base/clock.hpp"
+#include "rampart/base/digest.hpp"
+#include "rampart/certification/constraint_set.hpp"
+#include "rampart/gate_log/log_settings.hpp"
+#include "rampart/ope/logged_feedback.hpp"
+
+namespace rampart::gate_log {
+
+/// A log of randomised decisions, laid out for the gate: of each person the first record.
+struct DecisionFile {
+    ope::LoggedFeedback development, vault;
+    base::TimePoint period_from, period_to;  // times of the vault's records
+    size_t later_records = 0;                // of the vault's persons, left out
+    bool anchor = false;                     // the log has a column 'anchor'
+    base::Digest columns;                    // digest of the column names in order
+};
+
+/// Reads a CSV file, one line for each decision:
+///     record      id, unique                  person     id; the same person has the same
+///     time        ISO 8601, when it was decided
+///     side        "development" or "vault"; without the column a keyed hash of the person
+///     logger      name of the policy that decided
+///     p_approve   its P(approve | x), in [0, 1], from which the action was drawn
+///     action      "approve" or "decline", as drawn
+///     candidate, reference   P(approve | x) by the policies that are compared; anchor: by a
+///                 third, if there is the column
+///     impact      number in the declared range; empty: none is known. A decline's is that of the
+///                 settings, if they declare one, and the cell is empty or the same
+///     label       0, 1 or empty; needed where constraints ask for outcomes
+///     one column for each protected attribute: its value, empty if it is not known
+/// Further columns are passed over. Groups are "column=value".
+///
+/// split_key: secret of at least 16 bytes, for a log without `side`; 40 % of the persons are in the
+/// vault. Errors name line and column: "bad_cell", "missing_column", "bad_split_key"; "no_records";
+/// those of CsvReader, ConstraintSet::conditions_met and ope::validate.
+base::Result<DecisionFile> read_decisions(const std::filesystem::path& path,
+                                          const LogSettings& settings,
+                                          const certification::ConstraintSet& constraints,
+                                          const std::optional<std::string>& split_key);
+
+}  // namespace rampart::gate_log

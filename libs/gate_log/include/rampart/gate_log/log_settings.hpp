@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rampart/config/table.hpp"
+#include "rampart/gate/gate_settings.hpp"
+
+namespace rampart::gate_log {
+
+/// Settings of a gate on a log.
+struct LogSettings {
+    gate::GateSettings gate;  // with the impact's range, units and known value of a decline
+    std::vector<std::string> group_columns;  // protected attributes, unique, at least one
+};
+
+/// Reads the whole of a gate.toml:
+///     [gate]    as in rampartd.toml, but what needs features or a store
+///     [impact]  minimum, maximum: the declared range of an impact; units (text); declined: the
+///               impact of every decline, if that is known
+///     [groups]  columns = ["sex", "age_band"]: the log's columns with protected attributes
+/// Errors: config's, with file, line and key; "not_in_a_log" for a setting that needs features.
+base::Result<LogSettings> read_settings(config::Table root);
+
+}  // namespace rampart::gate_log

@@ -1,0 +1,297 @@
+#include "rampart/gate_log/decision_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "rampart/base/limits.hpp"
+#include "rampart/dataset/csv.hpp"
+#include "rampart/dataset/text.hpp"
+#include "rampart/gate_log/reasons.hpp"
+#include "rampart/training/gate_inputs.hpp"
+
+namespace rampart::gate_log {
+namespace {
+
+using base::Result;
+using base::Status;
+namespace limits = base::limits;
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr size_t kMinSplitKeyBytes = 16;
+
+struct Record {
+    std::string id, person, logger;
+    base::TimePoint time;
+    bool vault = false, approved = false;
+    double p_approve = 0, candidate = 0, reference = 0, anchor = 0;
+    double impact = kNone, label = kNone;
+    std::vector<std::string> attributes;  // in the order of LogSettings::group_columns
+};
+
+/// One line of the log, by column.
+class Line {
+  public:
+    explicit Line(const dataset::CsvReader& csv) : csv_(csv) {
+        for (size_t j = 0; j < csv.columns().size(); ++j) position_.emplace(csv.columns()[j], j);
+    }
+
+    bool has(std::string_view column) const { return position_.contains(column); }
+    std::string_view text(std::string_view column) const {
+        return csv_.cells()[position_.find(column)->second];
+    }
+    base::Error bad(std::string_view column, std::string_view what) const {
+        return base::make_error(Reason::kBadCell, "line {}, column '{}': '{}' {}", csv_.line(),
+                                column, text(column).substr(0, 40), what);
+    }
+
+    Result<std::string> id(std::string_view column) const {
+        const auto value = text(column);
+        if (value.empty() || value.size() > limits::kMaxIdBytes)
+            return bad(column, fmt::format("must have 1 to {} bytes", limits::kMaxIdBytes));
+        return std::string(value);
+    }
+    Result<double> number(std::string_view column, double lo, double hi) const {
+        const auto value = dataset::parse_number(text(column));
+        if (!value || *value < lo || *value > hi)
+            return bad(column, fmt::format("must be a number from {} to {}", lo, hi));
+        return *value;
+    }
+    /// Returns NaN for an empty cell.
+    Result<double> optional_number(std::string_view column, double lo, double hi) const {
+        if (!has(column) || text(column).empty()) return kNone;
+        return number(column, lo, hi);
+    }
+    Result<base::TimePoint> time(std::string_view column) const {
+        const auto value = base::parse_iso8601(std::string(text(column)));
+        if (!value) return bad(column, "must be a time such as 2026-01-31T09:30:00Z");
+        return *value;
+    }
+    /// Returns whether the cell is `yes`; it may be `no`.
+    Result<bool> either(std::string_view column, std::string_view yes, std::string_view no) const {
+        const auto value = text(column);
+        if (value != yes && value != no)
+            return bad(column, fmt::format("must be '{}' or '{}'", yes, no));
+        return value == yes;
+    }
+
+  private:
+    const dataset::CsvReader& csv_;
+    std::map<std::string, size_t, std::less<>> position_;
+};
+
+struct Reading {
+    const LogSettings& settings;
+    const std::optional<std::string>& split_key;
+
+    Status check_columns(const Line& line) const {
+        std::vector<std::string> wanted{"record", "person",    "time",      "logger", "p_approve",
+                                        "action", "candidate", "reference", "impact"};
+        wanted.insert(wanted.end(), settings.group_columns.begin(), settings.group_columns.end());
+        if (!split_key) wanted.emplace_back("side");
+        if (settings.gate.anchor) wanted.emplace_back("anchor");
+        for (const auto& column : wanted) {
+            if (line.has(column)) continue;
+            return base::make_error(Reason::kMissingColumn, "the log has no column '{}'{}", column,
+                                    column == "side" ? "; add it, or name a key with --split-key"
+                                    : column == "anchor"
+                                        ? ", P(approve) by the epoch's first reference; add it, or "
+                                          "set gate.anchor = false"
+                                        : "");
+        }
+        return base::ok();
+    }
+
+    /// Reads what became of the decision.
+    Status read_outcome(const Line& line, Record& record) const {
+        const auto& config = settings.gate.config;
+        RAMPART_TRY(record.impact,
+                    line.optional_number("impact", config.impact_lo, config.impact_hi));
+        RAMPART_TRY(record.label, line.optional_number("label", 0, 1));
+        if (record.label != 0 && record.label != 1 && !std::isnan(record.label))
+            return line.bad("label", "must be 0, 1 or empty");
+        if (record.approved || !config.declined_impact) return base::ok();
+        if (!std::isnan(record.impact) && record.impact != *config.declined_impact) {
+            return line.bad("impact", fmt::format("must be empty or {}, the impact.declined of the "
+                                                  "settings",
+                                                  *config.declined_impact));
+        }
+        record.impact = kNone;  // it is the settings'
+        return base::ok();
+    }
+
+    Result<Record> read(const Line& line) const {
+        Record record;
+        RAMPART_TRY(record.id, line.id("record"));
+        RAMPART_TRY(record.person, line.id("person"));
+        RAMPART_TRY(record.logger, line.id("logger"));
+        RAMPART_TRY(record.time, line.time("time"));
+        RAMPART_TRY(record.p_approve, line.number("p_approve", 0, 1));
+        RAMPART_TRY(record.candidate, line.number("candidate", 0, 1));
+        RAMPART_TRY(record.reference, line.number("reference", 0, 1));
+        if (settings.gate.anchor) {
+            RAMPART_TRY(record.anchor, line.number("anchor", 0, 1));
+        }
+        RAMPART_TRY(record.approved, line.either("action", "approve", "decline"));
+        RAMPART_RETURN_IF_ERROR(read_outcome(line, record));
+        if (split_key) {
+            record.vault = training_set::in_vault(*split_key, domain::PersonId(record.person));
+        } else {
+            RAMPART_TRY(record.vault, line.either("side", "vault", "development"));
+        }
+        for (const auto& column : settings.group_columns)
+            record.attributes.emplace_back(line.text(column));
+        return record;
+    }
+};
+
+/// Leaves the first record of each person, by time and then id; returns how many of the vault's
+/// were left out. Sorts.
+size_t keep_first_records(std::vector<Record>& records) {
+    std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
+        return std::tie(a.time, a.id) < std::tie(b.time, b.id);
+    });
+    std::set<std::string> seen;
+    size_t later = 0;
+    std::erase_if(records, [&](const Record& record) {
+        if (seen.insert(record.person).second) return false;
+        later += record.vault ? 1 : 0;
+        return true;
+    });
+    return later;
+}
+
+/// Returns "column=value" for all values that occur, by column and value.
+std::vector<std::string> group_names(const std::vector<Record>& records,
+                                     const std::vector<std::string>& columns) {
+    std::vector<std::string> names;
+    for (size_t j = 0; j < columns.size(); ++j) {
+        std::set<std::string_view> values;
+        for (const auto& record : records) values.insert(record.attributes[j]);
+        values.erase("");
+        for (const auto value : values) names.push_back(fmt::format("{}={}", columns[j], value));
+    }
+    return names;
+}
+
+/// Lays out the records of one side.
+class Layout {
+  public:
+    Layout(const std::vector<std::string>& names, const LogSettings& settings,
+           const certification::ConstraintSet& constraints)
+        : settings_(settings), constraints_(constraints) {
+        for (const auto& name : names) {
+            group_of_.emplace(name, out_.decisions.groups.size());
+            out_.decisions.groups.push_back({name, {}});
+        }
+    }
+
+    void add(const Record& record) {
+        auto& d = out_.decisions;
+        const auto position = static_cast<uint32_t>(d.size());
+        d.record_id.push_back(record.id);
+        d.unit_id.push_back(record.person);
+        d.p_approve.push_back(record.p_approve);
+        d.approved.push_back(record.approved ? 1 : 0);
+        d.has_impact.push_back(std::isnan(record.impact) ? 0 : 1);
+        d.candidate.push_back(record.candidate);
+        d.reference.push_back(record.reference);
+        if (settings_.gate.anchor) d.anchor.push_back(record.anchor);
+        const auto [logger, fresh] =
+            loggers_.emplace(record.logger, static_cast<uint32_t>(loggers_.size()));
+        if (fresh) d.logger_ids.push_back(record.logger);
+        d.logger.push_back(logger->second);
+        for (size_t j = 0; j < record.attributes.size(); ++j) {
+            if (record.attributes[j].empty()) continue;
+            const auto name =
+                fmt::format("{}={}", settings_.group_columns[j], record.attributes[j]);
+            d.groups[group_of_.at(name)].records.push_back(position);
+        }
+        out_.impact.push_back(record.impact);
+        labels_.push_back(record.label);
+    }
+
+    Result<ope::LoggedFeedback> finish() {
+        if (!constraints_.empty()) {
+            constraints::People people{.records = out_.impact.size(), .columns = {}, .groups = {}};
+            for (const auto& group : out_.decisions.groups)
+                people.groups.push_back({group.name, group.records});
+            RAMPART_TRY(out_.decisions.conditions, constraints_.conditions_met(people));
+            for (const double label : labels_)
+                out_.decisions.has_label.push_back(std::isnan(label) ? 0 : 1);
+            out_.label = std::move(labels_);
+        }
+        RAMPART_RETURN_IF_ERROR(ope::validate(out_));
+        return std::move(out_);
+    }
+
+  private:
+    const LogSettings& settings_;
+    const certification::ConstraintSet& constraints_;
+    ope::LoggedFeedback out_;
+    std::vector<double> labels_;
+    std::map<std::string, size_t> group_of_;
+    std::map<std::string, uint32_t> loggers_;
+};
+
+base::Digest digest_of(const std::vector<std::string>& columns) {
+    base::Sha256 hash;
+    for (const auto& column : columns) hash.update_field(column);
+    return hash.finish();
+}
+
+/// Returns the log's records of the last `max_age_months` before its end, or all.
+void drop_older(std::vector<Record>& records, int max_age_months) {
+    if (max_age_months == 0) return;
+    const auto from = base::add_months(records.back().time, -max_age_months);
+    std::erase_if(records,
+                  [&](const Record& record) { return record.vault && record.time < from; });
+}
+
+}  // namespace
+
+Result<DecisionFile> read_decisions(const std::filesystem::path& path, const LogSettings& settings,
+                                    const certification::ConstraintSet& constraints,
+                                    const std::optional<std::string>& split_key) {
+    if (split_key && split_key->size() < kMinSplitKeyBytes) {
+        return base::make_error(Reason::kBadSplitKey, "the split key has {} bytes; {} are needed",
+                                split_key->size(), kMinSplitKeyBytes);
+    }
+    RAMPART_TRY(auto csv, dataset::CsvReader::open(path));
+    const Line line(csv);
+    const Reading reading{settings, split_key};
+    RAMPART_RETURN_IF_ERROR(reading.check_columns(line));
+    std::vector<Record> records;
+    while (true) {
+        RAMPART_TRY(const bool more, csv.next());
+        if (!more) break;
+        if (records.size() == limits::kMaxRows) {
+            return base::make_error(Reason::kTooManyRecords, "more than {} decisions",
+                                    limits::kMaxRows);
+        }
+        RAMPART_TRY(records.emplace_back(), reading.read(line));
+    }
+    if (records.empty()) return base::make_error(Reason::kNoRecords, "the log has no decision");
+    DecisionFile out;
+    out.columns = digest_of(csv.columns());
+    out.anchor = settings.gate.anchor;
+    out.later_records = keep_first_records(records);
+    drop_older(records, settings.gate.max_age_months);
+    const auto names = group_names(records, settings.group_columns);
+    Layout development(names, settings, constraints), vault(names, settings, constraints);
+    bool first = true;
+    for (const auto& record : records) {
+        (record.vault ? vault : development).add(record);
+        if (!record.vault) continue;
+        if (std::exchange(first, false)) out.period_from = record.time;
+        out.period_to = record.time;
+    }
+    RAMPART_TRY(out.development, development.finish());
+    RAMPART_TRY(out.vault, vault.finish());
+    return out;
+}
+
+}  // namespace rampart::gate_log

@@ -1,0 +1,104 @@
+#include "rampart/gate_log/decision_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "made_up_log.hpp"
+
+namespace rampart::gate_log {
+namespace {
+
+using ::testing::HasSubstr;
+
+class DecisionFileTest : public ::testing::Test, protected test::LogFolder {
+  protected:
+    std::string error_of(const std::string& csv) const {
+        const auto read = this->read(csv, settings());
+        return read ? "" : read.error().reason + ": " + read.error().message;
+    }
+    const std::string header_{test::kHeader};
+};
+
+TEST_F(DecisionFileTest, LaysOutBothSidesByColumnsAndGroups) {
+    const auto log = read(header_ +
+                              "b,p2,2026-01-02,vault,old,0.25,decline,0.5,0.25,,M\n"
+                              "a,p1,2026-01-01,vault,new,0.5,approve,0.75,0.5,-0.5,\n"
+                              "c,p3,2026-01-03,development,old,1,approve,1,1,,F\n",
+                          settings())
+                         .value();
+    const auto& vault = log.vault.decisions;
+    EXPECT_EQ(vault.record_id, (std::vector<std::string>{"a", "b"})) << "by time";
+    EXPECT_EQ(vault.unit_id, (std::vector<std::string>{"p1", "p2"}));
+    EXPECT_EQ(vault.p_approve, (std::vector<double>{0.5, 0.25}));
+    EXPECT_EQ(vault.candidate, (std::vector<double>{0.75, 0.5}));
+    EXPECT_EQ(vault.reference, (std::vector<double>{0.5, 0.25}));
+    EXPECT_EQ(vault.approved, (std::vector<uint8_t>{1, 0}));
+    EXPECT_EQ(vault.has_impact, (std::vector<uint8_t>{1, 0}));
+    EXPECT_EQ(vault.logger_ids, (std::vector<std::string>{"new", "old"}));
+    ASSERT_EQ(vault.groups.size(), 2u) << "both sides have the same groups";
+    EXPECT_EQ(vault.groups[0].name, "sex=F");
+    EXPECT_TRUE(vault.groups[0].records.empty()) << "an unknown attribute is in no group";
+    EXPECT_EQ(vault.groups[1].records, std::vector<uint32_t>{1});
+    EXPECT_EQ(log.vault.impact[0], -0.5);
+    EXPECT_TRUE(std::isnan(log.vault.impact[1]));
+    EXPECT_EQ(log.development.decisions.record_id, std::vector<std::string>{"c"});
+    EXPECT_EQ(base::to_iso8601(log.period_to), "2026-01-02T00:00:00Z");
+}
+
+TEST_F(DecisionFileTest, OnlyTheFirstRecordOfAPersonCounts) {
+    const auto log = read(header_ +
+                              "b,p1,2026-01-02,vault,old,0.5,approve,0.5,0.5,1,F\n"
+                              "a,p1,2026-01-01,vault,old,0.5,decline,0.5,0.5,,F\n",
+                          settings())
+                         .value();
+    EXPECT_EQ(log.vault.decisions.record_id, std::vector<std::string>{"a"});
+    EXPECT_EQ(log.later_records, 1u);
+}
+
+TEST_F(DecisionFileTest, WithoutASideAKeyDividesThePersons) {
+    std::string csv = "record,person,time,logger,p_approve,action,candidate,reference,impact,sex\n";
+    for (int i = 0; i < 1000; ++i)
+        csv += fmt::format("r{},p{},2026-01-01,old,0.5,decline,0.5,0.5,,F\n", i, i);
+    EXPECT_THAT(error_of(csv), HasSubstr("missing_column"));
+    const std::string key = "0123456789abcdef";
+    const auto log = read(csv, settings(), key).value();
+    EXPECT_NEAR(static_cast<double>(log.vault.decisions.size()), 400, 60);
+    for (const auto& person : log.vault.decisions.unit_id)
+        ASSERT_TRUE(training_set::in_vault(key, domain::PersonId(person)));
+    EXPECT_EQ(read(csv, settings(), "short").error().reason, "bad_split_key");
+}
+
+TEST_F(DecisionFileTest, ABadCellIsNamedByLineAndColumn) {
+    const auto with = [&](const std::string& line) {
+        return error_of(header_ + "a,p1,2026-01-01,vault,old,0.5,decline,0.5,0.5,,F\n" + line);
+    };
+    EXPECT_EQ(with(""), "");
+    EXPECT_THAT(with("b,p2,2026-01-01,vault,old,1.5,approve,0.5,0.5,1,F\n"),
+                HasSubstr("bad_cell: line 3, column 'p_approve': '1.5' must be a number"));
+    EXPECT_THAT(with("b,p2,2026-01-01,vault,old,nan,approve,0.5,0.5,1,F\n"),
+                HasSubstr("column 'p_approve'"));
+    EXPECT_THAT(with("b,p2,2026-01-01,vault,old,0.5,approve,,0.5,1,F\n"),
+                HasSubstr("column 'candidate'"));
+    EXPECT_THAT(with("b,p2,yesterday,vault,old,0.5,approve,0.5,0.5,1,F\n"),
+                HasSubstr("column 'time'"));
+    EXPECT_THAT(with("b,p2,2026-01-01,both,old,0.5,approve,0.5,0.5,1,F\n"),
+                HasSubstr("column 'side'"));
+    EXPECT_THAT(with("b,p2,2026-01-01,vault,old,0.5,granted,0.5,0.5,1,F\n"),
+                HasSubstr("column 'action'"));
+    EXPECT_THAT(with("b,p2,2026-01-01,vault,old,0.5,approve,0.5,0.5,2,F\n"),
+                HasSubstr("column 'impact'"));
+    EXPECT_THAT(with("b,p2,2026-01-01,vault,old,0.5,decline,0.5,0.5,1,F\n"),
+                HasSubstr("impact.declined"));
+    EXPECT_EQ(with("b,p2,2026-01-01,vault,old,0.5,decline,0.5,0.5,0,F\n"), "");
+    EXPECT_THAT(with("b,,2026-01-01,vault,old,0.5,decline,0.5,0.5,,F\n"),
+                HasSubstr("column 'person'"));
+    EXPECT_THAT(with("b,p2,2026-01-01,vault,old,0,approve,0.5,0.5,1,F\n"),
+                HasSubstr("bad_propensity"));
+    EXPECT_THAT(error_of(header_), HasSubstr("no_records"));
+    EXPECT_THAT(error_of("record,person\n1,2\n"), HasSubstr("missing_column"));
+}
+
+}  // namespace
+}  // namespace rampart::gate_log
