@@ -9,7 +9,6 @@
 
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
-#include "rampart/base/reasons.hpp"
 #include "rampart/certification/reasons.hpp"
 #include "rampart/gate_log/reasons.hpp"
 
@@ -23,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxLedgerBytes = 64u << 20, kMaxEvidenceBytes = size_t{4} << 30;
 
 base::Error failure(const fs::path& path, std::string_view what) {
-    return base::make_error(base::Reason::kUnavailable, "{} '{}': {}", what, path.string(),
+    return base::make_error(Reason::kLedgerUnavailable, "{} '{}': {}", what, path.string(),
                             std::generic_category().message(errno));
 }
 
@@ -104,7 +103,7 @@ Result<base::Digest> FileStore::store_certificate(const certification::SealedCer
     std::error_code failed;
     fs::create_directories(path.parent_path(), failed);
     if (failed) {
-        return base::make_error(base::Reason::kUnavailable, "cannot make the folder '{}': {}",
+        return base::make_error(Reason::kLedgerUnavailable, "cannot make the folder '{}': {}",
                                 path.parent_path().string(), failed.message());
     }
     if (!files.evidence.empty()) {

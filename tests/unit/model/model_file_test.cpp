@@ -201,7 +201,9 @@ TEST(ModelFile, AMixtureInAFileOfBeforeThereWereAnyIsRefused) {
 }
 
 TEST(ModelFile, AnExploitChainNeedsVersionSix) {
-    auto link = constant(0.9);
+    base::Random random(4);
+    auto link = random_link(random, 1);
+    link.scale = {};
     link.exploit_chain = true;
     const auto policy =
         Policy::create(example_schema(), {example_bootstrap(), link}, {}, {}).value();
