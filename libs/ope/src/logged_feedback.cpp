@@ -95,14 +95,13 @@ Status check_referral(const LoggedDecisions& d, size_t i) {
         check_refer(id, "reference_refer", d.reference[i], d.reference_refer[i]));
     if (!d.anchor.empty())
         RAMPART_RETURN_IF_ERROR(check_refer(id, "anchor_refer", d.anchor[i], d.anchor_refer[i]));
-    const bool known = d.has_impact[i] != 0 || (!d.has_label.empty() && d.has_label[i] != 0);
     const bool fits = d.referred[i] <= static_cast<uint8_t>(Referral::kApproved) &&
                       !(d.referral(i) != Referral::kNone && d.approved[i] != 0) &&
-                      !(d.referral(i) == Referral::kUnanswered && known);
+                      !(d.referral(i) == Referral::kUnanswered && d.has_impact[i] != 0);
     if (fits) return base::ok();
     return make_error(base::Reason::kBadFlag,
                       "record {}: referred is 0 to 3; a referral is no approval, and one without "
-                      "an answer has no outcome",
+                      "an answer has no impact",
                       id);
 }
 

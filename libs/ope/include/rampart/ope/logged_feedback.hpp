@@ -47,7 +47,7 @@ struct LoggedDecisions {
     /// the anchor, [0, 1 - P(approve | x)]; all empty: a log without referrals. 1: a rule refers.
     std::vector<double> p_refer{}, candidate_refer{}, reference_refer{}, anchor_refer{};
     /// Referral as a number: a referral was drawn, and what people answered. Then `approved` is 0,
-    /// the record is not `overridden`, and an unanswered one has neither impact nor label.
+    /// the record is not `overridden`, and an unanswered one has no impact.
     std::vector<uint8_t> referred{};
 
     size_t size() const { return record_id.size(); }
