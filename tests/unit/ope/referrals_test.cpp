@@ -145,7 +145,8 @@ TEST(Referrals, WithoutAnAnswerTheImpactIsTheWorst) {
 }
 
 TEST(Referrals, ByRuleHaveNoWeightAndNeedNoOtherAction) {
-    Record rule{.p_refer = 1, .candidate_refer = 1, .reference_refer = 1};
+    Record rule;
+    rule.p_refer = rule.candidate_refer = rule.reference_refer = 1;
     rule.referral = Referral::kUnanswered;
     EXPECT_EQ(impact_change(rule, kModel), 0);
     EXPECT_TRUE(has_support(rule, kModel));
