@@ -85,6 +85,7 @@ struct Drawn {
         if (random.bernoulli(0.3)) config.missing_gamma = random.uniform(0, 150);
         if (random.bernoulli(0.3)) config.max_drift_auc = random.uniform(0.55, 1);
         if (random.bernoulli(0.3)) hold_against_an_anchor(random);
+        if (random.bernoulli(0.35)) refer(random);
         if (config.records_per_person > 0) decide_oddly(random);
         if (config.control_variates == ControlVariateKind::kRegression)
             add_control_variates(random);
@@ -100,7 +101,8 @@ struct Drawn {
             (columns.resize(std::min(columns.size(), records)), ...);
         };
         cut(d.record_id, d.unit_id, d.p_approve, d.approved, d.has_impact, d.candidate, d.reference,
-            d.logger, d.anchor, out.impact);
+            d.logger, d.anchor, out.impact, d.p_refer, d.candidate_refer, d.reference_refer,
+            d.anchor_refer, d.referred);
         const auto gone = [records](uint32_t i) { return i >= records; };
         for (ope::Group& group : d.groups) std::erase_if(group.records, gone);
         std::erase_if(d.overridden, gone);
@@ -147,8 +149,11 @@ struct Drawn {
         for (uint32_t i = 0; i < d.size(); ++i) {
             const bool overridden =
                 std::find(d.overridden.begin(), d.overridden.end(), i) != d.overridden.end();
-            if (overridden || !random.bernoulli(0.04)) continue;
+            const bool referred = d.referral(i) != ope::Referral::kNone;
+            if (overridden || referred || !random.bernoulli(0.04)) continue;
+            if (!d.referred.empty() && d.p_refer[i] == 1) continue;
             d.p_approve[i] = random.bernoulli(0.5) ? 0 : 0.05;
+            if (!d.referred.empty()) d.p_refer[i] = 0;
             d.approved[i] = random.bernoulli(d.p_approve[i]);
             d.has_impact[i] = d.approved[i] != 0 || !config.declined_impact;
             vault.impact[i] = d.has_impact[i] != 0 ? random.uniform(-20, 20) : std::nan("");
@@ -160,6 +165,64 @@ struct Drawn {
                 f->decisions.anchor.push_back(s * random.uniform(0.8, 1));
             }
         }
+    }
+    /// Has rules refer some persons, and, where ranges are fixed beforehand, loggers and policies
+    /// refer with a probability below 1.
+    void refer(base::Random& random) {
+        config.referrals = config.records_per_person > 0 && random.bernoulli(0.8);
+        const bool policies = config.referrals && random.bernoulli(0.7);
+        for (auto* f : {&selection, &vault}) {
+            ope::LoggedDecisions& d = f->decisions;
+            const size_t n = d.size();
+            for (auto* column : {&d.p_refer, &d.candidate_refer, &d.reference_refer})
+                column->assign(n, 0);
+            d.referred.assign(n, 0);
+            if (!d.anchor.empty()) d.anchor_refer.assign(n, 0);
+            for (uint32_t i = 0; i < n; ++i) {
+                if (random.bernoulli(0.05)) {
+                    refer_by_rule(d, i);
+                } else if (config.referrals) {
+                    refer_at_times(random, d, i, policies);
+                }
+                const double u = random.uniform();
+                if (u < d.p_refer[i]) answer(random, *f, i);
+            }
+        }
+    }
+    static void refer_by_rule(ope::LoggedDecisions& d, uint32_t i) {
+        d.p_approve[i] = d.candidate[i] = d.reference[i] = 0;
+        d.p_refer[i] = d.candidate_refer[i] = d.reference_refer[i] = 1;
+        if (!d.anchor.empty()) d.anchor[i] = 0, d.anchor_refer[i] = 1;
+    }
+    /// Takes the referrals from all that would have been drawn otherwise.
+    static void refer_at_times(base::Random& random, ope::LoggedDecisions& d, uint32_t i,
+                               bool policies) {
+        const double r = random.uniform(0.05, 0.3);
+        d.p_refer[i] = r;
+        d.p_approve[i] *= 1 - r;
+        if (!policies) return;
+        d.reference_refer[i] = r;
+        d.candidate_refer[i] = r * random.uniform(0.85, 1.15);
+        const double step = d.candidate[i] - d.reference[i];
+        d.reference[i] *= 1 - r;
+        d.candidate[i] = d.reference[i] + 0.3 * (1 - r) * step;
+        if (d.anchor.empty()) return;
+        d.anchor[i] *= 1 - r;
+        d.anchor_refer[i] = r;
+    }
+    void answer(base::Random& random, ope::LoggedFeedback& f, uint32_t i) {
+        ope::LoggedDecisions& d = f.decisions;
+        const double u = random.uniform();
+        const auto referral = u < 0.05  ? ope::Referral::kUnanswered
+                              : u < 0.5 ? ope::Referral::kDeclined
+                                        : ope::Referral::kApproved;
+        d.referred[i] = static_cast<uint8_t>(referral);
+        d.approved[i] = 0;
+        std::erase(d.overridden, i);
+        const bool due = referral == ope::Referral::kApproved ||
+                         (referral == ope::Referral::kDeclined && !config.declined_impact);
+        d.has_impact[i] = due && random.bernoulli(0.98);
+        f.impact[i] = d.has_impact[i] != 0 ? random.bernoulli(0.7) ? 75 : -20 : std::nan("");
     }
     void override_some(base::Random& random) {
         config.declines_overridden = true;
@@ -268,11 +331,19 @@ std::vector<Issued> issue(const Drawn& drawn) {
     return out;
 }
 
-enum class Kind { kPlain, kFurtherLook, kConstrained, kFixedRange, kConstrainedFixedRange };
+enum class Kind {
+    kPlain,
+    kFurtherLook,
+    kConstrained,
+    kFixedRange,
+    kConstrainedFixedRange,
+    kReferred
+};
 
 Kind kind_of(const RunPlan& plan) {
     const bool fixed = plan.config.records_per_person > 0;
     if (plan.look > 0) return Kind::kFurtherLook;
+    if (plan.config.referrals) return Kind::kReferred;
     if (plan.config.named_constraints.empty()) return fixed ? Kind::kFixedRange : Kind::kPlain;
     return fixed ? Kind::kConstrainedFixedRange : Kind::kConstrained;
 }
@@ -282,8 +353,11 @@ Kind kind_of(const RunPlan& plan) {
 std::vector<Issued> certified_one(Kind kind) {
     for (uint64_t seed = 0;; ++seed) {
         auto issued = issue(Drawn(seed));
-        if (issued.back().verdict == Verdict::kCertified && kind_of(issued.back().plan) == kind)
-            return issued;
+        const RunPlan& plan = issued.back().plan;
+        if (issued.back().verdict != Verdict::kCertified || kind_of(plan) != kind) continue;
+        const bool every_member = plan.config.named_constraints.empty() &&
+                                  plan.groups[0].by_rule > 0 && plan.groups[0].unanswered > 0;
+        if (kind != Kind::kReferred || every_member) return issued;
     }
 }
 
@@ -335,19 +409,21 @@ TEST_F(Checker, SaysWhatTheGateSaysOfRandomCertificatesWithFurtherLooksAndConstr
     }
     const auto lines = check(all.size());
     std::map<std::pair<Kind, Verdict>, size_t> count;
-    size_t beyond = 0, beyond_in_constraints = 0;
+    size_t beyond = 0, beyond_in_constraints = 0, unanswered = 0;
     for (size_t i = 0; i < all.size(); ++i) {
         EXPECT_EQ(lines[i].find(fmt::format("{}: ", to_string(all[i].verdict))), 0u)
             << "seed " << seeds[i] << ", look " << all[i].plan.look << ": " << lines[i];
         EXPECT_EQ(lines[i].find("NOT shown"), std::string::npos) << lines[i];
         ++count[{kind_of(all[i].plan), all[i].verdict}];
-        for (const auto& group : all[i].plan.groups) beyond += group.beyond_range;
+        for (const auto& group : all[i].plan.groups)
+            beyond += group.beyond_range, unanswered += group.unanswered;
         for (const auto& constraint : all[i].plan.constraint_plans) {
             for (const auto& leaf : constraint.tests.leaves)
                 beyond_in_constraints += leaf.beyond_range;
         }
     }
     EXPECT_GT(beyond, 100u);
+    EXPECT_GT(unanswered, 100u);
     EXPECT_GT(beyond_in_constraints, 100u);
     for (const Verdict v : {Verdict::kCertified, Verdict::kNoSolutionFound}) {
         EXPECT_GT((count[{Kind::kPlain, v}]), 50u) << to_string(v);
@@ -355,6 +431,7 @@ TEST_F(Checker, SaysWhatTheGateSaysOfRandomCertificatesWithFurtherLooksAndConstr
         EXPECT_GT((count[{Kind::kConstrained, v}]), 10u) << to_string(v);
         EXPECT_GT((count[{Kind::kFixedRange, v}]), 30u) << to_string(v);
         EXPECT_GT((count[{Kind::kConstrainedFixedRange, v}]), 5u) << to_string(v);
+        EXPECT_GT((count[{Kind::kReferred, v}]), 10u) << to_string(v);
     }
 }
 
@@ -515,7 +592,8 @@ TEST_P(ForgedFigures, AreSeenThoughTheyAreSignedAndRegisteredAgain) {
 }
 INSTANTIATE_TEST_SUITE_P(OfEveryKind, ForgedFigures,
                          testing::Values(Kind::kPlain, Kind::kFurtherLook, Kind::kConstrained,
-                                         Kind::kFixedRange, Kind::kConstrainedFixedRange));
+                                         Kind::kFixedRange, Kind::kConstrainedFixedRange,
+                                         Kind::kReferred));
 
 TEST_F(Checker, SeesChangedBytesOfCertificateAndEvidence) {
     const Issued issued = certified_one(Kind::kPlain).back();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "rampart/candidate_selection/reasons.hpp"
@@ -25,6 +26,10 @@ ope::Record record_of(const ope::LoggedFeedback& feedback, uint32_t i) {
                        .impact = std::nullopt,
                        .overridden = d.is_overridden(i)};
     if (d.has_impact[i] != 0) record.impact = feedback.impact[i];
+    if (d.referred.empty()) return record;
+    record.p_refer = d.p_refer[i];
+    record.candidate_refer = record.reference_refer = d.reference_refer[i];
+    record.referral = d.referral(i);
     return record;
 }
 
@@ -173,7 +178,11 @@ base::Result<Constraint> paired_constraint(const ope::LoggedFeedback& feedback,
     }
     Constraint c;
     c.name = group.name;
-    c.rows = group.records;
+    std::copy_if(group.records.begin(), group.records.end(), std::back_inserter(c.rows),
+                 [&](uint32_t i) {  // a rule refers, and no candidate changes that
+                     const auto& d = feedback.decisions;
+                     return d.referred.empty() || d.p_refer[i] < 1;
+                 });
     c.offset.assign(c.rows.size(), -margin);
     for (const uint32_t i : c.rows) {
         ope::Record record = record_of(feedback, i);

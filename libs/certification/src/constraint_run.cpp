@@ -49,6 +49,13 @@ class ConstraintLog {
             r.conditions = d.conditions[i];
             r.impact = f.impact[i];
             r.label = f.label[i];
+            if (!d.referred.empty()) {
+                r.p_refer = d.p_refer[i];
+                r.candidate_refer = d.candidate_refer[i];
+                r.reference_refer = d.reference_refer[i];
+                if (anchored_) r.anchor_refer = d.anchor_refer[i];
+                r.referral = d.referral(i);
+            }
             const auto next = static_cast<uint32_t>(persons.size());
             add(r, persons.try_emplace(d.unit_id[i], next).first->second);
         }
@@ -65,8 +72,12 @@ class ConstraintLog {
                              .has_label = has_label_,
                              .has_impact = has_impact_,
                              .candidate = candidate_,
-                             .reference = reference_};
-        if (anchored_) out.anchor = anchor_;
+                             .reference = reference_,
+                             .p_refer = p_refer_,
+                             .candidate_refer = candidate_refer_,
+                             .reference_refer = reference_refer_,
+                             .referred = referred_};
+        if (anchored_) out.anchor = anchor_, out.anchor_refer = anchor_refer_;
         members_.clear();
         for (const constraints::Leaf& leaf : program.leaves) {
             const auto condition = set_.condition_of(leaf);
@@ -86,7 +97,11 @@ class ConstraintLog {
         p_.push_back(r.p);
         candidate_.push_back(r.candidate);
         reference_.push_back(r.reference);
-        if (anchored_) anchor_.push_back(r.anchor);
+        if (anchored_) anchor_.push_back(r.anchor), anchor_refer_.push_back(r.anchor_refer);
+        p_refer_.push_back(r.p_refer);
+        candidate_refer_.push_back(r.candidate_refer);
+        reference_refer_.push_back(r.reference_refer);
+        referred_.push_back(static_cast<uint8_t>(r.referral));
         approved_.push_back(r.approved);
         overridden_.push_back(r.overridden);
         has_label_.push_back(r.has_label);
@@ -101,7 +116,8 @@ class ConstraintLog {
     size_t persons_ = 0;
     std::vector<uint32_t> person_;
     std::vector<double> p_, candidate_, reference_, anchor_, label_, impact_;
-    std::vector<uint8_t> approved_, overridden_, has_label_, has_impact_;
+    std::vector<double> p_refer_, candidate_refer_, reference_refer_, anchor_refer_;
+    std::vector<uint8_t> approved_, overridden_, has_label_, has_impact_, referred_;
     std::vector<uint64_t> conditions_;
     std::vector<std::vector<uint8_t>> members_;
 };

@@ -97,6 +97,7 @@ constraints::Settings settings_of(const GateConfig& config, double delta) {
     out.declined_impact = config.declined_impact;
     out.declines_overridden = config.declines_overridden;
     out.records_per_person = config.records_per_person;
+    out.referrals = config.referrals;
     const bool approvals = config.trust_region == TrustRegion::kApprovals;
     out.max_change = std::min(1.0, approvals ? config.kappa : config.kappa / 2);
     return out;

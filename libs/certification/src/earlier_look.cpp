@@ -18,12 +18,18 @@ std::pair<Pseudonym, Pseudonym> place_of(const VaultRecord& r) { return {r.unit,
 bool same(const GateConfig& config, const VaultRecord& then, const VaultRecord& now,
           Compare compare) {
     if (compare == Compare::kDecisions) {
-        return then.p == now.p && then.candidate == now.candidate &&
+        return then.p == now.p && then.p_refer == now.p_refer &&
+               then.candidate_refer == now.candidate_refer &&
+               then.reference_refer == now.reference_refer &&
+               then.anchor_refer == now.anchor_refer && then.candidate == now.candidate &&
                then.reference == now.reference && then.anchor == now.anchor &&
                then.groups == now.groups;
     }
-    const bool counts = then.has_impact && outcome_expected(config, then.granted());
-    return then.approved == now.approved && then.overridden == now.overridden &&
+    const bool counts = then.has_impact && outcome_expected(config, then);
+    // an answer that was missing counted the worst and may have come
+    const bool referral =
+        then.unanswered() ? now.referral != ope::Referral::kNone : then.referral == now.referral;
+    return referral && then.approved == now.approved && then.overridden == now.overridden &&
            (!counts || then.impact == now.impact);  // NaN is not
 }
 

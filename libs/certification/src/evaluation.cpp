@@ -89,7 +89,7 @@ Status check_impact(const GateConfig& config, const VaultRecord& r) {
                           "record {}: has_impact is {}, so its impact must be {}", id(),
                           r.has_impact, r.has_impact ? "a finite number" : "NaN (missing)");
     }
-    if (!r.has_impact || !outcome_expected(config, r.granted()) ||
+    if (!r.has_impact || !outcome_expected(config, r) ||
         (r.impact >= config.impact_lo && r.impact <= config.impact_hi)) {
         return base::ok();
     }
@@ -189,7 +189,7 @@ Result<SealedResult> evaluate(const RunPlan& plan, const VaultSource& feedback) 
 Status check_impacts(const GateConfig& config, const ope::LoggedFeedback& selection) {
     const ope::LoggedDecisions& d = selection.decisions;
     for (size_t i = 0; i < selection.impact.size(); ++i) {
-        if (d.has_impact[i] == 0 || !outcome_expected(config, d.granted(i))) continue;
+        if (d.has_impact[i] == 0 || !outcome_expected(config, d, i)) continue;
         if (selection.impact[i] >= config.impact_lo && selection.impact[i] <= config.impact_hi) {
             continue;
         }
@@ -206,6 +206,19 @@ size_t granted_declines(const ope::LoggedDecisions& d) {
                                              [&](uint32_t i) { return d.approved[i] == 0; }));
 }
 
+namespace {
+
+void append_referral(std::string& bytes, const ope::LoggedDecisions& d, size_t i) {
+    if (d.referred.empty()) return;
+    for (const auto* column : {&d.p_refer, &d.candidate_refer, &d.reference_refer}) {
+        base::append_f64(bytes, (*column)[i] + 0.0);
+    }
+    if (!d.anchor_refer.empty()) base::append_f64(bytes, d.anchor_refer[i] + 0.0);
+    base::append_u8(bytes, d.referred[i]);
+}
+
+}  // namespace
+
 base::Digest digest_of(const ope::LoggedFeedback& selection) {
     const ope::LoggedDecisions& d = selection.decisions;
     base::Sha256 hash;
@@ -220,13 +233,15 @@ base::Digest digest_of(const ope::LoggedFeedback& selection) {
         base::append_f64(bytes, d.candidate[i] + 0.0);
         base::append_f64(bytes, d.reference[i] + 0.0);
         if (!d.anchor.empty()) base::append_f64(bytes, d.anchor[i] + 0.0);
-        base::append_u8(bytes, static_cast<uint8_t>((d.is_overridden(i) ? 4 : 0) |
+        base::append_u8(bytes, static_cast<uint8_t>((d.referred.empty() ? 0 : 8) |
+                                                    (d.is_overridden(i) ? 4 : 0) |
                                                     d.approved[i] << 1 | d.has_impact[i]));
         if (d.has_impact[i] != 0) base::append_f64(bytes, selection.impact[i] + 0.0);
         if (!d.control_variates.empty()) {
             base::append_f64(bytes, d.control_variates[i].approve + 0.0);
             base::append_f64(bytes, d.control_variates[i].decline + 0.0);
         }
+        append_referral(bytes, d, i);
         if (!d.has_label.empty()) {
             base::append_u8(bytes, d.has_label[i]);
             base::append_u64(bytes, d.conditions[i]);
@@ -268,6 +283,7 @@ base::Digest frozen_digest(const RunPlan& plan) {
         kept.against = group.against;
         kept.q_approve = group.q_approve;
         kept.q_decline = group.q_decline;
+        kept.q_refer = group.q_refer;
         kept.plan_variance = group.plan_variance;
         kept.selection_units = group.selection_units;
         if (plan.config.records_per_person > 0) {  // fixed at the first look

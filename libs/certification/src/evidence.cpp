@@ -30,6 +30,8 @@ struct Line {
     std::optional<double> q_approve, q_decline;  // the record's own control variate
     std::optional<double> label;                 // missing where none is on record
     std::vector<uint32_t> conditions;            // 2 bits each: VaultRecord's
+    double p_refer = 0, candidate_refer = 0, reference_refer = 0, anchor_refer = 0;
+    uint32_t referral = 0;  // ope::Referral
 };
 
 template <class A>
@@ -49,6 +51,11 @@ void members(A& a, Line& l) {
     a.unless_default("q0", l.q_decline);
     a.unless_default("label", l.label);
     a.unless_default("conditions", l.conditions);
+    a.unless_default("p_refer", l.p_refer);
+    a.unless_default("pi_refer", l.candidate_refer);
+    a.unless_default("s_refer", l.reference_refer);
+    a.unless_default("anchor_refer", l.anchor_refer);
+    a.unless_default("referral", l.referral);
 }
 
 std::string hex(const Pseudonym& p) {
@@ -77,7 +84,12 @@ Line line_of(const VaultRecord& r, const EvidenceForm& form) {
               .q_approve = {},
               .q_decline = {},
               .label = {},
-              .conditions = {}};
+              .conditions = {},
+              .p_refer = r.p_refer,
+              .candidate_refer = r.candidate_refer,
+              .reference_refer = r.reference_refer,
+              .anchor_refer = r.anchor_refer,
+              .referral = static_cast<uint32_t>(r.referral)};
     if (r.has_impact) line.impact = r.impact;
     if (form.anchored) line.anchor = r.anchor;
     if (r.control_variates) {
@@ -114,6 +126,22 @@ Status conditions_of(const Line& line, const EvidenceForm& form, size_t number, 
     return base::ok();
 }
 
+Status referral_of(const Line& line, const EvidenceForm& form, size_t number, VaultRecord& r) {
+    if (line.referral > static_cast<uint32_t>(ope::Referral::kApproved) ||
+        (line.anchor_refer != 0 && !form.anchored)) {
+        return make_error(Reason::kEvidenceReferral,
+                          "evidence line {}: referral {} is not 0 to 3, or there is no anchor that "
+                          "could refer",
+                          number, line.referral);
+    }
+    r.p_refer = line.p_refer;
+    r.candidate_refer = line.candidate_refer;
+    r.reference_refer = line.reference_refer;
+    r.anchor_refer = line.anchor_refer;
+    r.referral = static_cast<ope::Referral>(line.referral);
+    return base::ok();
+}
+
 Result<VaultRecord> record_of(const Line& line, const VaultNames& names, const EvidenceForm& form,
                               size_t number) {
     VaultRecord r;
@@ -146,6 +174,7 @@ Result<VaultRecord> record_of(const Line& line, const VaultNames& names, const E
     r.has_impact = line.impact.has_value();
     r.overridden = line.overridden;
     if (line.impact) r.impact = *line.impact;
+    RAMPART_RETURN_IF_ERROR(referral_of(line, form, number, r));
     RAMPART_RETURN_IF_ERROR(conditions_of(line, form, number, r));
     return r;
 }

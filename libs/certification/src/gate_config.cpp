@@ -110,6 +110,8 @@ base::Status validate(const GateConfig& c) {
     RAMPART_RETURN_IF_ERROR(check_trust_region(c));
     RAMPART_RETURN_IF_ERROR(require(c.records_per_person <= 1000, "records_per_person",
                                     c.records_per_person, "be 1000 or less"));
+    RAMPART_RETURN_IF_ERROR(require(!c.referrals || c.records_per_person > 0, "referrals",
+                                    c.referrals, "be false without records_per_person"));
     RAMPART_RETURN_IF_ERROR(require(c.min_units >= 2, "min_units", c.min_units, "be 2 or more"));
     RAMPART_RETURN_IF_ERROR(
         require(c.min_outcomes >= 2, "min_outcomes", c.min_outcomes, "be 2 or more"));

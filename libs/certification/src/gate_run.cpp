@@ -158,6 +158,7 @@ Result<std::optional<PublicResult>> prepare(const PrecheckInputs& in, const Vaul
     // an override in the development set may occur in the vault too, even if none did
     if (auto fault = override_fault(plan.config, granted_declines(selection.decisions)))
         return fault;
+    if (auto fault = referral_fault(plan.config, selection.decisions)) return fault;
     base::Status trouble = base::ok();
     const bool best =
         plan.config.control_variates == ControlVariateKind::kBest && earlier == nullptr;

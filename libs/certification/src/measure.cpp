@@ -31,6 +31,37 @@ double trust_unit(const GateConfig& config, double s) {
     return config.trust_region == TrustRegion::kApprovals ? s : std::min(s, 1 - s);
 }
 
+/// Calls see(pi, s) for each probability of the candidate that the trust region bounds. Without
+/// referrals that of a decline moves as an approval's does.
+template <class See>
+void each_bounded(const GateConfig& config, const ope::Record& r, const See& see) {
+    see(r.candidate, r.reference);
+    if (r.candidate_refer == 0 && r.reference_refer == 0) return;
+    see(r.candidate_refer, r.reference_refer);
+    if (config.trust_region == TrustRegion::kApprovals) return;
+    see(ope::decline_probability(r.candidate, r.candidate_refer),
+        ope::decline_probability(r.reference, r.reference_refer));
+}
+
+/// Returns the largest distance from the reference, in units of the trust region over kappa.
+double trust_ratio(const GateConfig& config, const ope::Record& record) {
+    double most = 0;
+    each_bounded(config, record, [&](double pi, double s) {
+        const double unit = std::max(trust_unit(config, s), kTrustTolerance);
+        most = std::max(most, std::abs(pi - s) / unit);
+    });
+    return most;
+}
+
+bool outside_trust_region(const GateConfig& config, const ope::Record& record) {
+    bool outside = false;
+    each_bounded(config, record, [&](double pi, double s) {
+        const double room = config.kappa * trust_unit(config, s) + kTrustTolerance;
+        outside = outside || std::abs(pi - s) > room;
+    });
+    return outside;
+}
+
 /// Returns where the draws are furthest from the logged propensities.
 std::string furthest(const RunPlan& plan) {
     const auto of = [](double z, double deciles) { return std::max(std::abs(z), deciles); };
@@ -92,12 +123,18 @@ void append_record(std::string& out, const VaultRecord& r, bool constrained) {
     base::append_f64(out, r.reference + 0.0);
     base::append_f64(out, r.anchor + 0.0);
     base::append_u64(out, r.groups);
-    base::append_u8(out,
-                    static_cast<uint8_t>((r.control_variates ? 8 : 0) | (r.overridden ? 4 : 0) |
-                                         (r.approved ? 2 : 0) | (r.has_impact ? 1 : 0)));
+    base::append_u8(out, static_cast<uint8_t>((r.refers() ? 16 : 0) | (r.control_variates ? 8 : 0) |
+                                              (r.overridden ? 4 : 0) | (r.approved ? 2 : 0) |
+                                              (r.has_impact ? 1 : 0)));
     if (r.control_variates) {
         base::append_f64(out, r.control_variates->approve + 0.0);
         base::append_f64(out, r.control_variates->decline + 0.0);
+    }
+    if (r.refers()) {
+        for (const double p : {r.p_refer, r.candidate_refer, r.reference_refer, r.anchor_refer}) {
+            base::append_f64(out, p + 0.0);
+        }
+        base::append_u8(out, static_cast<uint8_t>(r.referral));
     }
     if (!constrained) return;
     base::append_u8(out, r.has_label ? 1 : 0);
@@ -115,13 +152,23 @@ ope::ImpactModel impact_model(const GateConfig& config, const GroupPlan& group) 
             .declines_overridden = config.declines_overridden,
             .absolute = config.at_least,
             .max_weight = config.max_weight,
-            .missing_gamma = config.missing_gamma};
+            .missing_gamma = config.missing_gamma,
+            .q_refer = group.q_refer};
 }
 
 ope::Record estimate_of(const VaultRecord& r, Against against) {
     const bool anchored = against == Against::kAnchor;
-    return {r.p,          r.approved,   r.candidate,       anchored ? r.anchor : r.reference,
-            std::nullopt, r.overridden, r.control_variates};
+    return {.p = r.p,
+            .approved = r.approved,
+            .candidate = r.candidate,
+            .reference = anchored ? r.anchor : r.reference,
+            .impact = std::nullopt,
+            .overridden = r.overridden,
+            .control_variates = r.control_variates,
+            .p_refer = r.p_refer,
+            .candidate_refer = r.candidate_refer,
+            .reference_refer = anchored ? r.anchor_refer : r.reference_refer,
+            .referral = r.referral};
 }
 
 double widest_loss(const GateConfig& config, Against against) {
@@ -131,7 +178,8 @@ double widest_loss(const GateConfig& config, Against against) {
     const double room =
         config.trust_region == TrustRegion::kApprovals ? config.kappa : config.kappa / 2;
     const double change = against == Against::kAnchor ? 1 : std::min(room, 1.0);
-    const bool known = config.declined_impact && !config.declines_overridden;
+    // what is taken from a referral and given to an approval changes impacts by up to b - a
+    const bool known = config.declined_impact && !config.declines_overridden && !config.referrals;
     const double worst =
         known ? std::max(b - *config.declined_impact, *config.declined_impact - a) : b - a;
     return -change * worst - (config.max_weight ? b - a : 0) + slack;
@@ -183,16 +231,18 @@ void GroupMeasure::add(const VaultRecord& r) {
         unit_ = r.unit;
     }
     ++plan_.records;
-    if (outcome_expected(*config_, r.granted())) {
+    if (outcome_expected(*config_, r)) {
         ++plan_.expected;
         plan_.missing += !r.has_impact;
     }
     plan_.overridden += r.overridden;
+    plan_.referred += r.referral != ope::Referral::kNone;
+    plan_.unanswered += r.unanswered();
+    plan_.by_rule += r.p_refer == 1;
     const ope::Record record = estimate_of(r, plan_.against);
-    changed_ = changed_ || record.candidate != record.reference;
-    const double unit = std::max(trust_unit(*config_, record.reference), kTrustTolerance);
-    plan_.max_trust_ratio =
-        std::max(plan_.max_trust_ratio, std::abs(record.candidate - record.reference) / unit);
+    changed_ = changed_ || record.candidate != record.reference ||
+               record.candidate_refer != record.reference_refer;
+    plan_.max_trust_ratio = std::max(plan_.max_trust_ratio, trust_ratio(*config_, record));
     if (config_->records_per_person > 0) {
         plan_.beyond_range += counts_least(*config_, plan_, record, model_);
     } else {
@@ -200,7 +250,8 @@ void GroupMeasure::add(const VaultRecord& r) {
         unit_lo_ += range.lo + config_->margin;
         unit_hi_ += range.hi + config_->margin;
     }
-    weights_.add(r.candidate, r.p, r.approved);
+    weights_.add(r.candidate, r.p, r.approved,
+                 {r.candidate_refer, r.p_refer, r.referral != ope::Referral::kNone});
 }
 
 void GroupMeasure::finish(GroupPlan& plan) {
@@ -212,6 +263,9 @@ void GroupMeasure::finish(GroupPlan& plan) {
     plan.expected = figures.expected;
     plan.missing = figures.missing;
     plan.overridden = figures.overridden;
+    plan.referred = figures.referred;
+    plan.unanswered = figures.unanswered;
+    plan.by_rule = figures.by_rule;
     plan.max_trust_ratio = figures.max_trust_ratio;
     plan.lo = figures.lo;
     plan.hi = figures.hi;
@@ -249,7 +303,8 @@ VaultMeasure::VaultMeasure(const GateConfig& config, const VaultNames& names,
       plans_(groups),
       by_logger_(names.loggers.size()),
       logger_wealth_(names.loggers.size()),
-      group_wealth_(names.groups.size()) {
+      group_wealth_(names.groups.size()),
+      referrals_(config) {
     for (const GroupPlan& group : groups) {
         groups_.emplace_back(config, group);
         anchored_ = anchored_ || group.against == Against::kAnchor;
@@ -266,12 +321,26 @@ Status VaultMeasure::check(const VaultRecord& r) const {
         return make_error(Reason::kBadVaultOrder,
                           "record {}: records must ascend by person and id, each once", id());
     }
-    for (const double p : {r.p, r.candidate, r.reference, r.anchor}) {
-        if (p >= 0 && p <= 1) continue;  // false for NaN
+    for (const auto& [p, refer] :
+         {std::pair(r.p, r.p_refer), std::pair(r.candidate, r.candidate_refer),
+          std::pair(r.reference, r.reference_refer), std::pair(r.anchor, r.anchor_refer)}) {
+        if (p >= 0 && p <= 1 && refer >= 0 && refer <= 1 && p + refer <= 1 + 1e-12) continue;
         return make_error(base::Reason::kBadProbability,
-                          "record {}: {} is not a probability: must lie in [0, 1]", id(), p);
+                          "record {}: {} to approve and {} to refer are not probabilities: each "
+                          "and their sum must lie in [0, 1]",
+                          id(), p, refer);
     }
-    if (!((r.approved ? r.p : 1 - r.p) > 0)) {
+    const bool referred = r.referral != ope::Referral::kNone;
+    if (referred && (r.approved || r.overridden || (r.unanswered() && r.has_impact))) {
+        return make_error(base::Reason::kBadFlag,
+                          "record {}: a referral is neither approved nor overridden, and one "
+                          "without an answer has no impact",
+                          id());
+    }
+    const double propensity = referred     ? r.p_refer
+                              : r.approved ? r.p
+                                           : ope::decline_probability(r.p, r.p_refer);
+    if (!(propensity > 0)) {
         return make_error(
             base::Reason::kBadPropensity,
             "record {}: the action drawn has probability 0 in the log, so the log is wrong", id());
@@ -306,10 +375,11 @@ Status VaultMeasure::add(const VaultRecord& r) {
     calibration_.add(r.p, r.approved);
     by_logger_[r.logger].add(r.p, r.approved);
     if (config_->records_per_person > 0) bet(r);
-    changed_ = changed_ || r.candidate != r.reference;
+    changed_ = changed_ || r.candidate != r.reference || r.candidate_refer != r.reference_refer;
     granted_declines_ += r.overridden && !r.approved;
-    const double room = config_->kappa * trust_unit(*config_, r.reference) + kTrustTolerance;
-    outside_ += std::abs(r.candidate - r.reference) > room;
+    referrals_.add(r.p_refer, {r.candidate_refer, r.reference_refer,
+                               anchored_ ? r.anchor_refer : r.reference_refer});
+    outside_ += outside_trust_region(*config_, estimate_of(r, Against::kReference));
     unsupported_ += !supported(r);
     for (size_t i = 0; i < groups_.size(); ++i) {
         if ((r.groups >> plans_[i].index & 1) != 0) groups_[i].add(r);
@@ -318,24 +388,25 @@ Status VaultMeasure::add(const VaultRecord& r) {
 }
 
 void VaultMeasure::bet(const VaultRecord& r) {
-    wealth_.add(r.p, r.approved);
-    logger_wealth_[r.logger].add(r.p, r.approved);
+    wealth_.add(r);
+    logger_wealth_[r.logger].add(r);
     for (size_t g = 0; g < group_wealth_.size(); ++g) {
-        if ((r.groups >> g & 1) != 0) group_wealth_[g].add(r.p, r.approved);
+        if ((r.groups >> g & 1) != 0) group_wealth_[g].add(r);
     }
 }
 
 /// Returns ln of the average: an average of wealths is one. The weights of loggers do not depend on
 /// how many there are by now; those that are to come have kept theirs.
 double VaultMeasure::calibration_log_wealth() const {
-    std::vector<std::pair<double, double>> parts{{1.0 / 3, wealth_.log_wealth()}};
+    std::vector<std::pair<double, double>> parts{{1.0 / 3, wealth_.log_wealth(*config_)}};
     for (const auto& group : group_wealth_) {
-        parts.emplace_back(1.0 / 3 / static_cast<double>(group_wealth_.size()), group.log_wealth());
+        parts.emplace_back(1.0 / 3 / static_cast<double>(group_wealth_.size()),
+                           group.log_wealth(*config_));
     }
     double left = 1.0 / 3;
     for (size_t l = 0; l < logger_wealth_.size(); ++l) {
         const double weight = 1.0 / 3 / (static_cast<double>(l + 1) * static_cast<double>(l + 2));
-        parts.emplace_back(weight, logger_wealth_[l].log_wealth());
+        parts.emplace_back(weight, logger_wealth_[l].log_wealth(*config_));
         left -= weight;
     }
     parts.emplace_back(left, 0);
@@ -365,6 +436,7 @@ std::optional<PublicResult> VaultMeasure::record_fault() const {
                        "first ones only",
                        most_of_a_person_, allowed);
     }
+    if (auto fault = referrals_.fault()) return fault;
     if (!changed_) {
         return PublicResult{
             Verdict::kIdentical, "identical",
@@ -485,10 +557,10 @@ std::optional<PublicResult> find_figure_fault(const RunPlan& plan) {
             ? fmt::format("|z| above {}", *config.max_calibration_z)
             : fmt::format("at a level of {} for the epoch", config.calibration_level);
     return refused(Reason::kPropensitiesDoNotFit,
-                   "the approvals drawn do not agree with the logged "
+                   "the {} drawn do not agree with the logged "
                    "probabilities ({} {}): the log is wrong, or what people did instead was "
                    "written over the draws and not reported as overrides",
-                   level, where);
+                   config.referrals ? "approvals and referrals" : "approvals", level, where);
 }
 
 double calibration_level_of_a_test(const RunPlan& plan) {

@@ -8,9 +8,9 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/certification/gate_run.hpp"
 #include "rampart/certification/vault.hpp"
-#include "rampart/ope/calibration_wealth.hpp"
 #include "rampart/ope/estimator.hpp"
 #include "rampart/ope/importance_weights.hpp"
+#include "referrals.hpp"
 
 /// Figures of the vault's records before their impacts are read, in one place: the run computes
 /// them from the data, an auditor from the evidence file, with the same code in the same order.
@@ -37,9 +37,13 @@ bool counts_least(const GateConfig& config, const GroupPlan& plan, const ope::Re
 double record_value(const GateConfig& config, const GroupPlan& plan, const ope::Record& record,
                     const ope::ImpactModel& model);
 
-/// Returns whether the record should have an outcome: the loan was granted, whatever was drawn.
-inline bool outcome_expected(const GateConfig& config, bool granted) {
-    return !config.declined_impact || granted;
+/// Returns whether the record should have an outcome: the loan was granted, whatever was drawn, or
+/// people have not answered a referral.
+inline bool outcome_expected(const GateConfig& config, const VaultRecord& record) {
+    return !config.declined_impact || record.granted() || record.unanswered();
+}
+inline bool outcome_expected(const GateConfig& config, const ope::LoggedDecisions& d, size_t i) {
+    return !config.declined_impact || d.granted(i) || d.referral(i) == ope::Referral::kUnanswered;
 }
 
 /// Checks a record's own control variates: present with ControlVariateKind::kRegression only, and
@@ -104,8 +108,9 @@ class VaultMeasure {
     std::vector<GroupMeasure> groups_;
     ope::CalibrationTest calibration_;
     std::vector<ope::CalibrationTest> by_logger_;
-    ope::CalibrationWealth wealth_;
-    std::vector<ope::CalibrationWealth> logger_wealth_, group_wealth_;
+    DrawWealth wealth_;
+    std::vector<DrawWealth> logger_wealth_, group_wealth_;
+    ReferralCheck referrals_;
     std::optional<std::pair<Pseudonym, Pseudonym>> last_;
     bool changed_ = false;
     size_t granted_declines_ = 0, unsupported_ = 0, outside_ = 0;

@@ -121,6 +121,7 @@ void members(A& a, GateConfig& c) {
     a.unless_default("constraints", c.named_constraints);
     a.unless_default("labels_of", c.labels_of);
     a.unless_default("records_per_person", c.records_per_person);
+    a.unless_default("referrals", c.referrals);
 }
 
 template <class A>
@@ -162,6 +163,9 @@ void members(A& a, GroupPlan& g) {
     a("expected_outcomes", g.expected);
     a("missing_outcomes", g.missing);
     a.unless_default("overridden", g.overridden);
+    a.unless_default("referred", g.referred);
+    a.unless_default("unanswered", g.unanswered);
+    a.unless_default("by_rule", g.by_rule);
     a.unless_default("beyond_range", g.beyond_range);
     a("max_trust_ratio", g.max_trust_ratio);
     a("lo", g.lo);
@@ -169,6 +173,7 @@ void members(A& a, GroupPlan& g) {
     diagnostics_members(a, g.weights);
     a("q_approve", g.q_approve);
     a("q_decline", g.q_decline);
+    a.unless_default("q_refer", g.q_refer);
     a("plan_variance", g.plan_variance);
     a("selection_units", g.selection_units);
     a("bets", g.bets.bets);
@@ -184,6 +189,7 @@ template <class A>
 void members(A& a, LeafPlan& l) {
     a("q_approve", l.q_approve);
     a("q_decline", l.q_decline);
+    a.unless_default("q_refer", l.q_refer);
     a("selection_units", l.selection_units);
     a("selection_share", l.selection_share);
     a("selection_mean", l.selection_mean);

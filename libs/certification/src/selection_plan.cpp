@@ -20,15 +20,21 @@ struct ActionMean {
     double mean = 0;
     size_t outcomes = 0;
 };
+enum class Action { kDecline, kApprove, kRefer };
+
 ActionMean mean_impact(const GateConfig& config, const LoggedFeedback& selection,
-                       const ope::Group& group, bool approved) {
+                       const ope::Group& group, Action action) {
+    const ope::LoggedDecisions& d = selection.decisions;
     stats::Sum sum;
     size_t n = 0;
     for (const uint32_t i : group.records) {
-        if ((selection.decisions.approved[i] != 0) != approved) continue;
-        if (!outcome_expected(config, selection.decisions.granted(i))) {
+        const Action drawn = d.referral(i) != ope::Referral::kNone ? Action::kRefer
+                             : d.approved[i] != 0                  ? Action::kApprove
+                                                                   : Action::kDecline;
+        if (drawn != action) continue;
+        if (!outcome_expected(config, d, i)) {
             sum.add(*config.declined_impact);  // not granted
-        } else if (selection.decisions.has_impact[i] != 0) {
+        } else if (d.has_impact[i] != 0) {
             sum.add(selection.impact[i]);
         } else {
             continue;
@@ -41,7 +47,8 @@ ActionMean mean_impact(const GateConfig& config, const LoggedFeedback& selection
 /// Sets the control variates by the means of the development set. A mean may leave the range by a
 /// rounding error, and the range computed from it would be too short.
 void set_control_variates(const GateConfig& config, ControlVariateKind kind,
-                          const ActionMean& approve, const ActionMean& decline, GroupPlan& plan) {
+                          const ActionMean& approve, const ActionMean& decline,
+                          const ActionMean& refer, GroupPlan& plan) {
     const auto within = [&](double x) { return std::clamp(x, config.impact_lo, config.impact_hi); };
     const bool known_decline = config.declined_impact && !config.declines_overridden;
     switch (kind) {
@@ -62,6 +69,15 @@ void set_control_variates(const GateConfig& config, ControlVariateKind kind,
             plan.q_decline = within(decline.mean);
     }
     if (known_decline) plan.q_decline = *config.declined_impact;
+    if (!config.referrals) return;
+    const bool own = kind != ControlVariateKind::kNone && kind != ControlVariateKind::kSingle;
+    if (!own) {
+        plan.q_refer = plan.q_approve;
+    } else if (refer.outcomes >= config.min_outcomes) {
+        plan.q_refer = within(refer.mean);
+    } else {  // any number is right; few answers make a poor mean
+        plan.q_refer = (plan.q_approve + plan.q_decline) / 2;
+    }
 }
 
 /// Refuses where too many outcomes of the development set are missing: the vault's would be, too.
@@ -69,7 +85,7 @@ base::Status check_missing(const GateConfig& config, const LoggedFeedback& selec
                            const ope::Group& group) {
     GroupPlan counts;
     for (const uint32_t i : group.records) {
-        if (!outcome_expected(config, selection.decisions.granted(i))) continue;
+        if (!outcome_expected(config, selection.decisions, i)) continue;
         ++counts.expected;
         counts.missing += selection.decisions.has_impact[i] == 0;
     }
@@ -124,8 +140,8 @@ base::Status plan_from_selection(const GateConfig& config, ControlVariateKind ki
                                  const LoggedFeedback& selection, GroupPlan& plan,
                                  std::vector<double>& values) {
     const ope::Group& group = selection.decisions.groups[plan.index];
-    const ActionMean approve = mean_impact(config, selection, group, true);
-    const ActionMean decline = mean_impact(config, selection, group, false);
+    const ActionMean approve = mean_impact(config, selection, group, Action::kApprove);
+    const ActionMean decline = mean_impact(config, selection, group, Action::kDecline);
     const bool known_decline = config.declined_impact && !config.declines_overridden;
     const bool enough = approve.outcomes >= config.min_outcomes &&
                         (known_decline || decline.outcomes >= config.min_outcomes);
@@ -136,7 +152,8 @@ base::Status plan_from_selection(const GateConfig& config, ControlVariateKind ki
             "{} are needed of each action whose impact is not known",
             group.name, approve.outcomes, decline.outcomes, config.min_outcomes);
     }
-    set_control_variates(config, kind, approve, decline, plan);
+    const ActionMean refer = mean_impact(config, selection, group, Action::kRefer);
+    set_control_variates(config, kind, approve, decline, refer, plan);
     const ope::UnitMap units = ope::map_units(selection.decisions, group.records);
     if (config.records_per_person > 0) {
         RAMPART_RETURN_IF_ERROR(check_missing(config, selection, group));

@@ -24,6 +24,12 @@ VaultRecord record_of(const ope::LoggedDecisions& d, size_t i) {
     r.has_impact = d.has_impact[i] != 0;
     if (!d.has_label.empty()) r.has_label = d.has_label[i] != 0;
     if (!d.conditions.empty()) r.conditions = d.conditions[i];
+    if (d.referred.empty()) return r;
+    r.p_refer = d.p_refer[i];
+    r.candidate_refer = d.candidate_refer[i];
+    r.reference_refer = d.reference_refer[i];
+    if (!d.anchor_refer.empty()) r.anchor_refer = d.anchor_refer[i];
+    r.referral = d.referral(i);
     return r;
 }
 

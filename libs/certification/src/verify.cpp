@@ -113,6 +113,9 @@ Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded, const Gr
     compare.equal("expected_outcomes", recorded.expected, again.expected);
     compare.equal("missing_outcomes", recorded.missing, again.missing);
     compare.equal("overridden", recorded.overridden, again.overridden);
+    compare.equal("referred", recorded.referred, again.referred);
+    compare.equal("unanswered", recorded.unanswered, again.unanswered);
+    compare.equal("by_rule", recorded.by_rule, again.by_rule);
     compare.same("max_trust_ratio", recorded.max_trust_ratio, again.max_trust_ratio);
     compare.same("lo", recorded.lo, again.lo);
     compare.same("hi", recorded.hi, again.hi);

@@ -31,6 +31,42 @@ bool has_overrides(const RunPlan& plan) {
                        [](const GroupPlan& g) { return g.overridden > 0; });
 }
 
+/// Returns the number of the vault's records in a group that `count` counts, at most.
+size_t most_in_a_group(const RunPlan& plan, size_t GroupPlan::*count) {
+    size_t most = 0;
+    for (const GroupPlan& group : plan.groups) most = std::max(most, group.*count);
+    return most;
+}
+
+/// Returns whether referrals have a part in the run's figures.
+bool has_referrals(const RunPlan& plan) {
+    return plan.config.referrals || most_in_a_group(plan, &GroupPlan::referred) > 0;
+}
+
+/// Returns Z where referrals may be drawn.
+std::string referral_terms(const GateConfig& config) {
+    const bool known_decline = config.declined_impact && !config.declines_overridden;
+    const std::string weight =
+        config.max_weight ? fmt::format("{}", *config.max_weight) : "infinity";
+    std::string out = fmt::format(
+        "pi(1) = pi, pi(R) = pi_refer, pi(0) = 1 - pi - pi_refer (0 where it is below 1e-12 and "
+        "pi_refer above 0) and so for s and p, what a line lacks is 0; cut(a) = max(0, pi(a) - M "
+        "p(a)), M = {}; c(a) = pi(a) - cut(a){}; ",
+        weight, config.at_least ? "" : " - s(a)");
+    if (known_decline) out += "but cut(0) = 0 and q_decline is declined_impact; ";
+    out +=
+        "offset = c(1) q_approve + c(0) q_decline + c(R) q_refer + (cut(1) + cut(0) + cut(R)) "
+        "impact_lo";
+    if (config.at_least) out += fmt::format(" - {}", *config.at_least);
+    out +=
+        "; Z = c(a) / p(a) * (impact - q of a) + offset, a the action drawn: R where there is a "
+        "referral, else 1 if approved, else 0";
+    if (known_decline) out += ", and Z = offset if a = 0";
+    out += "; referral 1: people have not answered, and the impact is missing; 2: they declined";
+    if (config.declined_impact) out += ", and the impact is declined_impact";
+    return out + "; 3: they approved, and the record is granted";
+}
+
 /// Returns Z where the candidate is compared with a constant or weights are cut.
 std::string general_terms(const GateConfig& config) {
     const bool known_decline = config.declined_impact && !config.declines_overridden;
@@ -85,22 +121,26 @@ bool uses_labels(const RunPlan& plan) {
 }
 
 /// Returns what the range of a person's values is.
-std::string range_recipe(const GateConfig& config) {
+std::string range_recipe(const GateConfig& config, bool referrals) {
     if (config.records_per_person == 0) {
         return "[lo, hi] is the range of V given p, pi, s; lo is at most -1e-9 (impact_hi - "
                "impact_lo). ";
     }
     const bool known = config.declined_impact && !config.declines_overridden;
+    const bool cut = config.at_least || config.max_weight;
+    const std::string rest = cut && referrals
+                                 ? " + (cut(1) + cut(0) + cut(R)) impact_lo less the constant"
+                             : cut       ? " + (cut(1) + cut(0)) impact_lo less the constant"
+                             : referrals ? ""
+                                         : ", c(1) = pi - s, c(0) = s - pi";
     return fmt::format(
         "[lo, hi] was fixed before the vault was read. A record for which Z + margin may be below "
         "lo / {0}, whatever is drawn and becomes of it, or the logging policy never took an action "
         "that matters, counts, in the place of Z, the least of c(1) i1 + c(0) i0{1}, i1{2} in "
         "[impact_lo, impact_hi]; beyond_range is their number. No record counts more than hi / "
         "{0}. ",
-        config.records_per_person,
-        config.at_least || config.max_weight ? " + (cut(1) + cut(0)) impact_lo less the constant"
-                                             : ", c(1) = pi - s, c(0) = s - pi",
-        known ? " (i0 is declined_impact)" : " and i0");
+        config.records_per_person, (referrals ? " + c(R) iR" : "") + rest,
+        std::string(referrals ? ", iR" : "") + (known ? " (i0 is declined_impact)" : " and i0"));
 }
 
 /// Returns what the ranges of v and w are.
@@ -159,7 +199,11 @@ std::string calibration_recipe(const GateConfig& config) {
                "(l + 2)) with 1 for those to come; E is half the mean over t in (-1, -0.3, -0.1, "
                "0.1, 0.3, 1) of the product of (approved e^t + 1 - approved) / (1 - p + p e^t), "
                "and "
-               "half the product over tenths of p of that mean within each. ";
+               "half the product over tenths of p of that mean within each. " +
+               std::string(config.referrals
+                               ? "Each E is half that and half the same with p_refer for p and "
+                                 "whether a referral was drawn for approved. "
+                               : "");
     }
     if (config.max_calibration_z) return "";
     return "A test of the logged probabilities fails iff erfc(|calibration_z| / sqrt 2) or "
@@ -195,15 +239,16 @@ void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
             : fmt::format("at a level of {} for the epoch, {} for each test,",
                           config.calibration_level, calibration_level_of_a_test(c.plan));
     const std::string& why = c.plan.identity.acknowledged_alarm;
+    const std::string drawn = config.referrals ? "approvals and referrals" : "approvals";
     if (!why.empty()) {
-        add(false, fmt::format("approvals drawn agree with the logged probabilities; an alarm of "
+        add(false, fmt::format("{} drawn agree with the logged probabilities; an alarm of "
                                "the test of that was acknowledged in this epoch: {}",
-                               why));
+                               drawn, why));
     } else {
-        add(true, fmt::format("approvals drawn agree with the logged probabilities: {} over all "
+        add(true, fmt::format("{} drawn agree with the logged probabilities: {} over all "
                               "records, for each logging policy and in each group, and so within "
                               "tenths of the probability",
-                              bound));
+                              drawn, bound));
     }
     add(true, fmt::format("each action that matters had a positive logged probability wherever the "
                           "candidate {}{}",
@@ -211,8 +256,9 @@ void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
                           config.records_per_person > 0
                               ? ", but for records that count the worst that declared impacts allow"
                               : ""));
-    add(true, fmt::format("the candidate lies within {} of the reference s on every vault record",
-                          trust_region_text(config)));
+    add(true, fmt::format("the candidate lies within {} of the reference s on every vault record{}",
+                          trust_region_text(config),
+                          config.referrals ? ", in the probability of each action" : ""));
     if (const auto records = config.records_per_person; records > 0) {
         add(true, fmt::format("no person is both in D_c and in the vault, or has more than {} "
                               "record{} in it",
@@ -284,6 +330,28 @@ void add_about_impacts(const Certificate& c, std::vector<Assumption>& out) {
         add(false,
             "what people do with a draw depends on the applicant and the action drawn, and would "
             "be the same under the candidate: impacts count for the action that was drawn");
+    }
+}
+
+/// Adds how many referrals there were, and what is assumed of them.
+void add_about_referrals(const Certificate& c, std::vector<Assumption>& out) {
+    const Adder add{out};
+    for (const GroupPlan& group : c.plan.groups) {
+        if (group.referred == 0 || group.against == Against::kAnchor) continue;
+        add(true, fmt::format("in group {} {} of {} decisions were referrals, {} of them by rule; "
+                              "people have not answered {}, which count as missing outcomes",
+                              group.name, group.referred, group.records, group.by_rule,
+                              group.unanswered));
+    }
+    if (most_in_a_group(c.plan, &GroupPlan::by_rule) > 0) {
+        add(true,
+            "rules that refer stand before the policies: where one did, candidate and reference "
+            "refer, too");
+    }
+    if (has_referrals(c.plan)) {
+        add(false,
+            "the answers of people to referrals do not depend on which policy referred: the impact "
+            "of a referral is what follows from the answer");
     }
 }
 
@@ -383,7 +451,8 @@ std::string recipe_of(const RunPlan& plan) {
                       "of one that is not is declined_impact"
                     : "";
     const std::string terms =
-        plan.config.at_least || plan.config.max_weight ? general_terms(plan.config)
+        has_referrals(plan)                              ? referral_terms(plan.config)
+        : plan.config.at_least || plan.config.max_weight ? general_terms(plan.config)
         : known_decline ? "Z = (pi - s) * ((impact - q_approve) / p + (q_approve - "
                           "declined_impact)) if approved, else "
                           "(pi - s) * (q_approve - declined_impact)"
@@ -404,9 +473,12 @@ std::string recipe_of(const RunPlan& plan) {
                   "impact_hi - impact_lo, with which all groups pass",
                   *plan.config.missing_gamma)
             : "impact_lo and impact_hi";
-    return terms + own + anchored + granted + (plan.config.at_least ? "" : "; Z = 0 where pi = s") +
+    return terms + own + anchored + granted +
+           (plan.config.at_least  ? ""
+            : has_referrals(plan) ? "; Z = 0 where pi = s and pi_refer = s_refer"
+                                  : "; Z = 0 where pi = s") +
            "; a missing impact is the first of " + missing + ", where " +
-           (plan.config.at_least || plan.config.max_weight
+           (plan.config.at_least || plan.config.max_weight || has_referrals(plan)
                 ? "c of the action drawn is positive"
                 : "the candidate takes the action more often than the reference") +
            ", else the second. A unit's value V is the sum of Z + margin "
@@ -414,7 +486,7 @@ std::string recipe_of(const RunPlan& plan) {
            "records in the group, added in the order of the evidence file; a unit's "
            "lines are "
            "neighbours. " +
-           range_recipe(plan.config) +
+           range_recipe(plan.config, has_referrals(plan)) +
            "bet_k = min(bet_cap / -lo, (0.4, 1, 2.5)_k sqrt(2 ln(1/delta) / (units "
            "plan_variance))), at a further look those of the first; log_wealth = ln sum_k weight_k "
            "exp(sum log1p(bet_k V)), rounded "
@@ -447,6 +519,7 @@ std::vector<Assumption> assumptions_of(const Certificate& c) {
     add_about_log(c, out);
     add_about_missing(c, out);
     add_about_impacts(c, out);
+    add_about_referrals(c, out);
     add_about_constraints(c, out);
     add_about_rest(c, out);
     return out;

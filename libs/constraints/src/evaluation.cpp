@@ -44,13 +44,20 @@ base::Status check_settings(const Settings& s) {
     return base::ok();
 }
 
+bool fits_referrals(const Log& log) {
+    const size_t n = log.referred.empty() ? 0 : log.size();
+    return log.referred.size() == n && log.p_refer.size() == n && log.candidate_refer.size() == n &&
+           log.reference_refer.size() == n &&
+           log.anchor_refer.size() == (log.anchor.empty() ? 0 : n);
+}
+
 base::Status check_shapes(const Program& program, const Log& log) {
     const size_t n = log.size();
     const auto fits = [n](const auto& span) { return span.size() == n; };
     const bool all = fits(log.p_approve) && fits(log.approved) && fits(log.overridden) &&
                      fits(log.has_label) && fits(log.has_impact) && fits(log.candidate) &&
                      fits(log.reference) && (log.anchor.empty() || fits(log.anchor)) &&
-                     log.members.size() == program.leaves.size() &&
+                     fits_referrals(log) && log.members.size() == program.leaves.size() &&
                      std::all_of(log.members.begin(), log.members.end(), fits) &&
                      std::all_of(log.person.begin(), log.person.end(),
                                  [&](uint32_t person) { return person < log.persons; });
@@ -70,7 +77,7 @@ base::Status check_possible(const LeafView& view) {
         return make_error(Reason::kNoAnchor, "{}: there is no anchor policy yet", text(leaf));
     }
     const Settings& s = view.settings;
-    if (view.impact_by_label() && (!s.declined_impact || s.declines_overridden)) {
+    if (view.impact_by_label() && (!s.declined_impact || s.declines_overridden || s.referrals)) {
         return make_error(
             Reason::kImpactByLabel,
             "{}: labels are known of granted loans alone, so the impact of declining people with a "
@@ -224,11 +231,16 @@ struct ActionMean {
     double mean = 0;
     size_t outcomes = 0;
 };
-ActionMean mean_impact(const LeafView& view, const Outcomes& outcomes, bool approved) {
+enum class Action { kDecline, kApprove, kRefer };
+
+ActionMean mean_impact(const LeafView& view, const Outcomes& outcomes, Action action) {
     stats::Sum sum;
     size_t n = 0;
     for (size_t i = 0; i < view.log.size(); ++i) {
-        if (!view.may_belong(i) || (view.log.approved[i] != 0) != approved) continue;
+        const Action drawn = view.log.referral(i) != ope::Referral::kNone ? Action::kRefer
+                             : view.log.approved[i] != 0                  ? Action::kApprove
+                                                                          : Action::kDecline;
+        if (!view.may_belong(i) || drawn != action) continue;
         if (!view.impact_matters(i)) {
             sum.add(*view.settings.declined_impact);
         } else if (view.log.has_impact[i] != 0) {
@@ -245,8 +257,8 @@ base::Status control_variates_from(const LeafView& view, const Outcomes& outcome
     if (view.leaf.quantity != Quantity::kImpact || view.impact_by_label()) return base::ok();
     const Settings& s = view.settings;
     const bool known = s.declined_impact && !s.declines_overridden;
-    const ActionMean approve = mean_impact(view, outcomes, true);
-    const ActionMean decline = mean_impact(view, outcomes, false);
+    const ActionMean approve = mean_impact(view, outcomes, Action::kApprove);
+    const ActionMean decline = mean_impact(view, outcomes, Action::kDecline);
     if (approve.outcomes < s.min_outcomes || (!known && decline.outcomes < s.min_outcomes)) {
         return make_error(
             Reason::kTooFewSelectionOutcomes,
@@ -257,6 +269,10 @@ base::Status control_variates_from(const LeafView& view, const Outcomes& outcome
     const Interval range = view.impact_range;
     plan.q_approve = std::clamp(approve.mean, range.lo, range.hi);
     plan.q_decline = known ? *s.declined_impact : std::clamp(decline.mean, range.lo, range.hi);
+    if (!s.referrals) return base::ok();
+    const ActionMean refer = mean_impact(view, outcomes, Action::kRefer);
+    plan.q_refer = refer.outcomes >= s.min_outcomes ? std::clamp(refer.mean, range.lo, range.hi)
+                                                    : (plan.q_approve + plan.q_decline) / 2;
     return base::ok();
 }
 

@@ -17,7 +17,8 @@ ope::ImpactModel impact_model(const LeafView& view, const LeafPlan& plan, bool u
                            .hi = upper ? -view.impact_range.lo : view.impact_range.hi,
                            .q_approve = sign * plan.q_approve,
                            .q_decline = sign * plan.q_decline,
-                           .declines_overridden = s.declines_overridden};
+                           .declines_overridden = s.declines_overridden,
+                           .q_refer = sign * plan.q_refer};
     if (s.declined_impact) model.declined = sign * *s.declined_impact;
     if (!view.leaf.minus) model.absolute = 0;
     return model;
@@ -25,12 +26,18 @@ ope::ImpactModel impact_model(const LeafView& view, const LeafPlan& plan, bool u
 
 ope::Record record_of(const LeafView& view, size_t i) {
     const Log& log = view.log;
-    return {.p = log.p_approve[i],
-            .approved = log.approved[i] != 0,
-            .candidate = view.probability(view.leaf.policy, i),
-            .reference = view.leaf.minus ? view.probability(*view.leaf.minus, i) : 0,
-            .impact = std::nullopt,
-            .overridden = log.overridden[i] != 0};
+    ope::Record out{.p = log.p_approve[i],
+                    .approved = log.approved[i] != 0,
+                    .candidate = view.probability(view.leaf.policy, i),
+                    .reference = view.leaf.minus ? view.probability(*view.leaf.minus, i) : 0,
+                    .impact = std::nullopt,
+                    .overridden = log.overridden[i] != 0};
+    if (log.referred.empty()) return out;
+    out.p_refer = log.p_refer[i];
+    out.candidate_refer = view.refer_probability(view.leaf.policy, i);
+    if (view.leaf.minus) out.reference_refer = view.refer_probability(*view.leaf.minus, i);
+    out.referral = log.referral(i);
+    return out;
 }
 
 /// Returns P(approve) by the leaf's policy, or the difference of its two.
@@ -130,7 +137,8 @@ Interval possible_range(const LeafView& view) {
     const bool bounded =
         view.leaf.policy == Policy::kCandidate && *view.leaf.minus == Policy::kReference;
     const Settings& s = view.settings;
-    const bool known = s.declined_impact && !s.declines_overridden;
+    // a referral's impact is not known, whatever is known of a decline's
+    const bool known = s.declined_impact && !s.declines_overridden && !s.referrals;
     const double worst =
         known ? std::max(impact.hi - *s.declined_impact, *s.declined_impact - impact.lo)
               : impact.hi - impact.lo;

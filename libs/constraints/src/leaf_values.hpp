@@ -34,12 +34,17 @@ struct LeafView {
     bool label_matters() const { return uses_label(leaf); }
     bool impact_matters(size_t i) const {
         return leaf.quantity == Quantity::kImpact &&
-               (!settings.declined_impact || (log.approved[i] != 0) != (log.overridden[i] != 0));
+               (!settings.declined_impact || !log.not_granted(i));
     }
     double probability(Policy policy, size_t i) const {
         return (policy == Policy::kCandidate   ? log.candidate
                 : policy == Policy::kReference ? log.reference
                                                : log.anchor)[i];
+    }
+    double refer_probability(Policy policy, size_t i) const {
+        return (policy == Policy::kCandidate   ? log.candidate_refer
+                : policy == Policy::kReference ? log.reference_refer
+                                               : log.anchor_refer)[i];
     }
 };
 

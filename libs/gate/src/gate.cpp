@@ -189,10 +189,11 @@ Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& l
     RAMPART_TRY(const auto anchor, anchor_of(history, run.reference));
     if (anchor) {
         in.identity.anchor_id = anchor->id.value();
-        in.selection.decisions.anchor =
-            training::anchor_probabilities(run.development, candidate, reference, anchor->policy);
-        in.decisions.anchor =
-            training::anchor_probabilities(in.vault, candidate, reference, anchor->policy);
+        training::set_anchor(
+            in.selection.decisions,
+            training::anchor_probabilities(run.development, candidate, reference, anchor->policy));
+        training::set_anchor(in.decisions, training::anchor_probabilities(
+                                               in.vault, candidate, reference, anchor->policy));
     }
     RAMPART_TRY(in.earlier, earlier_look(history, run, in));
     return in;

@@ -58,6 +58,7 @@ GateSettings read_gate_settings(config::Table& root) {
     settings.config.min_units =
         static_cast<unsigned>(gate.integer("min_units_per_group", 2, 1'000'000'000, 100));
     settings.config.declines_overridden = gate.boolean("declines_overridden", false);
+    settings.config.referrals = gate.boolean("referrals", false);
     if (gate.has("max_drift_auc"))
         settings.config.max_drift_auc = gate.number("max_drift_auc", 0.5, 1);
     settings.drift_weeks =

@@ -9,6 +9,7 @@
 #include "rampart/base/reasons.hpp"
 #include "rampart/monitoring/reasons.hpp"
 #include "rampart/ope/reasons.hpp"
+#include "rampart/ope/value_bound.hpp"
 #include "rampart/stats/confidence_bound.hpp"
 #include "rampart/stats/confidence_sequence.hpp"
 #include "rampart/stats/reasons.hpp"
@@ -30,11 +31,13 @@ constexpr size_t kMinOutcomes = 10;  // per action that matters, for its control
 constexpr double kRangeReserve = 1.25;
 
 ope::Record record_at(const LoggedFeedback& f, uint32_t i) {
-    const LoggedDecisions& d = f.decisions;
-    ope::Record record{d.p_approve[i], d.approved[i] != 0, d.candidate[i],
-                       d.reference[i], std::nullopt,       d.is_overridden(i)};
-    if (d.has_impact[i] != 0) record.impact = f.impact[i];
+    ope::Record record = ope::record_at(f.decisions, i);
+    if (f.decisions.has_impact[i] != 0) record.impact = f.impact[i];
     return record;
+}
+
+bool unanswered(const LoggedDecisions& d, uint32_t i) {
+    return d.referral(i) == ope::Referral::kUnanswered;
 }
 
 /// Returns the first record of each person among `records`, in their order.
@@ -52,7 +55,7 @@ std::vector<uint32_t> first_of_each(const LoggedDecisions& d,
 /// Returns the impact of the action taken; a missing one counts in the champion's favour.
 double realised(const LoggedDecisions& d, uint32_t i, std::optional<double> impact,
                 const ImpactModel& model) {
-    if (model.declined && !d.granted(i)) return *model.declined;
+    if (model.declined && !d.granted(i) && !unanswered(d, i)) return *model.declined;
     return impact.value_or(model.hi);
 }
 
@@ -62,7 +65,7 @@ bool granted_decline(const LoggedDecisions& d, uint32_t i, const ImpactModel& mo
 }
 
 bool missing(const LoggedDecisions& d, uint32_t i, const ImpactModel& model) {
-    return d.has_impact[i] == 0 && !(model.declined && !d.granted(i));
+    return d.has_impact[i] == 0 && (!model.declined || d.granted(i) || unanswered(d, i));
 }
 
 /// Returns the mean impact of drawn approvals or declines with known impact; nullopt: too few.
@@ -71,12 +74,19 @@ std::optional<double> mean_impact(const LoggedFeedback& f, const std::vector<uin
     stats::Sum sum;
     size_t count = 0;
     for (const uint32_t i : records) {
-        if ((f.decisions.approved[i] != 0) != approved || f.decisions.has_impact[i] == 0) continue;
+        if ((f.decisions.approved[i] != 0) != approved || f.decisions.has_impact[i] == 0 ||
+            f.decisions.referral(i) != ope::Referral::kNone)
+            continue;
         sum.add(f.impact[i]);
         ++count;
     }
     if (count < kMinOutcomes) return std::nullopt;
     return sum.value() / static_cast<double>(count);
+}
+
+bool could_be_drawn(const ope::Record& record) {
+    if (record.referral != ope::Referral::kNone) return record.p_refer > 0;
+    return record.approved ? record.p > 0 : ope::decline_probability(record.p, record.p_refer) > 0;
 }
 
 /// Plans the bets on the change, from the values of Z if the champion had decided the persons of
@@ -88,10 +98,10 @@ Status plan_change(const MonitorConfig& config, const LoggedFeedback& before,
     for (const uint32_t i : persons) {
         ope::Record record = record_at(before, i);
         record.p = record.reference;
+        record.p_refer = record.reference_refer;
         if (!ope::has_support(record, group.impact)) continue;
         group.lo = std::min(group.lo, ope::change_range(record, group.impact).lo);
-        const bool possible = record.approved ? record.p > 0 : record.p < 1;
-        if (possible) values.push_back(ope::impact_change(record, group.impact));
+        if (could_be_drawn(record)) values.push_back(ope::impact_change(record, group.impact));
     }
     group.lo = kRangeReserve * group.lo - config.margin;
     const auto sample = stats::moments(values);

@@ -18,10 +18,10 @@ double log_mean_exp(const Logs& logs) {
 
 }  // namespace
 
-void CalibrationWealth::add(double p, bool approved) {
+void CalibrationWealth::add(double p, bool drawn) {
     auto& tenth = tenths_[static_cast<size_t>(std::clamp(p * 10, 0.0, 9.0))];
     for (size_t k = 0; k < kTilts.size(); ++k) {
-        tenth[k].add((approved ? kTilts[k] : 0) - std::log1p(p * std::expm1(kTilts[k])));
+        tenth[k].add((drawn ? kTilts[k] : 0) - std::log1p(p * std::expm1(kTilts[k])));
     }
 }
 

@@ -50,7 +50,8 @@ base::Status check(const GroupFeedback& selection, const UnitMap& units, const I
 double share(const GroupFeedback& of, std::span<const double> indicators, bool approved) {
     double sum = 0, n = 0;
     for (const uint32_t i : of.records) {
-        if ((of.decisions.approved[i] != 0) != approved || of.decisions.has_impact[i] == 0) {
+        if ((of.decisions.approved[i] != 0) != approved || of.decisions.has_impact[i] == 0 ||
+            of.decisions.referral(i) != Referral::kNone) {
             continue;
         }
         sum += indicators[i];

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "rampart/ope/estimator.hpp"
+
 namespace rampart::ope {
 namespace {
 
@@ -11,8 +13,12 @@ constexpr double kMinVariance = 5;  // minimum of sum p (1 - p) for the normal a
 
 }  // namespace
 
-double importance_weight(double candidate, double p_approve, bool approved) {
-    return approved ? candidate / p_approve : (1 - candidate) / (1 - p_approve);
+double importance_weight(double candidate, double p_approve, bool approved,
+                         const ReferralDraw& refer) {
+    if (refer.drawn) return refer.candidate / refer.logged;
+    return approved
+               ? candidate / p_approve
+               : (1 - candidate - refer.candidate) / decline_probability(p_approve, refer.logged);
 }
 
 void CalibrationTest::add(double p, bool approved) {
@@ -51,8 +57,9 @@ double CalibrationTest::decile_z() const {
     return (std::cbrt(chi_square / degrees) - (1 - spread)) / std::sqrt(spread);
 }
 
-void WeightSums::add(double candidate, double p_approve, bool approved) {
-    const double w = importance_weight(candidate, p_approve, approved);
+void WeightSums::add(double candidate, double p_approve, bool approved, const ReferralDraw& refer) {
+    if (refer.logged == 1) return;
+    const double w = importance_weight(candidate, p_approve, approved, refer);
     ++records_;
     sum_.add(w);
     squares_.add(w * w);

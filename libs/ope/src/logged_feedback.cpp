@@ -51,10 +51,64 @@ Status check_shapes(const LoggedDecisions& d) {
     return base::ok();
 }
 
+/// Checks that all columns about referrals are there, or none.
+Status check_referral_shapes(const LoggedDecisions& d) {
+    const size_t n = d.referred.empty() ? 0 : d.size();
+    const std::pair<std::string_view, size_t> columns[] = {
+        {"referred", d.referred.size()},
+        {"p_refer", d.p_refer.size()},
+        {"candidate_refer", d.candidate_refer.size()},
+        {"reference_refer", d.reference_refer.size()}};
+    for (const auto& [name, size] : columns) {
+        if (size != n) {
+            return make_error(Reason::kBadShape, "{} has {} entries for {} records", name, size,
+                              d.size());
+        }
+    }
+    if (d.anchor_refer.size() == (d.anchor.empty() ? 0 : n)) return base::ok();
+    return make_error(Reason::kBadShape, "anchor_refer has {} entries, anchor {}, referred {}",
+                      d.anchor_refer.size(), d.anchor.size(), d.referred.size());
+}
+
 Status check_probability(const std::string& record, std::string_view what, double p) {
     if (p >= 0 && p <= 1) return base::ok();  // false for NaN
     return make_error(base::Reason::kBadProbability,
                       "record {}: {} is {}; a probability lies in [0, 1]", record, what, p);
+}
+
+/// Checks P(refer | x) beside P(approve | x): the rest is the probability of a decline.
+Status check_refer(const std::string& record, std::string_view what, double approve, double refer) {
+    RAMPART_RETURN_IF_ERROR(check_probability(record, what, refer));
+    if (approve + refer <= 1 + 1e-12) return base::ok();
+    return make_error(base::Reason::kBadProbability,
+                      "record {}: {} is {}, beside an approval's {}: their sum is at most 1",
+                      record, what, refer, approve);
+}
+
+Status check_referral(const LoggedDecisions& d, size_t i) {
+    if (d.referred.empty()) return base::ok();
+    const std::string& id = d.record_id[i];
+    RAMPART_RETURN_IF_ERROR(check_refer(id, "p_refer", d.p_approve[i], d.p_refer[i]));
+    RAMPART_RETURN_IF_ERROR(
+        check_refer(id, "candidate_refer", d.candidate[i], d.candidate_refer[i]));
+    RAMPART_RETURN_IF_ERROR(
+        check_refer(id, "reference_refer", d.reference[i], d.reference_refer[i]));
+    if (!d.anchor.empty())
+        RAMPART_RETURN_IF_ERROR(check_refer(id, "anchor_refer", d.anchor[i], d.anchor_refer[i]));
+    const bool fits = d.referred[i] <= static_cast<uint8_t>(Referral::kApproved) &&
+                      !(d.referral(i) != Referral::kNone && d.approved[i] != 0) &&
+                      !(d.referral(i) == Referral::kUnanswered && d.has_impact[i] != 0);
+    if (fits) return base::ok();
+    return make_error(base::Reason::kBadFlag,
+                      "record {}: referred is 0 to 3; a referral is no approval, and one without "
+                      "an answer has no impact",
+                      id);
+}
+
+double propensity_of(const LoggedDecisions& d, size_t i) {
+    if (d.referral(i) != Referral::kNone) return d.p_refer[i];
+    if (d.approved[i] != 0) return d.p_approve[i];
+    return decline_probability(d.p_approve[i], d.p_refer.empty() ? 0 : d.p_refer[i]);
 }
 
 Status check_record(const LoggedDecisions& d, size_t i) {
@@ -76,7 +130,8 @@ Status check_record(const LoggedDecisions& d, size_t i) {
         return make_error(base::Reason::kBadFlag,
                           "record {}: approved, has_impact and has_label are 0 or 1", id);
     }
-    const double propensity = d.approved[i] != 0 ? d.p_approve[i] : 1 - d.p_approve[i];
+    RAMPART_RETURN_IF_ERROR(check_referral(d, i));
+    const double propensity = propensity_of(d, i);
     if (!(propensity > 0)) {
         return make_error(base::Reason::kBadPropensity,
                           "record {}: the action taken has logged propensity {}; it must lie in "
@@ -129,6 +184,10 @@ Status check_overridden(const LoggedDecisions& d) {
                               "{} is {}",
                               d.size(), k, d.overridden[k]);
         }
+        if (d.referral(d.overridden[k]) == Referral::kNone) continue;
+        return make_error(Reason::kBadOverridden,
+                          "record {}: the answer to a referral reverses nothing",
+                          d.record_id[d.overridden[k]]);
     }
     return base::ok();
 }
@@ -141,6 +200,7 @@ bool LoggedDecisions::is_overridden(size_t i) const {
 
 Status validate(const LoggedDecisions& decisions) {
     RAMPART_RETURN_IF_ERROR(check_shapes(decisions));
+    RAMPART_RETURN_IF_ERROR(check_referral_shapes(decisions));
     std::unordered_set<std::string_view> seen;
     seen.reserve(decisions.size());
     for (size_t i = 0; i < decisions.size(); ++i) {

@@ -22,6 +22,11 @@ Record record_at(const LoggedDecisions& d, size_t i, bool against_anchor) {
                d.candidate[i], against_anchor ? d.anchor[i] : d.reference[i],
                std::nullopt,   d.is_overridden(i)};
     if (!d.control_variates.empty()) out.control_variates = d.control_variates[i];
+    if (d.referred.empty()) return out;
+    out.p_refer = d.p_refer[i];
+    out.candidate_refer = d.candidate_refer[i];
+    out.reference_refer = against_anchor ? d.anchor_refer[i] : d.reference_refer[i];
+    out.referral = d.referral(i);
     return out;
 }
 

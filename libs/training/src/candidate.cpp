@@ -79,6 +79,8 @@ Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& rec
     figures["rows_censored"] = fmt::format("{}", table.left_out_censored);
     figures["rows_repeated"] = fmt::format("{}", table.left_out_repeats);
     figures["rows_overridden"] = fmt::format("{}", table.left_out_overridden);
+    if (table.left_out_referred > 0)
+        figures["rows_referred"] = fmt::format("{}", table.left_out_referred);
     if (fair) figures["rows_without_group"] = fmt::format("{}", table.left_out_without_group);
     if (!table.empty_groups.empty())
         figures["groups_without_rows"] = fmt::format("{}", fmt::join(table.empty_groups, "; "));

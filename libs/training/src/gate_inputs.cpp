@@ -77,6 +77,29 @@ double approval(const DecisionSet<Side>& set, size_t i, const model::Policy& pol
     return row.exploration_spent ? output.exploit : output.approve;
 }
 
+/// Adds the columns about referrals, if there are any among the rows. A rule that referred stands
+/// before all policies; where a draw did, they do not refer: a policy cannot yet, and such a draw is
+/// one more way in which the logging policy did not approve.
+template <class Side>
+void add_referrals(const DecisionSet<Side>& set, const std::vector<size_t>& rows,
+                   ope::LoggedDecisions& out) {
+    const auto refers = [&](size_t i) { return set.rows[i].referred || set.rows[i].p_refer > 0; };
+    if (std::none_of(rows.begin(), rows.end(), refers)) return;
+    for (size_t k = 0; k < rows.size(); ++k) {
+        const auto& row = set.rows[rows[k]];
+        const bool by_rule = row.p_refer == 1;
+        out.p_refer.push_back(row.p_refer);
+        out.candidate_refer.push_back(by_rule ? 1 : 0);
+        out.reference_refer.push_back(by_rule ? 1 : 0);
+        if (by_rule) out.candidate[k] = out.reference[k] = 0;
+        const auto answer = !row.referred ? ope::Referral::kNone
+                            : !row.answer ? ope::Referral::kUnanswered
+                            : *row.answer ? ope::Referral::kApproved
+                                          : ope::Referral::kDeclined;
+        out.referred.push_back(static_cast<uint8_t>(answer));
+    }
+}
+
 template <class Side>
 ope::LoggedDecisions decisions_of(const DecisionSet<Side>& set, const model::Policy& candidate,
                                   const model::Policy& reference) {
@@ -100,6 +123,7 @@ ope::LoggedDecisions decisions_of(const DecisionSet<Side>& set, const model::Pol
         out.logger.push_back(logger->second);
         for (const uint32_t group : row.groups) out.groups[group].records.push_back(position);
     }
+    add_referrals(set, rows_of(set, candidate, reference), out);
     return out;
 }
 
@@ -165,6 +189,10 @@ std::vector<double> impacts_to_fit(const certification::GateConfig& config,
     std::vector<double> out = selection.impact;
     const auto& d = selection.decisions;
     for (size_t i = 0; i < out.size(); ++i) {
+        if (d.referral(i) != ope::Referral::kNone) {
+            out[i] = std::numeric_limits<double>::quiet_NaN();  // of neither action
+            continue;
+        }
         if (!config.declined_impact) continue;
         if (!d.granted(i)) out[i] = *config.declined_impact;
         // a known impact of declines is their control variate
@@ -219,6 +247,16 @@ std::vector<double> anchor_probabilities(const training_set::VaultSet& set,
                                          const model::Policy& reference,
                                          const model::Policy& anchor) {
     return probabilities(set, candidate, reference, anchor);
+}
+
+void set_anchor(ope::LoggedDecisions& decisions, std::vector<double> probabilities) {
+    decisions.anchor = std::move(probabilities);
+    decisions.anchor_refer.clear();
+    for (size_t i = 0; i < decisions.p_refer.size(); ++i) {
+        const bool by_rule = decisions.p_refer[i] == 1;
+        decisions.anchor_refer.push_back(by_rule ? 1 : 0);
+        if (by_rule) decisions.anchor[i] = 0;
+    }
 }
 
 std::vector<size_t> gate_rows(const training_set::DevelopmentSet& set,

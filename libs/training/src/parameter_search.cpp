@@ -27,7 +27,9 @@ ope::ImpactModel model_of(const certification::GateConfig& gate,
                           const ope::LoggedFeedback& feedback, std::span<const uint32_t> records) {
     double sum[2] = {0, 0}, count[2] = {0, 0};
     for (const uint32_t i : records) {
-        if (feedback.decisions.has_impact[i] == 0 || feedback.decisions.is_overridden(i)) continue;
+        if (feedback.decisions.has_impact[i] == 0 || feedback.decisions.is_overridden(i) ||
+            feedback.decisions.referral(i) != ope::Referral::kNone)
+            continue;
         const size_t action = feedback.decisions.approved[i] != 0 ? 1 : 0;
         sum[action] += feedback.impact[i];
         ++count[action];

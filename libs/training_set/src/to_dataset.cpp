@@ -15,6 +15,8 @@ void select_rows(const DevelopmentSet& set, GroupBy groups, TrainingTable& table
         const Row& row = set.rows[i];
         if (row.repeat) {
             ++table.left_out_repeats;
+        } else if (row.referred) {
+            ++table.left_out_referred;
         } else if (row.overridden) {
             ++table.left_out_overridden;
         } else if (!row.approved) {
@@ -60,11 +62,11 @@ Result<TrainingTable> to_dataset(const DevelopmentSet& set, const DatasetOptions
         return base::make_error(
             Reason::kNoTrainingRows,
             "none of {} matured decisions can be learnt from: {} repeat a draw, {} were declined, "
-            "{} "
-            "overridden, {} have no outcome, {} are censored, {} have no protected attributes",
+            "{} referred, {} overridden, {} have no outcome, {} are censored, {} have no protected "
+            "attributes",
             set.rows.size(), table.left_out_repeats, table.left_out_declined,
-            table.left_out_overridden, table.left_out_unlabelled, table.left_out_censored,
-            table.left_out_without_group);
+            table.left_out_referred, table.left_out_overridden, table.left_out_unlabelled,
+            table.left_out_censored, table.left_out_without_group);
     }
     dataset::Dataset& data = table.data;
     data.schema = set.schema;

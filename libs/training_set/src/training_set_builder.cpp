@@ -46,7 +46,15 @@ struct Reported {
 };
 using ReportedById = std::unordered_map<std::string, Reported>;
 
-constexpr uint8_t kOverriddenFlag = 1, kCensoredFlag = 2, kRepeatFlag = 4;
+constexpr uint8_t kOverriddenFlag = 1, kCensoredFlag = 2, kRepeatFlag = 4, kReferredFlag = 8,
+                  kAnsweredFlag = 16, kGrantedFlag = 32;
+
+uint8_t flags_of(const Row& row) {
+    return static_cast<uint8_t>(
+        (row.overridden ? kOverriddenFlag : 0) | (row.censored ? kCensoredFlag : 0) |
+        (row.referred ? kReferredFlag : 0) | (row.answer ? kAnsweredFlag : 0) |
+        (row.answer.value_or(false) ? kGrantedFlag : 0));
+}
 
 /// Appends the bytes that identify one row in the digest.
 std::string identify(const Row& row, uint32_t label_version, const Reported* impact) {
@@ -59,10 +67,7 @@ std::string identify(const Row& row, uint32_t label_version, const Reported* imp
     base::append_u32(out, row.cell.value_or(0));
     base::append_u32(out, static_cast<uint32_t>(row.groups.size()));
     for (const uint32_t group : row.groups) base::append_u32(out, group);
-    if (row.overridden || row.censored) {
-        base::append_u8(out, static_cast<uint8_t>((row.overridden ? kOverriddenFlag : 0) |
-                                                  (row.censored ? kCensoredFlag : 0)));
-    }
+    if (const uint8_t flags = flags_of(row); flags != 0) base::append_u8(out, flags);
     return out;
 }
 
@@ -154,7 +159,11 @@ Result<Row> TrainingSetBuilder::make_row(const LabeledExample& example,
     row.exploration_spent = decision.exploration_spent;
     row.policy = decision.policy;
     row.approved = decision.action == domain::Action::kApprove;
-    row.overridden = example.action_taken() != decision.action;
+    row.p_refer = decision.p_refer;
+    row.referred = decision.action == domain::Action::kRefer;
+    const bool changed = example.action_taken() != decision.action;
+    row.overridden = changed && !row.referred;
+    if (changed && row.referred) row.answer = example.action_taken() == domain::Action::kApprove;
     if (row.granted()) {
         row.censored = example.censored;
         row.label = example.value;

@@ -104,6 +104,28 @@ TEST(ImpactMonitor, APersonCountsOnceWithTheFirstDecision) {
     EXPECT_EQ(b.groups[0].repeats, 2u);
 }
 
+TEST(ImpactMonitor, ReferralsCountByWhatWasDrawn) {
+    const auto watch = plan();
+    const double q = watch.groups[0].impact.q_approve;
+    Made made;
+    made.add("a", true, 75).add("b", false, 0).add("c", false, 0).add("d", false, 0);
+    auto& d = made.f.decisions;
+    d.p_refer = {0.2, 0.2, 0.2, 1};
+    d.candidate_refer = d.reference_refer = {0, 0, 0, 1};
+    d.p_approve[3] = d.candidate[3] = d.reference[3] = 0;
+    d.referred = {0, 3, 1, 2};  // b was approved by people, c waits, d was referred by a rule
+    d.has_impact[1] = 1;
+    made.f.impact[1] = -150;
+    const auto state = look(watch, made.f).value().groups[0];
+    // neither policy refers by chance: what a referral brought is no reason for or against them
+    const double z = 0.2 * ((75 - q) / 0.4 + q) + 0.2 * q + 0.2 * q + 0;
+    EXPECT_NEAR(state.change, -z / 4, 1e-12);
+    EXPECT_EQ(state.missing, 1u) << "the one without an answer";
+    EXPECT_EQ(state.persons, 4u);
+    const auto floor = look(plan({.floor = -20}), made.f).value().groups[0];
+    EXPECT_NEAR(floor.level->mean, (75 - 150 + 75 + 0) / 4.0, 1e-12) << "c counts as the best";
+}
+
 TEST(ImpactMonitor, WhatXAloneForbidsIsLeftOutAndCounted) {
     const auto watch = plan();
     Made made;

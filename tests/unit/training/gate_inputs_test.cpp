@@ -50,6 +50,50 @@ training_set::VaultSet vault_of(const training_set::DevelopmentSet& from) {
     return vault;
 }
 
+TEST(GateInputs, ReferralsAreColumnsAndARuleStandsBeforeThePolicies) {
+    auto development = development_set();
+    const auto champion = bootstrap(development);
+    EXPECT_TRUE(vault_decisions(vault_of(development), champion, champion)->referred.empty());
+    auto& rows = development.rows;
+    const auto refer = [&](size_t i, double p, std::optional<bool> answer) {
+        rows[i].approved = false;
+        rows[i].p_approve = (1 - p) / 2;
+        rows[i].p_refer = p;
+        rows[i].referred = true;
+        rows[i].answer = answer;
+        rows[i].impact = answer.value_or(false) ? std::optional(75.0) : std::nullopt;
+    };
+    refer(0, 1, true);
+    refer(1, 0.2, false);
+    refer(2, 0.2, std::nullopt);
+    rows[3].p_refer = 0.2;
+    rows[3].p_approve = 0.4;
+    auto decisions = vault_decisions(vault_of(development), champion, champion).value();
+    using Numbers = std::vector<double>;
+    const auto first = [](const Numbers& column) { return Numbers(&column[0], &column[4]); };
+    EXPECT_EQ(first(decisions.p_refer), (Numbers{1, 0.2, 0.2, 0.2}));
+    EXPECT_EQ(first(decisions.candidate_refer), (Numbers{1, 0, 0, 0}));
+    EXPECT_EQ(first(decisions.reference_refer), (Numbers{1, 0, 0, 0}));
+    EXPECT_EQ(decisions.candidate[0], 0);
+    EXPECT_EQ(decisions.reference[0], 0);
+    EXPECT_GT(decisions.candidate[1], 0);
+    EXPECT_EQ(decisions.referral(0), ope::Referral::kApproved);
+    EXPECT_EQ(decisions.referral(1), ope::Referral::kDeclined);
+    EXPECT_EQ(decisions.referral(2), ope::Referral::kUnanswered);
+    EXPECT_EQ(decisions.referral(3), ope::Referral::kNone);
+    set_anchor(decisions, Numbers(kRows, 0.4));
+    EXPECT_EQ(decisions.anchor[0], 0);
+    EXPECT_EQ(decisions.anchor[1], 0.4);
+    EXPECT_EQ(first(decisions.anchor_refer), (Numbers{1, 0, 0, 0}));
+    EXPECT_TRUE(ope::validate(decisions));
+    auto selection = selection_feedback(development, champion, champion).value();
+    const certification::GateConfig config = {
+        .impact_lo = -150, .impact_hi = 75, .declined_impact = 0};
+    const auto vault = vault_of(development);
+    EXPECT_TRUE(add_control_variates({development, vault, champion, champion, config}, selection,
+                                     decisions));
+}
+
 TEST(GateInputs, OnlyTheFirstRecordOfAPersonIsRead) {
     auto development = development_set();
     // the declined apply again: by the client's clock before, by the service's after

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -466,6 +467,52 @@ TEST_F(TrainingSetTest, WhatPeopleDidInsteadCountsForTheActionThatWasDrawn) {
     EXPECT_FALSE(declined.censored);
 }
 
+TEST_F(TrainingSetTest, AReferralIsWhatPeopleAnsweredAndNoReversal) {
+    const auto names = names_on(true, 4);
+    for (size_t i = 0; i < 4; ++i) {
+        auto decision = support::make_decision(names[i], day(0), false);
+        decision.application.features = {{"income", 10.0}};
+        decision.p_approve = decision.p_exploit = 0.25;
+        decision.p_refer = 0.5;
+        decision.action = i < 3 ? domain::Action::kRefer : domain::Action::kDecline;
+        decision.draw = i < 3 ? 0.3 : 0.8;
+        decision.propensity = i < 3 ? 0.5 : 0.25;
+        const auto record = support::to_record(decision);
+        ASSERT_TRUE(log.append("decisions", std::span(&record, 1)));
+    }
+    const auto answer = [&](size_t i, domain::Action action) {
+        const auto record = wire::to_record(domain::Override{
+            domain::DecisionId("d-" + names[i]), 0, action, "underwriter", "seen", day(1)});
+        ASSERT_TRUE(log.append("outcomes", std::span(&record, 1)));
+    };
+    answer(0, domain::Action::kApprove);
+    answer(1, domain::Action::kDecline);
+    report(names[0], 1);
+    const auto build = builder();
+    ASSERT_TRUE(joiner->advance(day(kLabelDay)));
+    const auto set = build.vault_rows(day(kLabelDay)).value();
+    std::map<std::string, Row> rows;
+    for (const auto& row : set.rows) rows.emplace(row.decision.value().substr(2), row);
+    ASSERT_EQ(rows.size(), 4u);
+    for (size_t i = 0; i < 4; ++i) {
+        const Row& row = rows[names[i]];
+        EXPECT_EQ(row.p_refer, 0.5);
+        EXPECT_EQ(row.referred, i < 3);
+        EXPECT_FALSE(row.approved || row.overridden || row.is_training_example());
+        EXPECT_EQ(row.granted(), i == 0);
+    }
+    EXPECT_EQ(rows[names[0]].impact, 75);
+    EXPECT_EQ(rows[names[0]].answer, true);
+    EXPECT_EQ(rows[names[1]].answer, false);
+    EXPECT_EQ(rows[names[1]].impact, std::nullopt);
+    EXPECT_EQ(rows[names[2]].answer, std::nullopt);
+    // a later answer is another set
+    answer(2, domain::Action::kDecline);
+    while (joiner->poll(100)->records > 0) continue;
+    ASSERT_TRUE(joiner->advance(day(kLabelDay + 1)));
+    EXPECT_NE(build.vault_rows(day(kLabelDay + 1))->digest, set.digest);
+}
+
 TEST_F(TrainingSetTest, AnOverrideThatBecomesKnownChangesTheDigest) {
     const auto names = names_on(false, 1);
     decide(names[0]);
@@ -544,6 +591,18 @@ TEST(ToDataset, LearnsNothingFromWhatPeopleDidInsteadNorFromCensoredLoans) {
     EXPECT_EQ(table->left_out_censored, 1u);
     EXPECT_EQ(table->left_out_unlabelled, 0u);
     EXPECT_EQ(table->left_out_declined, 0u);
+}
+
+TEST(ToDataset, LearnsNothingFromReferralsThoughPeopleGrantedThem) {
+    auto set = six_rows();
+    set.rows[0].approved = false;
+    set.rows[0].referred = true;
+    set.rows[0].answer = true;
+    const auto table = to_dataset(set);
+    ASSERT_TRUE(table) << table.error().message;
+    EXPECT_EQ(std::count(table->rows.begin(), table->rows.end(), 0u), 0);
+    EXPECT_EQ(table->left_out_referred, 1u);
+    EXPECT_EQ(table->left_out_overridden, 0u);
 }
 
 TEST(ToDataset, LearnsNothingFromRepeats) {

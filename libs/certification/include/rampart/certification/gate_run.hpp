@@ -65,12 +65,14 @@ struct GroupPlan {
     uint32_t index = 0;  // position among the vault's groups
     Against against = Against::kReference;
     size_t records = 0, units = 0, expected = 0, missing = 0;  // expected: outcomes due
-    size_t overridden = 0;       // records where people did the other action than was drawn
+    size_t overridden = 0;  // records where people did the other action than was drawn
+    size_t referred = 0, unanswered = 0, by_rule = 0;  // referrals; without answer; of p_refer = 1
     double max_trust_ratio = 0;  // largest |pi - s|, in units of the trust region over kappa
     double lo = 0, hi = 0;       // range of a unit's value: GateConfig::records_per_person
     size_t beyond_range = 0;     // records that count the least their x allows: counts_least()
     ope::WeightDiagnostics weights;
     double q_approve = 0, q_decline = 0;  // control variates
+    double q_refer = 0;                   // the same; 0 without GateConfig::referrals
     double plan_variance = 0;             // variance of a unit's value there
     size_t selection_units = 0;           // persons in the development set
     stats::Bets bets;
@@ -176,7 +178,8 @@ struct PrecheckInputs {
 
 /// Checks the preconditions, none of which needs a vault impact. Refuses, with a reason: broken or
 /// duplicate records, other groups in the development set than in the vault, a person in both,
-/// granted declines that were not declared, too few units or outcomes, no support, a candidate
+/// granted declines or referrals that were not declared, referrals by a rule that a policy does not
+/// follow, too few units or outcomes, no support, a candidate
 /// outside the trust region, too many missing outcomes, logged propensities that do not fit the
 /// draws, a group in which the candidate changes nothing, a development set too small to plan from,
 /// a constraint that the data cannot decide, a forecast below min_power, an epoch that is spent.

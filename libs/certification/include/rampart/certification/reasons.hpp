@@ -66,6 +66,8 @@ namespace rampart::certification {
       "Get the evidence file again; a line's ids have 32 hex digits.")                             \
     X(kEvidenceLogger, kDataLoss, "evidence_logger",                                               \
       "Get the evidence file again; a line names a logging policy that does not exist.")           \
+    X(kEvidenceReferral, kDataLoss, "evidence_referral",                                           \
+      "Get the evidence file again; a line's referral is 0 to 3.")                                 \
     X(kFeaturesDrifted, kFailedPrecondition, "features_drifted",                                   \
       "Wait for newer records, or open an epoch that leaves the old ones out.")                    \
     X(kGroupUnchanged, kFailedPrecondition, "group_unchanged",                                     \
@@ -107,6 +109,10 @@ namespace rampart::certification {
       "Take another candidate, or open a new epoch.")                                              \
     X(kRecordsPerPerson, kInvalidArgument, "records_per_person",                                   \
       "Give at most records_per_person records of each person, the first ones.")                   \
+    X(kReferralByRule, kFailedPrecondition, "referral_by_rule",                                    \
+      "Have all policies refer where a rule does: rules stand before the policies.")               \
+    X(kReferralsNotDeclared, kFailedPrecondition, "referrals_not_declared",                        \
+      "Set gate.referrals = true in a new epoch, or leave referrals to rules.")                    \
     X(kRunOpen, kFailedPrecondition, "run_open", "Take the open run up again, or close it first.") \
     X(kShortKey, kInvalidArgument, "short_key", "Give a pseudonym key of at least 16 bytes.")      \
     X(kTimeGoesBack, kInvalidArgument, "time_goes_back",                                           \

@@ -40,8 +40,20 @@ struct VaultRecord {
     bool has_impact = false;  // a matured impact is on record
     bool has_label = false;   // a matured label is on record
     bool overridden = false;  // people did the other action
+    /// P(refer | x) of the policy that decided, candidate, reference and anchor; 1: by rule.
+    double p_refer = 0, candidate_refer = 0, reference_refer = 0, anchor_refer = 0;
+    ope::Referral referral = ope::Referral::kNone;
 
-    bool granted() const { return approved != overridden; }
+    bool granted() const {
+        if (referral != ope::Referral::kNone) return referral == ope::Referral::kApproved;
+        return approved != overridden;
+    }
+    bool unanswered() const { return referral == ope::Referral::kUnanswered; }
+    /// Returns whether a referral was drawn or possible, for any policy.
+    bool refers() const {
+        return referral != ope::Referral::kNone || p_refer != 0 || candidate_refer != 0 ||
+               reference_refer != 0 || anchor_refer != 0;
+    }
 };
 
 struct VaultNames {

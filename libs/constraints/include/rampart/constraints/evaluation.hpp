@@ -9,6 +9,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/constraints/interval.hpp"
 #include "rampart/constraints/program.hpp"
+#include "rampart/ope/estimator.hpp"
 #include "rampart/stats/betting.hpp"
 #include "rampart/stats/bound_method.hpp"
 
@@ -20,8 +21,9 @@
 ///     n = w v,  d = w  where the record meets the condition, 0 else;
 /// v is the quantity, w = 1 where nothing depends on the label. Labels are mostly known for granted
 /// loans only: then w = A / p, A the draw to approve and p its logged probability, so that the
-/// approved stand for all applicants (they need p > 0). A decision's v is the policy's
-/// P(approve | x), so that no importance weights are needed; an impact's v is the estimate of
+/// approved stand for all applicants (they need p > 0); a referral that people approved is no draw
+/// to approve. A decision's v is the policy's P(approve | x), by intention to treat, so that no
+/// importance weights are needed; an impact's v is the estimate of
 /// rampart/ope, whose range follows from x; all others lie in [0, 1], or [-1, 1] for a difference.
 ///
 /// With m and M the range of v and W the largest possible sum of w of a person, the values
@@ -68,6 +70,8 @@ struct Settings {
     size_t records_per_person = 0;
     /// Largest |candidate - reference| that the candidate's trust region allows.
     double max_change = 1;
+    /// Whether policies may refer: then the range of an impact's change allows for it.
+    bool referrals = false;
 };
 
 /// Decisions without their outcomes: all spans have n entries.
@@ -80,9 +84,20 @@ struct Log {
     std::span<const uint8_t> has_label{}, has_impact{};
     std::span<const double> candidate{}, reference{};  // P(approve | x)
     std::span<const double> anchor{};                  // empty: none
+    /// P(refer | x), and ope::Referral as a number; all empty: no referrals. anchor_refer: as anchor
+    std::span<const double> p_refer{}, candidate_refer{}, reference_refer{}, anchor_refer{};
+    std::span<const uint8_t> referred{};
     /// For each leaf of the program, the records that meet its condition: members().
     std::vector<std::span<const uint8_t>> members{};
     size_t size() const { return person.size(); }
+    ope::Referral referral(size_t i) const {
+        return referred.empty() ? ope::Referral::kNone : static_cast<ope::Referral>(referred[i]);
+    }
+    /// Returns whether the loan has the known impact of a decline, where there is one.
+    bool not_granted(size_t i) const {
+        if (referral(i) != ope::Referral::kNone) return referral(i) == ope::Referral::kDeclined;
+        return (approved[i] != 0) == (overridden[i] != 0);
+    }
 };
 
 /// Outcomes of the decisions under the action that was drawn; NaN where has_label or has_impact is
@@ -96,6 +111,7 @@ struct Outcomes {
 struct LeafPlan {
     // from the development set
     double q_approve = 0, q_decline = 0;  // control variates of impacts
+    double q_refer = 0;                   // 0 without Settings::referrals
     size_t selection_units = 0;           // persons who meet the condition
     double selection_share = 0;           // share of the persons who may
     double selection_mean = 0;            // N / D

@@ -31,6 +31,10 @@ namespace rampart::monitoring {
 /// harm to the bound: decisions without support, and those whose Z could fall below the range that
 /// the bets were planned for.
 ///
+/// Referrals count by the same estimate, by the action drawn: what follows from the answer of
+/// people, and without one as a missing outcome. A referral by rule is the same under both policies
+/// and counts no change.
+///
 /// If modellers see the results, the decisions must be those of persons outside the vault. Pure,
 /// deterministic, safe to call from many threads.
 

@@ -7,7 +7,7 @@
 
 namespace rampart::ope {
 
-/// Tests by bets whether approvals were drawn with the logged probabilities p. For a tilt t, a
+/// Tests by bets whether approvals, or referrals, were drawn with the logged probabilities p. For a tilt t, a
 /// record multiplies the wealth by its likelihood ratio
 ///     (A e^t + 1 - A) / (1 - p + p e^t),
 /// whose mean is 1 if A was drawn with p. The wealth is half the mean over kTilts of the product
@@ -19,7 +19,7 @@ class CalibrationWealth {
   public:
     static constexpr std::array kTilts{-1.0, -0.3, -0.1, 0.1, 0.3, 1.0};
 
-    void add(double p_approve, bool approved);
+    void add(double p, bool drawn);
     /// Returns ln of the wealth.
     double log_wealth() const;
 

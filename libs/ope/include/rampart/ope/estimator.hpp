@@ -1,10 +1,24 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "rampart/stats/interval.hpp"
 
 namespace rampart::ope {
+
+/// What was drawn, if it was a referral, and what people answered. The impact of a referral is what
+/// follows from the answer: that of the loan if they approved it, that of a decline if they did
+/// not. The answers must not depend on which policy referred.
+enum class Referral : uint8_t {
+    kNone = 0,  // an approval or a decline was drawn
+    kUnanswered = 1,
+    kDeclined = 2,
+    kApproved = 3,
+};
+
+/// Returns 1 - p_approve - p_refer; 0 where that is nothing but rounding.
+double decline_probability(double p_approve, double p_refer);
 
 /// Per-record estimates of the effect of a candidate policy pi on the mean impact.
 ///
@@ -13,7 +27,7 @@ namespace rampart::ope {
 /// Unbiased for ANY centre q (control variate) that does not depend on the record's own outcome,
 /// for each record and with several loggers, because each record is divided by the propensity of
 /// the policy that decided it. Notation: p = that policy's P(1|x) at decision time, A the drawn
-/// action, I its impact, in [a, b].
+/// action, I its impact, in [a, b]. Actions are 1 approve, 0 decline, R refer.
 struct ImpactModel {
     double lo = 0, hi = 0;  // [a, b], declared; part of the metric, never estimated from test data
     double q_approve = 0;   // approvals' control variate: expected impact, from other data
@@ -31,6 +45,7 @@ struct ImpactModel {
     /// Gamma >= 0: a missing impact is assumed to differ from the drawn action's centre by at most
     /// Gamma; the worst such value is used. None: the worst of [a, b].
     std::optional<double> missing_gamma{};
+    double q_refer = 0;  // control variate of referrals, also of records with their own
 };
 
 /// Expected impacts of both actions for one record: its own control variates, not the model's.
@@ -50,19 +65,24 @@ struct Record {
     bool overridden = false;
     /// From other data (impact_regression.hpp); none: those of the model.
     std::optional<ControlVariates> control_variates{};
+    /// P(refer | x) of the logging policy, the candidate and the reference. 1: a rule refers, which
+    /// stands before all policies.
+    double p_refer = 0, candidate_refer = 0, reference_refer = 0;
+    Referral referral = Referral::kNone;  // if one was drawn: `approved` is false
 };
 
 using stats::Interval;
 
-/// Returns Z. Two-action form, c(a) truncated as above, r = sum_a max(0, pi(a) - M p(a)):
-///     Z = c(A) / p(A) * (I - q_A) + c(1) q1 + c(0) q0 + r a   (- tau)
-/// which by default, c = +-d with d = (pi - s)(1|x), is  c(A) / p(A) (I - q_A) + d (q1 - q0).
+/// Returns Z. General form, c(a) truncated as above, r = sum_a max(0, pi(a) - M p(a)):
+///     Z = c(A) / p(A) * (I - q_A) + c(1) q1 + c(0) q0 + c(R) qR + r a   (- tau)
+/// which without referrals is by default, c = +-d with d = (pi - s)(1|x),
+/// c(A) / p(A) (I - q_A) + d (q1 - q0).
 /// With a declared known impact of a decline, and no overridden declines,
-///     Z = A c(1) / p * (I - q1) + c(1) q1 + c(0) c0 + r a   (- tau),
-/// c(0) not truncated, r of approvals only: needs p > 0 if c(1) != 0, and no P(decline|x).
-/// Against a reference, Z = 0 if d = 0. A missing impact is replaced by a if c(A) > 0 and by b if
-/// c(A) < 0, so that Z is at most its true value; with Gamma it is replaced by q_A - Gamma or
-/// q_A + Gamma, within [a, b].
+///     Z = 1{A != 0} c(A) / p(A) * (I - q_A) + c(1) q1 + c(R) qR + c(0) c0 + r a   (- tau),
+/// c(0) not truncated, r of the other two: needs p(a) > 0 if c(a) != 0, and no P(decline|x).
+/// Against a reference, Z = 0 if all c = 0. A missing impact is replaced by a if c(A) > 0 and by b
+/// if c(A) < 0, so that Z is at most its true value; with Gamma it is replaced by q_A - Gamma or
+/// q_A + Gamma, within [a, b]. That of a referral that people have not answered is missing.
 double impact_change(const Record& record, const ImpactModel& model);
 
 /// Returns the exact range of Z given x: the corners of action and impact.

@@ -18,9 +18,16 @@ struct WeightDiagnostics {
     double decile_z = 0;              // the same, within tenths of the probability
 };
 
+/// What a record's weight needs besides, where referrals are drawn.
+struct ReferralDraw {
+    double candidate = 0, logged = 0;  // P(refer | x)
+    bool drawn = false;
+};
+
 /// Returns w = pi(A|x) / p(A|x) for the drawn action. An action of logged probability 0 gives
 /// infinity (or NaN): validate the decisions first.
-double importance_weight(double candidate, double p_approve, bool approved);
+double importance_weight(double candidate, double p_approve, bool approved,
+                         const ReferralDraw& refer = {});
 
 /// Tests whether approvals were drawn with the logged probabilities. Takes one record at a time;
 /// not thread safe.
@@ -44,10 +51,11 @@ class CalibrationTest {
     std::array<Tenth, 10> tenths_{};
 };
 
-/// Accumulates all of the above, one record at a time.
+/// Accumulates all of the above, one record at a time. A referral by rule (logged probability 1)
+/// has no weight and is left out.
 class WeightSums {
   public:
-    void add(double candidate, double p_approve, bool approved);
+    void add(double candidate, double p_approve, bool approved, const ReferralDraw& refer = {});
     WeightDiagnostics diagnostics() const;
 
   private:

@@ -43,11 +43,23 @@ struct LoggedDecisions {
     /// bit 0 if met with an unfavourable label, bit 1 if met with a favourable one.
     std::vector<uint8_t> has_label{};
     std::vector<uint64_t> conditions{};
+    /// P(refer | x) by the policy that decided, the candidate, the reference and, if there is one,
+    /// the anchor, [0, 1 - P(approve | x)]; all empty: a log without referrals. 1: a rule refers.
+    std::vector<double> p_refer{}, candidate_refer{}, reference_refer{}, anchor_refer{};
+    /// Referral as a number: a referral was drawn, and what people answered. Then `approved` is 0,
+    /// the record is not `overridden`, and an unanswered one has no impact.
+    std::vector<uint8_t> referred{};
 
     size_t size() const { return record_id.size(); }
     bool is_overridden(size_t i) const;
     /// Returns whether the action that was finally carried out is an approval.
-    bool granted(size_t i) const { return (approved[i] != 0) != is_overridden(i); }
+    bool granted(size_t i) const {
+        if (referral(i) != Referral::kNone) return referral(i) == Referral::kApproved;
+        return (approved[i] != 0) != is_overridden(i);
+    }
+    Referral referral(size_t i) const {
+        return referred.empty() ? Referral::kNone : static_cast<Referral>(referred[i]);
+    }
 };
 
 /// Decisions and their outcomes.
@@ -58,7 +70,8 @@ struct LoggedFeedback {
     std::vector<double> label{};
 };
 
-/// Checks shapes, ranges, finite numbers, indices, ascending groups and ids. Does not check whether
+/// Checks shapes, ranges, finite numbers, indices, ascending groups and ids, and that what was
+/// drawn was possible. Does not check whether
 /// the data suffice for a test. Fails with invalid_argument naming record, field and value;
 /// out_of_range beyond limits::kMaxRows or kMaxGroups.
 base::Status validate(const LoggedDecisions& decisions);

@@ -42,7 +42,8 @@ size_t decided_without_exploration(const training_set::VaultSet& vault);
 size_t persons_of_both(const training_set::VaultSet& vault, const training_set::VaultSet& read);
 
 /// Returns the development set in the form that the gate plans from: decisions and impacts, and for
-/// constraints labels and the conditions that each row meets. Later records of a person are left
+/// constraints labels and the conditions that each row meets. Policies do not refer: their
+/// P(refer | x) is 0, but 1 where a rule referred (p_refer = 1), which stands before them. Later records of a person are left
 /// out, here and below. Errors: also
 /// ConstraintSet::conditions_met's, for a name that neither features nor groups have.
 base::Result<ope::LoggedFeedback> selection_feedback(
@@ -83,6 +84,10 @@ std::vector<double> anchor_probabilities(const training_set::VaultSet& set,
                                          const model::Policy& candidate,
                                          const model::Policy& reference,
                                          const model::Policy& anchor);
+
+/// Sets the anchor's probabilities, as returned by the above for the same rows. Where a rule
+/// referred, the anchor refers, too.
+void set_anchor(ope::LoggedDecisions& decisions, std::vector<double> probabilities);
 
 struct VaultOutcomes {
     std::vector<double> impact;

@@ -29,9 +29,10 @@ enum class LateAttributes {
     kAssumed,  // by what is known now: assumes that arrival does not depend on the decision
 };
 
-/// One matured decision, by intention to treat: `approved` is what was drawn, with p_approve its
-/// probability; label and impact are those of the action taken in the end, and count for the one
-/// drawn.
+/// One matured decision, by intention to treat: `approved` or `referred` is what was drawn, with
+/// p_approve and p_refer the probabilities; label and impact are those of the action taken in the
+/// end, and count for the one drawn. People answer a referral by an override; one that they have
+/// not answered has an impact that is not known.
 ///
 /// A censored report leaves label and impact empty, as if none had come: the learner skips
 /// the row, and the gate counts it as missing, at its worst and against max_missing_rate, so that
@@ -50,16 +51,19 @@ struct Row {
     double p_approve = 0;  // P(approve | x) that was drawn from, as logged
     /// The day's exploration was used up, so that any policy would have decided without it.
     bool exploration_spent = false;
+    double p_refer = 0;    // P(refer | x), likewise; 1: a rule refers
     domain::PolicyId policy;
     bool approved = false;         // drawn
-    bool overridden = false;       // people did the other action
+    bool overridden = false;       // people did the other action; never of a referral
+    bool referred = false;         // drawn, and then not approved
+    std::optional<bool> answer{};  // to a referral: whether people granted it; nullopt: none yet
     bool censored = false;         // granted, and the last report says that no outcome will come
     std::optional<double> label;   // if granted: 1 favourable, 0 not; nullopt: none came
     std::optional<double> impact;  // if granted; nullopt: not granted, or not known
     std::optional<uint32_t> cell;  // index into cell_names; nullopt: attributes not (all) known
     std::vector<uint32_t> groups;  // indices into group_names, increasing; see LateAttributes
 
-    bool granted() const { return approved != overridden; }
+    bool granted() const { return referred ? answer.value_or(false) : approved != overridden; }
     /// Returns whether the label may be learnt from: the loan was granted because it was drawn so,
     /// with a known probability.
     bool is_training_example() const {
@@ -81,8 +85,8 @@ struct DecisionSet {
     LateAttributes late_attributes = LateAttributes::kMissing;
     size_t late = 0;     // rows whose attributes were others, or not known, when they were decided
     size_t repeats = 0;  // rows that are repeats
-    /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read, groups
-    /// and whether it is a repeat: the same digest is the same set.
+    /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read, groups,
+    /// and whether it is a repeat, a referral and its answer: the same digest is the same set.
     base::Digest digest;
 
     std::span<const float> features_of(size_t row) const {
@@ -173,6 +177,7 @@ struct TrainingTable {
     size_t capped_weights = 0;   // rows whose weight was cut to the cap
     size_t left_out_repeats = 0;
     size_t left_out_declined = 0;
+    size_t left_out_referred = 0;       // whatever people answered: P(granted | x) is not known
     size_t left_out_overridden = 0;     // people did the other action: P(granted | x) is not known
     size_t left_out_censored = 0;       // approved, no outcome will come
     size_t left_out_unlabelled = 0;     // approved, no outcome came
