@@ -55,6 +55,9 @@ class ConstraintLog {
         persons_ = persons.size();
     }
 
+    /// Counts erased persons besides.
+    void add_erased(size_t persons) { erased_ = persons; }
+
     /// Returns the log for a program; valid until the next call.
     constraints::Log of(const constraints::Program& program) {
         constraints::Log out{.person = person_,
@@ -67,6 +70,7 @@ class ConstraintLog {
                              .candidate = candidate_,
                              .reference = reference_};
         if (anchored_) out.anchor = anchor_;
+        out.erased = erased_;
         members_.clear();
         for (const constraints::Leaf& leaf : program.leaves) {
             const auto condition = set_.condition_of(leaf);
@@ -98,7 +102,7 @@ class ConstraintLog {
 
     const ConstraintSet& set_;
     bool anchored_ = false;
-    size_t persons_ = 0;
+    size_t persons_ = 0, erased_ = 0;
     std::vector<uint32_t> person_;
     std::vector<double> p_, candidate_, reference_, anchor_, label_, impact_;
     std::vector<uint8_t> approved_, overridden_, has_label_, has_impact_;
@@ -156,6 +160,7 @@ Result<std::vector<ConstraintPlan>> plan_constraints(const ConstraintSet& set, c
     ConstraintLog development(set), log(set);
     development.read(selection);
     RAMPART_RETURN_IF_ERROR(log.read(vault, !run.identity.anchor_id.empty()));
+    log.add_erased(run.erased);
     const constraints::Settings settings = settings_of(run.config, run.delta);
     for (size_t k = 0; k < set.programs().size(); ++k) {
         const constraints::Program& program = set.programs()[k];
@@ -179,6 +184,7 @@ Result<std::vector<ConstraintPlan>> plan_again(const ConstraintSet& set, const R
     if (set.empty()) return out;
     ConstraintLog log(set);
     RAMPART_RETURN_IF_ERROR(log.read(vault, !run.identity.anchor_id.empty()));
+    log.add_erased(run.erased);
     const constraints::Settings settings = settings_of(run.config, run.delta);
     for (size_t k = 0; k < plans.size(); ++k) {
         const constraints::Program& program = set.programs()[k];
@@ -201,6 +207,7 @@ Result<std::vector<ConstraintResult>> evaluate_constraints(const ConstraintSet& 
     }
     ConstraintLog log(set);
     RAMPART_RETURN_IF_ERROR(log.read(feedback, !run.identity.anchor_id.empty()));
+    log.add_erased(run.erased);
     const constraints::Settings settings = settings_of(run.config, run.delta);
     for (size_t k = 0; k < set.programs().size(); ++k) {
         const constraints::Program& program = set.programs()[k];
@@ -217,6 +224,7 @@ std::vector<GroupForecast> forecast_constraints(const ConstraintSet& set, const 
     if (set.empty()) return out;
     ConstraintLog log(set);
     log.read(selection);
+    log.add_erased(selection.decisions.erased.records);  // as many are in the vault
     const constraints::Settings settings = settings_of(run.config, run.delta);
     for (size_t k = 0; k < set.programs().size(); ++k) {
         const constraints::Program& program = set.programs()[k];

@@ -40,7 +40,8 @@
 /// = 1, whatever was drawn, as one that meets the condition with the worst v.
 ///
 /// Missing outcomes, up to the declared rate, count as the worst for the end that is computed: a
-/// record whose label is missing as one that meets the condition with the worst value.
+/// record whose label is missing as one that meets the condition with the worst value. So does each
+/// erased person, with the largest weight W: V(theta) is never less.
 ///
 /// Deterministic; safe to call from many threads.
 namespace rampart::constraints {
@@ -80,6 +81,7 @@ struct Log {
     std::span<const uint8_t> has_label{}, has_impact{};
     std::span<const double> candidate{}, reference{};  // P(approve | x)
     std::span<const double> anchor{};                  // empty: none
+    size_t erased = 0;  // further persons, erased, who may meet any condition; with fixed ranges
     /// For each leaf of the program, the records that meet its condition: members().
     std::vector<std::span<const uint8_t>> members{};
     size_t size() const { return person.size(); }
@@ -108,6 +110,7 @@ struct LeafPlan {
     size_t expected = 0, missing = 0;  // outcomes
     size_t persons = 0;                // who may meet the condition; 0: as selection_known
     size_t beyond_range = 0;           // records that do not count their v and w
+    size_t erased = 0;                 // Log::erased
     double lo = 0, hi = 0;             // m, M
     double max_weight = 0;             // W
     bool operator==(const LeafPlan&) const = default;
