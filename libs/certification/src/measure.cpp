@@ -463,7 +463,7 @@ std::optional<PublicResult> drift_fault(const RunPlan& plan) {
 
 std::optional<PublicResult> too_few_units(const RunPlan& plan) {
     for (const GroupPlan& group : plan.groups) {
-        // with those erased, since who erases himself may follow from what became of him
+        // with the erased ones: who is erased may follow from outcomes
         const size_t units = group.units + group.erased;
         if (units >= plan.config.min_units) continue;
         return refused(constraints::Reason::kTooFewUnits,

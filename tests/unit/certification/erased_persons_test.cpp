@@ -105,7 +105,7 @@ TEST(ErasedPersons, OfTheDevelopmentSetAreAForecastAndRefuseWithTheirOwnWords) {
     Gate gate = gate_with(0, 0);
     const double before = forecast(*gate.check()->prepared).groups[0].predicted_lower;
     gate.selection.decisions.erased = {20, {20, 20}};
-    const auto& prepared = *gate.check()->prepared;
+    const auto prepared = *gate.check()->prepared;
     EXPECT_LT(forecast(prepared).groups[0].predicted_lower, before);
     EXPECT_NE(prepared.plan().selection_digest,
               gate_with(0, 0).check()->prepared->plan().selection_digest);

@@ -35,9 +35,9 @@ TEST_F(ErasedScene, ThoseOfTheVaultCountInTheGroupsOfTheirCellAndElseInAll) {
     auto other = of_women;
     other.cell = "sex=other";
     EXPECT_EQ(counted({other}), (Counts{3, 3, 3})) << "a cell that the catalog has no more";
-    auto development = of_women;
-    development.side = Side::kDevelopment;
-    EXPECT_EQ(counted({development}), (Counts{0, 0, 0}));
+    auto learnt_from = of_women;
+    learnt_from.side = Side::kDevelopment;
+    EXPECT_EQ(counted({learnt_from}), (Counts{0, 0, 0}));
     EXPECT_EQ(counted({{.records = 2}}), (Counts{2, 2, 2})) << "nothing is known";
 }
 
