@@ -41,7 +41,7 @@ Status Loop::open_trainer() {
     RAMPART_TRY(trainer_, retraining::TrainingLoop::open(
                               settings.store / "trainer", settings.training,
                               {settings.product, stores.joiner(), *builder_, stores.registry(),
-                               keys.signing, keys.evidence, &pool_, keys.ids}));
+                               keys.signing, keys.evidence, &pool_, keys.ids, &stores.holds()}));
     RAMPART_TRY(monitor_,
                 champion_monitor::ChampionMonitor::open(
                     settings.monitor, {settings.product, *builder_, stores.registry(), metrics,
@@ -208,7 +208,9 @@ Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person
                                            stores.person_keys(),
                                            stores.holds(),
                                            stores.registry(),
-                                           [this] { return catch_up(); }};
+                                           [this] { return catch_up(); },
+                                           deps_.keys.split,
+                                           settings.training.gate.late_attributes};
     return data_retention::erase_person(
         deps, {person, std::string(actor), std::string(reason), deps_.clock.now(), dry_run});
 }

@@ -92,6 +92,11 @@ struct Drawn {
         if (looks == 0 && random.bernoulli(0.5)) constrain(random);
         if (!allows_further_looks(config)) looks = 0;
         if (looks > 0 && random.bernoulli(0.5)) config.delta_epoch /= 50;
+        if (random.bernoulli(0.4)) {  // counted where records_per_person is limited
+            const size_t women = random.below(4), men = random.below(4);
+            vault.decisions.erased.records = std::max<size_t>(1, women + men);
+            vault.decisions.erased.of_group = {women, men};
+        }
     }
     /// The vault with its first records only.
     ope::LoggedFeedback matured(size_t records) const {
@@ -409,12 +414,13 @@ TEST_F(Checker, SaysWhatTheGateSaysOfRandomCertificatesWithFurtherLooksAndConstr
     }
     const auto lines = check(all.size());
     std::map<std::pair<Kind, Verdict>, size_t> count;
-    size_t beyond = 0, beyond_in_constraints = 0, unanswered = 0;
+    size_t beyond = 0, beyond_in_constraints = 0, unanswered = 0, erased = 0;
     for (size_t i = 0; i < all.size(); ++i) {
         EXPECT_EQ(lines[i].find(fmt::format("{}: ", to_string(all[i].verdict))), 0u)
             << "seed " << seeds[i] << ", look " << all[i].plan.look << ": " << lines[i];
         EXPECT_EQ(lines[i].find("NOT shown"), std::string::npos) << lines[i];
         ++count[{kind_of(all[i].plan), all[i].verdict}];
+        erased += all[i].plan.erased > 0 && all[i].verdict == Verdict::kCertified;
         for (const auto& group : all[i].plan.groups)
             beyond += group.beyond_range, unanswered += group.unanswered;
         for (const auto& constraint : all[i].plan.constraint_plans) {
@@ -425,6 +431,7 @@ TEST_F(Checker, SaysWhatTheGateSaysOfRandomCertificatesWithFurtherLooksAndConstr
     EXPECT_GT(beyond, 100u);
     EXPECT_GT(unanswered, 100u);
     EXPECT_GT(beyond_in_constraints, 100u);
+    EXPECT_GT(erased, 20u) << "certificates that count erased persons";
     for (const Verdict v : {Verdict::kCertified, Verdict::kNoSolutionFound}) {
         EXPECT_GT((count[{Kind::kPlain, v}]), 50u) << to_string(v);
         EXPECT_GT((count[{Kind::kFurtherLook, v}]), 10u) << to_string(v);
@@ -594,6 +601,33 @@ INSTANTIATE_TEST_SUITE_P(OfEveryKind, ForgedFigures,
                          testing::Values(Kind::kPlain, Kind::kFurtherLook, Kind::kConstrained,
                                          Kind::kFixedRange, Kind::kConstrainedFixedRange,
                                          Kind::kReferred));
+
+TEST_F(Checker, SeesThatFewerErasedPersonsAreCountedThanWere) {
+    for (uint64_t seed = 0;; ++seed) {
+        const auto issued = issue(Drawn(seed)).front();
+        const auto& groups = issued.plan.groups;
+        const bool all = std::all_of(groups.begin(), groups.end(),
+                                     [](const auto& group) { return group.erased > 1; });
+        if (issued.verdict != Verdict::kCertified || !all) continue;
+        const auto payload = payload_of(issued.sealed.certificate);
+        auto forged = payload;
+        const auto lower = [&](size_t count) {
+            replace(forged, fmt::format("\"erased\":{}", count),
+                    fmt::format("\"erased\":{}", count - 1));
+        };
+        lower(groups[0].erased);
+        put(0, {signed_again(registered_again(payload, forged)), issued.sealed.evidence});
+        put(1, issued.sealed);
+        const auto lines = check(2);
+        EXPECT_EQ(lines[0].find("REJECTED"), 0u) << lines[0];
+        EXPECT_EQ(lines[1].find("CERTIFIED: "), 0u) << lines[1];
+        const auto own = verify(signed_again(registered_again(payload, forged)),
+                                issued.sealed.evidence, key().public_key());
+        EXPECT_EQ(own.error().reason, "does_not_recompute");
+        EXPECT_TRUE(verify(issued.sealed.certificate, issued.sealed.evidence, key().public_key()));
+        return;
+    }
+}
 
 TEST_F(Checker, SeesChangedBytesOfCertificateAndEvidence) {
     const Issued issued = certified_one(Kind::kPlain).back();

@@ -62,6 +62,9 @@ class ConstraintLog {
         persons_ = persons.size();
     }
 
+    /// Counts erased persons besides.
+    void add_erased(size_t persons) { erased_ = persons; }
+
     /// Returns the log for a program; valid until the next call.
     constraints::Log of(const constraints::Program& program) {
         constraints::Log out{.person = person_,
@@ -78,6 +81,7 @@ class ConstraintLog {
                              .reference_refer = reference_refer_,
                              .referred = referred_};
         if (anchored_) out.anchor = anchor_, out.anchor_refer = anchor_refer_;
+        out.erased = erased_;
         members_.clear();
         for (const constraints::Leaf& leaf : program.leaves) {
             const auto condition = set_.condition_of(leaf);
@@ -113,7 +117,7 @@ class ConstraintLog {
 
     const ConstraintSet& set_;
     bool anchored_ = false;
-    size_t persons_ = 0;
+    size_t persons_ = 0, erased_ = 0;
     std::vector<uint32_t> person_;
     std::vector<double> p_, candidate_, reference_, anchor_, label_, impact_;
     std::vector<double> p_refer_, candidate_refer_, reference_refer_, anchor_refer_;
@@ -172,6 +176,7 @@ Result<std::vector<ConstraintPlan>> plan_constraints(const ConstraintSet& set, c
     ConstraintLog development(set), log(set);
     development.read(selection);
     RAMPART_RETURN_IF_ERROR(log.read(vault, !run.identity.anchor_id.empty()));
+    log.add_erased(run.erased);
     const constraints::Settings settings = settings_of(run.config, run.delta);
     for (size_t k = 0; k < set.programs().size(); ++k) {
         const constraints::Program& program = set.programs()[k];
@@ -195,6 +200,7 @@ Result<std::vector<ConstraintPlan>> plan_again(const ConstraintSet& set, const R
     if (set.empty()) return out;
     ConstraintLog log(set);
     RAMPART_RETURN_IF_ERROR(log.read(vault, !run.identity.anchor_id.empty()));
+    log.add_erased(run.erased);
     const constraints::Settings settings = settings_of(run.config, run.delta);
     for (size_t k = 0; k < plans.size(); ++k) {
         const constraints::Program& program = set.programs()[k];
@@ -217,6 +223,7 @@ Result<std::vector<ConstraintResult>> evaluate_constraints(const ConstraintSet& 
     }
     ConstraintLog log(set);
     RAMPART_RETURN_IF_ERROR(log.read(feedback, !run.identity.anchor_id.empty()));
+    log.add_erased(run.erased);
     const constraints::Settings settings = settings_of(run.config, run.delta);
     for (size_t k = 0; k < set.programs().size(); ++k) {
         const constraints::Program& program = set.programs()[k];
@@ -233,6 +240,7 @@ std::vector<GroupForecast> forecast_constraints(const ConstraintSet& set, const 
     if (set.empty()) return out;
     ConstraintLog log(set);
     log.read(selection);
+    log.add_erased(selection.decisions.erased.records);  // as many are in the vault
     const constraints::Settings settings = settings_of(run.config, run.delta);
     for (size_t k = 0; k < set.programs().size(); ++k) {
         const constraints::Program& program = set.programs()[k];

@@ -39,7 +39,10 @@ class GroupEvaluation {
 
     GroupResult finish() {
         close_unit();
-        const ope::GroupDesign design{plan_->records, plan_->units, plan_->lo, plan_->hi};
+        const size_t erased = plan_->erased;
+        for (size_t i = 0; i < erased; ++i) sample_.add(plan_->lo);
+        const ope::GroupDesign design{plan_->records + erased, plan_->units + erased, plan_->lo,
+                                      plan_->hi};
         GroupResult out{.name = plan_->name, .bound = {}, .passed = false};
         out.bound = ope::bound_value(sample_, design, run_->delta, run_->config.margin);
         out.passed = out.bound.sample.n >= 2 && sample_.varied() &&
@@ -257,6 +260,9 @@ base::Digest digest_of(const ope::LoggedFeedback& selection) {
         hash.update(bytes);
         bytes.clear();
     }
+    if (d.erased.records > 0) base::append_u64(bytes, d.erased.records);
+    for (const size_t persons : d.erased.of_group) base::append_u64(bytes, persons);
+    hash.update(bytes);
     return hash.finish();
 }
 

@@ -110,6 +110,17 @@ base::Status keep_bets(const RunPlan& earlier, RunPlan& plan) {
     return base::ok();
 }
 
+/// Refuses a look that counts fewer erased persons than the one before.
+base::Status check_erased(const RunPlan& earlier, const RunPlan& plan) {
+    bool fewer = plan.erased < earlier.erased;
+    for (size_t i = 0; i < plan.groups.size(); ++i)
+        fewer = fewer || plan.groups[i].erased < earlier.groups[i].erased;
+    if (!fewer) return base::ok();
+    return base::make_error(Reason::kEarlierRecordsChanged,
+                            "fewer records of erased persons are counted than in the look before: "
+                            "a further look needs all of them");
+}
+
 PublicResult other_settings() {
     return {Verdict::kRefused, "other_settings",
             "a further look needs the settings, groups, policies and metric of the first, the "
@@ -193,6 +204,7 @@ Result<std::optional<PublicResult>> prepare(const PrecheckInputs& in, const Vaul
         if (vault.names().groups != names_of(*earlier).groups)
             return std::optional(other_settings());
         RAMPART_RETURN_IF_ERROR(check_inclusion(*in.earlier, vault, Compare::kDecisions));
+        RAMPART_RETURN_IF_ERROR(check_erased(*earlier, plan));
         RAMPART_RETURN_IF_ERROR(keep_bets(*earlier, plan));
         RunAccess::earlier(run) = *in.earlier;
         return std::optional<PublicResult>{};
@@ -321,10 +333,10 @@ Forecast forecast(const PreparedRun& run) {
         const auto& values = RunAccess::selection_values(run)[g];
         const stats::Moments sample = stats::moments(values);
         stats::Moments predicted = sample;
-        predicted.n = group.units;
+        predicted.n = group.units + group.erased;
         const double lower = stats::t_lower_bound(predicted, run.plan().delta);
         const double per_record =
-            static_cast<double>(group.units) / static_cast<double>(group.records);
+            static_cast<double>(predicted.n) / static_cast<double>(group.records + group.erased);
         GroupForecast f{.name = group.name};
         f.pass_probability = pass_probability(values, group, run.plan().delta);
         f.predicted_lower =

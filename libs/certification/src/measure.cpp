@@ -270,6 +270,7 @@ void GroupMeasure::finish(GroupPlan& plan) {
     plan.lo = figures.lo;
     plan.hi = figures.hi;
     plan.beyond_range = figures.beyond_range;
+    plan.erased = figures.erased;
     plan.weights = weights_.diagnostics();
 }
 
@@ -305,8 +306,10 @@ VaultMeasure::VaultMeasure(const GateConfig& config, const VaultNames& names,
       logger_wealth_(names.loggers.size()),
       group_wealth_(names.groups.size()),
       referrals_(config) {
+    if (config.records_per_person == 0) names_.erased = {};  // as in older certificates
     for (const GroupPlan& group : groups) {
         groups_.emplace_back(config, group);
+        groups_.back().count_erased(names_.erased.in_group(group.index));
         anchored_ = anchored_ || group.against == Against::kAnchor;
     }
     for (const auto* list : {&names_.loggers, &names_.groups}) {
@@ -486,14 +489,17 @@ void VaultMeasure::finish(RunPlan& plan) {
         plan.logger_decile_z.push_back(logger.decile_z());
     }
     base::append_u64(bytes_, records_);
+    plan.erased = names_.erased.records;
+    if (plan.erased > 0) base::append_u64(bytes_, plan.erased);
+    for (const size_t persons : names_.erased.of_group) base::append_u64(bytes_, persons);
     hash_.update(bytes_);
     plan.vault_records = records_;
     plan.vault_digest = hash_.finish();
 }
 
 bool enough_outcomes(const GateConfig& config, const GroupPlan& group) {
-    return static_cast<double>(group.missing) <=
-           config.max_missing_rate * static_cast<double>(group.expected);
+    return static_cast<double>(group.missing + group.erased) <=
+           config.max_missing_rate * static_cast<double>(group.expected + group.erased);
 }
 
 std::optional<PublicResult> override_fault(const GateConfig& config, size_t granted_declines) {
@@ -529,11 +535,13 @@ std::optional<PublicResult> drift_fault(const RunPlan& plan) {
 
 std::optional<PublicResult> too_few_units(const RunPlan& plan) {
     for (const GroupPlan& group : plan.groups) {
-        if (group.units >= plan.config.min_units) continue;
+        // with the erased ones: who is erased may follow from outcomes
+        const size_t units = group.units + group.erased;
+        if (units >= plan.config.min_units) continue;
         return refused(constraints::Reason::kTooFewUnits,
                        "group {}: {} persons in the vault, {} are needed: wait for "
                        "more to mature",
-                       group.name, group.units, plan.config.min_units);
+                       group.name, units, plan.config.min_units);
     }
     return std::nullopt;
 }
@@ -573,7 +581,8 @@ double calibration_level_of_a_test(const RunPlan& plan) {
 }
 
 base::Result<stats::Bets> plan_group_bets(const RunPlan& plan, const GroupPlan& group) {
-    return stats::plan_bets({group.units, group.plan_variance}, group.lo, plan.delta,
+    // the number does not change when a person of the group is erased, so bets tell nothing of why
+    return stats::plan_bets({group.units + group.erased, group.plan_variance}, group.lo, plan.delta,
                             {.cap = plan.config.bet_cap});
 }
 

@@ -60,6 +60,7 @@ class GroupMeasure {
     void add(const VaultRecord& record);
     /// Fills in the part of the plan that follows from the vault without impacts.
     void finish(GroupPlan& plan);
+    void count_erased(size_t persons) { plan_.erased = persons; }
     bool changed() const { return changed_; }
     size_t records() const { return plan_.records; }
 
@@ -130,6 +131,7 @@ std::optional<PublicResult> too_few_units(const RunPlan& plan);
 /// Returns whether at most the declared share of the group's outcomes is missing. It follows from
 /// what was drawn and what became of people. So where the range is fixed beforehand it is a part of
 /// the test, after the charge, as is override_fault(): a refusal would answer something for free.
+/// A record of an erased person is one outcome that was due and is missing.
 bool enough_outcomes(const GateConfig& config, const GroupPlan& group);
 
 /// Returns the first precondition that the measured figures break: counts, missing outcomes,

@@ -167,6 +167,7 @@ void members(A& a, GroupPlan& g) {
     a.unless_default("unanswered", g.unanswered);
     a.unless_default("by_rule", g.by_rule);
     a.unless_default("beyond_range", g.beyond_range);
+    a.unless_default("erased", g.erased);
     a("max_trust_ratio", g.max_trust_ratio);
     a("lo", g.lo);
     a("hi", g.hi);
@@ -201,6 +202,7 @@ void members(A& a, LeafPlan& l) {
     a("missing_outcomes", l.missing);
     a.unless_default("persons", l.persons);
     a.unless_default("beyond_range", l.beyond_range);
+    a.unless_default("erased", l.erased);
     a("lo", l.lo);
     a("hi", l.hi);
     a("max_weight", l.max_weight);
@@ -265,6 +267,7 @@ void members(A& a, RunPlan& p) {
     a.unless_default("constraint_plans", p.constraint_plans);
     a("selection_digest", p.selection_digest);
     a("vault_records", p.vault_records);
+    a.unless_default("erased", p.erased);
     a("vault_digest", p.vault_digest);
 }
 

@@ -80,21 +80,30 @@ void set_control_variates(const GateConfig& config, ControlVariateKind kind,
     }
 }
 
-/// Refuses where too many outcomes of the development set are missing: the vault's would be, too.
-base::Status check_missing(const GateConfig& config, const LoggedFeedback& selection,
-                           const ope::Group& group) {
+/// Refuses where too many outcomes of the development set are missing, or its records erased: the
+/// vault's would be, too, and of those no refusal may tell.
+base::Status check_missing(const GateConfig& config, const LoggedFeedback& selection, uint32_t g) {
+    const ope::Group& group = selection.decisions.groups[g];
     GroupPlan counts;
     for (const uint32_t i : group.records) {
         if (!outcome_expected(config, selection.decisions, i)) continue;
         ++counts.expected;
         counts.missing += selection.decisions.has_impact[i] == 0;
     }
+    if (!enough_outcomes(config, counts)) {
+        return base::make_error(
+            constraints::Reason::kTooManyMissing,
+            "group {}: {} of {} outcomes that should have matured are missing in the development "
+            "set, more than a share of {}: find out why before testing",
+            group.name, counts.missing, counts.expected, config.max_missing_rate);
+    }
+    counts.erased = selection.decisions.erased.in_group(g);
     if (enough_outcomes(config, counts)) return base::ok();
     return base::make_error(
-        constraints::Reason::kTooManyMissing,
-        "group {}: {} of {} outcomes that should have matured are missing in the development set, "
-        "more than a share of {}: find out why before testing",
-        group.name, counts.missing, counts.expected, config.max_missing_rate);
+        Reason::kTooManyErased,
+        "group {}: {} records of the development set are of erased persons, or may be, which with "
+        "{} missing outcomes of {} is more than a share of {}: what is left may look too good",
+        group.name, counts.erased, counts.missing, counts.expected, config.max_missing_rate);
 }
 
 /// Distance by which a record of the vault may go beyond those of the development set.
@@ -156,9 +165,11 @@ base::Status plan_from_selection(const GateConfig& config, ControlVariateKind ki
     set_control_variates(config, kind, approve, decline, refer, plan);
     const ope::UnitMap units = ope::map_units(selection.decisions, group.records);
     if (config.records_per_person > 0) {
-        RAMPART_RETURN_IF_ERROR(check_missing(config, selection, group));
+        RAMPART_RETURN_IF_ERROR(check_missing(config, selection, plan.index));
         plan_range(config, selection, group, plan);
         values = values_in_range(config, selection, group, units, plan);
+        // a forecast: in the vault as many are erased
+        values.insert(values.end(), selection.decisions.erased.in_group(plan.index), plan.lo);
     } else {
         values = ope::unit_values(selection.decisions, group.records, units, selection.impact,
                                   impact_model(config, plan), config.margin,
@@ -176,7 +187,8 @@ base::Status plan_from_selection(const GateConfig& config, ControlVariateKind ki
 
 double pass_probability(std::span<const double> values, const GroupPlan& group, double delta) {
     const double lo = std::min(group.lo, *std::min_element(values.begin(), values.end()));
-    const auto n = static_cast<double>(group.units), n_c = static_cast<double>(values.size());
+    const auto n = static_cast<double>(group.units + group.erased),
+               n_c = static_cast<double>(values.size());
     double best = 0;
     std::vector<double> logs(values.size());
     for (size_t k = 0; k < stats::kBetCount; ++k) {

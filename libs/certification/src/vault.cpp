@@ -59,7 +59,7 @@ Result<MemoryVault> MemoryVault::from(const ope::LoggedDecisions& d, std::string
         unsorted[i].unit = unit->second;
     }
     for (const uint32_t i : d.overridden) unsorted[i].overridden = true;
-    VaultNames names{d.logger_ids, {}};
+    VaultNames names{d.logger_ids, {}, d.erased};
     for (size_t g = 0; g < d.groups.size(); ++g) {
         names.groups.push_back(d.groups[g].name);
         for (const uint32_t i : d.groups[g].records) unsorted[i].groups |= uint64_t{1} << g;

@@ -120,6 +120,8 @@ Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded, const Gr
     compare.same("lo", recorded.lo, again.lo);
     compare.same("hi", recorded.hi, again.hi);
     compare.equal("beyond_range", recorded.beyond_range, again.beyond_range);
+    compare.equal("erased", recorded.erased, again.erased);
+    compare.equal("erased (more than of all)", recorded.erased <= plan.erased, true);
     if (const double records = plan.config.records_per_person; records > 0) {
         // as it was fixed beforehand it cannot be computed, but it must hold what x may count
         const double least = widest_loss(plan.config, recorded.against);
@@ -150,8 +152,8 @@ Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded, const Gr
 Status check_plan_of_groups(const RunPlan& plan) {
     const size_t sides = plan.identity.anchor_id.empty() ? 1 : 2;
     const size_t groups = plan.groups.size() / sides;
-    bool fits =
-        plan.groups.size() == groups * sides && groups > 0 && groups <= base::limits::kMaxGroups;
+    bool fits = plan.groups.size() == groups * sides && groups > 0 &&
+                groups <= base::limits::kMaxGroups && plan.erased <= base::limits::kMaxRows;
     for (size_t i = 0; fits && i < plan.groups.size(); ++i) {
         fits = plan.groups[i].index == i % groups &&
                plan.groups[i].against == (i < groups ? Against::kReference : Against::kAnchor);
@@ -175,6 +177,7 @@ Status check_log_figures(const RunPlan& plan, VaultMeasure& measure) {
     same_all("logger_calibration_z", plan.logger_calibration, again.logger_calibration);
     same_all("logger_decile_z", plan.logger_decile_z, again.logger_decile_z);
     compare.equal("vault_records", plan.vault_records, again.vault_records);
+    compare.equal("erased", plan.erased, again.erased);
     compare.equal("vault_digest", plan.vault_digest, again.vault_digest);
     return compare.status();
 }
@@ -191,6 +194,7 @@ Status check_mean_plan(const std::string& where, const constraints::LeafPlan& re
     compare.same("max_weight", recorded.max_weight, again.max_weight);
     compare.equal("persons", recorded.persons, again.persons);
     compare.equal("beyond_range", recorded.beyond_range, again.beyond_range);
+    compare.equal("erased", recorded.erased, again.erased);
     return compare.status();
 }
 
@@ -298,9 +302,11 @@ Status check_results(const Certificate& c, const SealedResult& again) {
 /// Returns the names of groups in the evidence: the groups against the reference have theirs
 /// unchanged.
 VaultNames names_of(const RunPlan& plan) {
-    VaultNames names{plan.logger_ids, {}};
+    VaultNames names{plan.logger_ids, {}, {plan.erased, {}}};
     for (const GroupPlan& group : plan.groups) {
-        if (group.against == Against::kReference) names.groups.push_back(group.name);
+        if (group.against != Against::kReference) continue;
+        names.groups.push_back(group.name);
+        if (plan.erased > 0) names.erased.of_group.push_back(group.erased);
     }
     return names;
 }

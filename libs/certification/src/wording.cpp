@@ -120,6 +120,19 @@ bool uses_labels(const RunPlan& plan) {
     return any_mean(plan, [](const auto& leaf) { return constraints::uses_label(leaf); });
 }
 
+/// Returns what erased persons count; empty: there are none.
+std::string erased_recipe(const RunPlan& plan) {
+    if (plan.erased == 0) return "";
+    return fmt::format(
+        "erased: further persons, erased, of whom nothing else is known; each counts V = lo in "
+        "every group of which it is or may be, behind the others, one more unit and record in the "
+        "bets and bounds, and one more outcome that was due and is missing{}. ",
+        plan.constraint_plans.empty()
+            ? ""
+            : "; in each mean v = lo (for an upper end hi) and w = max_weight, and one more of "
+              "persons");
+}
+
 /// Returns what the range of a person's values is.
 std::string range_recipe(const GateConfig& config, bool referrals) {
     if (config.records_per_person == 0) {
@@ -308,6 +321,18 @@ void add_about_missing(const Certificate& c, std::vector<Assumption>& out) {
     }
 }
 
+/// Adds the assumptions about erased persons.
+void add_about_erased(const Certificate& c, std::vector<Assumption>& out) {
+    if (c.plan.erased == 0) return;
+    const Adder add{out};
+    add(true, fmt::format("{} records of erased persons count the least that a person's value can "
+                          "be, in every group to which they may belong",
+                          c.plan.erased));
+    add(false,
+        "the tally of erased records, kept where persons are erased, has all that the vault would "
+        "have, and the cell of each as it was");
+}
+
 /// Adds the assumptions about drift, impacts and what people do with a draw.
 void add_about_impacts(const Certificate& c, std::vector<Assumption>& out) {
     const GateConfig& config = c.plan.config;
@@ -427,9 +452,13 @@ std::string claim_of(const Certificate& c) {
     return fmt::format(
         "With confidence 1 - {} ({}), in each of the groups {} the average impact that candidate "
         "{} would "
-        "have had on the {} vault decisions from {} to {} is {} {}{}{}{}.",
+        "have had on the {} vault decisions{} from {} to {} is {} {}{}{}{}.",
         confidence_of(c.plan), run_of(*c.ledger), group_names(c.plan), id.candidate_id,
-        c.evidence_records, base::to_iso8601(id.period_from), base::to_iso8601(id.period_to),
+        c.evidence_records,
+        c.plan.erased > 0
+            ? fmt::format(" and {} of erased persons, counted at the worst,", c.plan.erased)
+            : "",
+        base::to_iso8601(id.period_from), base::to_iso8601(id.period_to),
         better_than(c.plan.config),
         c.plan.config.at_least ? fmt::format("{}", *c.plan.config.at_least)
                                : fmt::format("that of reference {}", id.reference_id),
@@ -486,7 +515,7 @@ std::string recipe_of(const RunPlan& plan) {
            "records in the group, added in the order of the evidence file; a unit's "
            "lines are "
            "neighbours. " +
-           range_recipe(plan.config, has_referrals(plan)) +
+           range_recipe(plan.config, has_referrals(plan)) + erased_recipe(plan) +
            "bet_k = min(bet_cap / -lo, (0.4, 1, 2.5)_k sqrt(2 ln(1/delta) / (units "
            "plan_variance))), at a further look those of the first; log_wealth = ln sum_k weight_k "
            "exp(sum log1p(bet_k V)), rounded "
@@ -518,6 +547,7 @@ std::vector<Assumption> assumptions_of(const Certificate& c) {
     std::vector<Assumption> out;
     add_about_log(c, out);
     add_about_missing(c, out);
+    add_about_erased(c, out);
     add_about_impacts(c, out);
     add_about_referrals(c, out);
     add_about_constraints(c, out);

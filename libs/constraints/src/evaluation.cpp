@@ -132,6 +132,7 @@ void measure(const LeafView& view, LeafPlan& plan) {
         plan.missing += (view.label_matters() && view.log.has_label[i] == 0) ||
                         (impact && view.log.has_impact[i] == 0);
     }
+    plan.erased = view.fixed() ? view.log.erased : 0;
     if (view.fixed()) return;
     const Interval range = value_range(view, plan);
     plan.lo = range.lo;
@@ -151,10 +152,12 @@ base::Status check_fixed_ranges(const LeafView& view, const LeafPlan& plan) {
                       text(view.leaf), plan.lo, plan.hi, plan.max_weight, possible.lo, possible.hi);
 }
 
-/// Returns whether at most the declared share of the outcomes is missing.
+/// Returns whether at most the declared share of the outcomes is missing. An erased person is one
+/// that was due and is missing, where outcomes are asked for at all.
 bool enough_outcomes(const Settings& s, const LeafPlan& plan) {
-    return static_cast<double>(plan.missing) <=
-           s.max_missing_rate * static_cast<double>(plan.expected);
+    const size_t erased = plan.expected > 0 ? plan.erased : 0;
+    return static_cast<double>(plan.missing + erased) <=
+           s.max_missing_rate * static_cast<double>(plan.expected + erased);
 }
 
 base::Error too_many_missing(const LeafView& view) {
@@ -165,11 +168,12 @@ base::Error too_many_missing(const LeafView& view) {
 }
 
 /// Returns the number of persons with a known value that bets are planned for: with ranges that
-/// are fixed beforehand the one to be expected, since how many were drawn to be approved must not
-/// shape bets, nor refuse a test for free.
+/// are fixed beforehand the one to be expected, since how many were drawn to be approved, or were
+/// erased, must not shape bets, nor refuse a test for free.
 size_t planned_units(const Settings& settings, const LeafPlan& plan) {
     if (settings.records_per_person == 0) return plan.units;
-    return static_cast<size_t>(plan.selection_known * static_cast<double>(plan.persons));
+    return static_cast<size_t>(plan.selection_known *
+                               static_cast<double>(plan.persons + plan.erased));
 }
 
 /// Refuses too few records or too many missing outcomes, without figures: they depend on the

@@ -193,6 +193,9 @@ Sums sums_of(const LeafView& view, const LeafPlan& plan, const Outcomes& outcome
         out.n[u] += w * v;
         out.d[u] += w;
     }
+    const size_t erased = view.fixed() ? view.log.erased : 0;
+    out.n.insert(out.n.end(), erased, plan.max_weight * worst);
+    out.d.insert(out.d.end(), erased, plan.max_weight);
     return out;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "erased_records.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/data_retention/reasons.hpp"
 #include "rampart/joiner/reasons.hpp"
@@ -137,6 +138,9 @@ std::vector<std::string> what_remains(const ErasureDeps& deps, size_t in_clear) 
         "certificates and their evidence: probabilities and impacts under keyed hashes, without "
         "ids "
         "or features",
+        "the tally of erased records: how many of a month, side of the split and drawn action are "
+        "gone, with their groups where 20 others or more are left in the same cell; no id, time or "
+        "feature; the gate counts them at the worst",
         "the log's outcomes: values under decision ids that identify no person any more",
         "backups made before this moment: remove them, or let them run out"};
     for (const auto& folder : deps.set_aside) {
@@ -283,6 +287,11 @@ Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest
     if (!request.dry_run) {
         privacy::PendingErasure begun{tag, request.now, {}};
         for (const auto& id : found.ids) begun.decisions.push_back(id.value());
+        // as it was counted when all was still there
+        if (pending) begun.records = pending->records;
+        if (!begun.records) {
+            RAMPART_TRY(begun.records, erased_records(deps, request.person, found.ids));
+        }
         // who wants it is on record before anything is gone
         RAMPART_RETURN_IF_ERROR(
             audit(deps, request, "erase", found.ids.size(), count_quarantined(found)));

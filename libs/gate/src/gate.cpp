@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "erased.hpp"
 #include "identity.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/certification/constraint_set.hpp"
@@ -103,17 +104,31 @@ certification::GateConfig Gate::config_of(const Submission& run, const DeltaLedg
 Result<Gate::EpochVault> Gate::vault_of_epoch(const LedgerView& history, TimePoint t) const {
     EpochVault out;
     RAMPART_TRY(out.vault, deps_.records.vault_rows(t));
-    if (settings_.max_age_months > 0)
-        out.vault =
-            training::decided_since(out.vault, base::add_months(t, -settings_.max_age_months));
+    if (settings_.max_age_months > 0) {
+        out.from = base::add_months(t, -settings_.max_age_months);
+        out.vault = training::decided_since(out.vault, *out.from);
+    }
     const auto charged = history.epoch_start();
     if (!charged) return out;
     RAMPART_TRY(const auto read, deps_.records.vault_rows(*charged));
     if (read.rows.empty()) return out;
     const auto unread = read.rows.back().event_time + base::Duration::micros(1);
     out.vault = training::decided_since(out.vault, unread);
+    out.from = std::max(unread, out.from.value_or(unread));
     out.read_before = training::persons_of_both(out.vault, read);
     return out;
+}
+
+/// Counts the records that erasure took from both sides.
+Status Gate::add_erased(const Submission& run, std::optional<TimePoint> from, Inputs& in) const {
+    using Side = privacy::ErasedRecords::Side;
+    RAMPART_TRY(const auto tally, deps_.records.erased());
+    const auto& learnt = run.development;
+    in.decisions.erased = count_erased(
+        tally, {Side::kVault, in.vault.group_names, in.vault.cell_names, from, run.at});
+    in.selection.decisions.erased = count_erased(
+        tally, {Side::kDevelopment, learnt.group_names, learnt.cell_names, std::nullopt, run.at});
+    return base::ok();
 }
 
 /// Returns the AUC of the vault's records against all applicants of the last weeks; nullopt: too
@@ -181,6 +196,7 @@ Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& l
                                                            in.constraints));
     RAMPART_TRY(in.decisions,
                 training::vault_decisions(in.vault, candidate, reference, in.constraints));
+    RAMPART_RETURN_IF_ERROR(add_erased(run, records.from, in));
     if (in.config.control_variates == certification::ControlVariateKind::kRegression) {
         RAMPART_RETURN_IF_ERROR(training::add_control_variates(
             {run.development, in.vault, candidate, reference, in.config}, in.selection,

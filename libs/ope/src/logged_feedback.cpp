@@ -176,6 +176,22 @@ Status check_groups(const LoggedDecisions& d) {
     return base::ok();
 }
 
+Status check_erased(const LoggedDecisions& d) {
+    const ErasedCounts& e = d.erased;
+    const bool fits =
+        e.of_group.size() == (e.records > 0 ? d.groups.size() : 0) &&
+        std::all_of(e.of_group.begin(), e.of_group.end(), [&](size_t n) { return n <= e.records; });
+    if (!fits) {
+        return make_error(Reason::kBadShape,
+                          "{} records of erased persons, and numbers of {} of {} groups: give one "
+                          "for each group, none above the whole",
+                          e.records, e.of_group.size(), d.groups.size());
+    }
+    if (e.records <= limits::kMaxRows) return base::ok();
+    return make_error(Reason::kTooManyRecords, "{} records of erased persons; at most {} may be",
+                      e.records, limits::kMaxRows);
+}
+
 Status check_overridden(const LoggedDecisions& d) {
     for (size_t k = 0; k < d.overridden.size(); ++k) {
         if (d.overridden[k] >= d.size() || (k > 0 && d.overridden[k] <= d.overridden[k - 1])) {
@@ -211,6 +227,7 @@ Status validate(const LoggedDecisions& decisions) {
         }
     }
     RAMPART_RETURN_IF_ERROR(check_overridden(decisions));
+    RAMPART_RETURN_IF_ERROR(check_erased(decisions));
     return check_groups(decisions);
 }
 

@@ -1,5 +1,7 @@
 #include "rampart/privacy/register.hpp"
 
+#include <map>
+
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/privacy/reasons.hpp"
@@ -18,7 +20,8 @@ constexpr storage::ColumnFamily kHolds{0};     // person tag, matter
 constexpr storage::ColumnFamily kErasures{1};  // person tag
 constexpr storage::ColumnFamily kMeta{2};
 constexpr std::string_view kSealedLogKey = "sealed_log", kClearLogKey = "clear_log";
-constexpr uint8_t kFormat = 1;
+constexpr std::string_view kErasedPrefix = "erased/";  // then what identifies the kind
+constexpr uint8_t kFormat = 1, kCountedFormat = 2;     // the latter with records
 
 std::string hold_key(const PersonTag& person, std::string_view matter) {
     return person.value() + std::string(matter);
@@ -64,6 +67,71 @@ Result<Hold> decode_hold(std::string_view key, std::string_view value) {
     if (ends == 1) hold.until = until;
     if (ends > 1 || !in.empty()) return damaged();
     return hold;
+}
+
+/// Returns what all records of a kind share.
+std::string kind_of(const ErasedRecords& records) {
+    std::string key;
+    base::append_field(key, records.month);
+    base::append_u8(key, static_cast<uint8_t>(records.side));
+    base::append_field(key, records.action);
+    base::append_u8(key, records.later ? 1 : 0);
+    base::append_field(key, records.cell);
+    return key;
+}
+
+/// Reads a kind and, behind it, its number.
+Result<ErasedRecords> read_erased(base::ByteReader& in) {
+    ErasedRecords out;
+    RAMPART_TRY(out.month, in.field());
+    RAMPART_TRY(const uint8_t side, in.u8());
+    RAMPART_TRY(out.action, in.field());
+    RAMPART_TRY(const uint8_t later, in.u8());
+    RAMPART_TRY(out.cell, in.field());
+    RAMPART_TRY(out.records, in.u64());
+    if (side > 1 || later > 1) return damaged();
+    out.side = static_cast<ErasedRecords::Side>(side);
+    out.later = later == 1;
+    return out;
+}
+
+std::string encode(const PendingErasure& erasure) {
+    std::string value;
+    base::append_u8(value, erasure.records ? kCountedFormat : kFormat);
+    base::append_i64(value, erasure.asked_at.micros());
+    base::append_u32(value, static_cast<uint32_t>(erasure.decisions.size()));
+    for (const auto& id : erasure.decisions) base::append_field(value, id);
+    if (!erasure.records) return value;
+    base::append_u32(value, static_cast<uint32_t>(erasure.records->size()));
+    for (const auto& records : *erasure.records) {
+        value += kind_of(records);
+        base::append_u64(value, records.records);
+    }
+    return value;
+}
+
+Result<PendingErasure> decode_erasure(const PersonTag& person, std::string_view value) {
+    base::ByteReader in(value);
+    PendingErasure erasure;
+    erasure.person = person;
+    RAMPART_TRY(const uint8_t format, in.u8());
+    if (format != kFormat && format != kCountedFormat) return damaged();
+    RAMPART_TRY(erasure.asked_at, read_time(in));
+    RAMPART_TRY(const uint32_t count, in.u32());
+    for (uint32_t i = 0; i < count; ++i) {
+        RAMPART_TRY(const auto id, in.field());
+        erasure.decisions.emplace_back(id);
+    }
+    if (format == kCountedFormat) {
+        erasure.records.emplace();
+        RAMPART_TRY(const uint32_t kinds, in.u32());
+        for (uint32_t i = 0; i < kinds; ++i) {
+            RAMPART_TRY(auto records, read_erased(in));
+            erasure.records->push_back(std::move(records));
+        }
+    }
+    if (!in.empty()) return damaged();
+    return erasure;
 }
 
 }  // namespace
@@ -130,37 +198,74 @@ Result<std::vector<Hold>> Register::in_force(const PersonTag& person, TimePoint 
 }
 
 Status Register::begin(const PendingErasure& erasure) {
-    std::string value;
-    base::append_u8(value, kFormat);
-    base::append_i64(value, erasure.asked_at.micros());
-    base::append_u32(value, static_cast<uint32_t>(erasure.decisions.size()));
-    for (const auto& id : erasure.decisions) base::append_field(value, id);
     storage::WriteBatch batch;
-    batch.put(kErasures, erasure.person.value(), value);
+    batch.put(kErasures, erasure.person.value(), encode(erasure));
     return database_->write(batch, Sync::kAlways);
 }
 
 Result<std::optional<PendingErasure>> Register::pending(const PersonTag& person) const {
     RAMPART_TRY(const auto value, database_->get(kErasures, person.value()));
     if (!value) return std::optional<PendingErasure>();
-    base::ByteReader in(*value);
-    PendingErasure erasure;
-    erasure.person = person;
-    RAMPART_RETURN_IF_ERROR(check_format(in));
-    RAMPART_TRY(erasure.asked_at, read_time(in));
-    RAMPART_TRY(const uint32_t count, in.u32());
-    for (uint32_t i = 0; i < count; ++i) {
-        RAMPART_TRY(const auto id, in.field());
-        erasure.decisions.emplace_back(id);
-    }
-    if (!in.empty()) return damaged();
-    return std::optional(std::move(erasure));
+    return decode_erasure(person, *value).map([](PendingErasure erasure) {
+        return std::optional(std::move(erasure));
+    });
 }
 
 Status Register::finish(const PersonTag& person) {
+    const std::lock_guard lock(tally_);
+    RAMPART_TRY(const auto erasure, pending(person));
+    if (!erasure) return base::ok();
+    std::map<std::string, uint64_t> added;
+    for (const auto& records : erasure->records.value_or(std::vector<ErasedRecords>{})) {
+        added[std::string(kErasedPrefix) + kind_of(records)] += records.records;
+    }
     storage::WriteBatch batch;
+    for (auto& [key, records] : added) {
+        RAMPART_TRY(const auto before, database_->get(kMeta, key));
+        if (before) {
+            base::ByteReader in(*before);
+            RAMPART_TRY(const uint64_t known, in.u64());
+            records += known;
+        }
+        std::string value;
+        base::append_u64(value, records);
+        batch.put(kMeta, key, value);
+    }
     batch.erase(kErasures, person.value());
-    return database_->write(batch, Sync::kAlways);
+    RAMPART_RETURN_IF_ERROR(database_->write(batch, Sync::kAlways));
+    // no file may go on saying what the person of the tag was counted as
+    return database_->compact(kErasures);
+}
+
+Result<std::vector<ErasedRecords>> Register::erased() const {
+    const std::lock_guard lock(tally_);
+    std::map<std::string, ErasedRecords> found;
+    const auto add = [&](const ErasedRecords& records) {
+        const auto [kind, fresh] = found.try_emplace(kind_of(records), records);
+        if (!fresh) kind->second.records += records.records;
+    };
+    const auto counted = [&](std::string_view key, std::string_view value) -> Result<bool> {
+        const std::string bytes = std::string(key.substr(kErasedPrefix.size())).append(value);
+        base::ByteReader in(bytes);
+        RAMPART_TRY(const auto records, read_erased(in));
+        if (!in.empty()) return damaged();
+        add(records);
+        return true;
+    };
+    const auto begun = [&](std::string_view key, std::string_view value) -> Result<bool> {
+        RAMPART_TRY(const auto erasure, decode_erasure(PersonTag(std::string(key)), value));
+        // of one that an earlier release began nothing is known but that it was
+        if (!erasure.records && !erasure.decisions.empty()) add({.records = 1});
+        for (const auto& records : erasure.records.value_or(std::vector<ErasedRecords>{}))
+            add(records);
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(
+        database_->scan(kMeta, storage::KeyRange::with_prefix(kErasedPrefix), counted));
+    RAMPART_RETURN_IF_ERROR(database_->scan(kErasures, storage::KeyRange::all(), begun));
+    std::vector<ErasedRecords> out;
+    for (auto& [key, records] : found) out.push_back(std::move(records));
+    return out;
 }
 
 Status Register::note(std::string_view what) {

@@ -10,7 +10,8 @@ constexpr std::string_view kGate = "gate";
 
 class BuilderRecords final : public gate::RecordSource {
   public:
-    explicit BuilderRecords(const training_set::TrainingSetBuilder& builder) : builder_(builder) {}
+    BuilderRecords(const training_set::TrainingSetBuilder& builder, const privacy::Register* list)
+        : builder_(builder), list_(list) {}
 
     Result<training_set::VaultSet> vault_rows(TimePoint t) const override {
         return builder_.vault_rows(t);
@@ -18,9 +19,14 @@ class BuilderRecords final : public gate::RecordSource {
     Result<training_set::ApplicantSet> applicants(TimePoint from, TimePoint to) const override {
         return builder_.applicants(from, to);
     }
+    Result<std::vector<privacy::ErasedRecords>> erased() const override {
+        if (list_ == nullptr) return std::vector<privacy::ErasedRecords>();
+        return list_->erased();
+    }
 
   private:
     const training_set::TrainingSetBuilder& builder_;
+    const privacy::Register* list_;
 };
 
 class RegistryStore final : public gate::GateStore {
@@ -62,8 +68,9 @@ class RegistryStore final : public gate::GateStore {
 
 }  // namespace
 
-std::unique_ptr<gate::RecordSource> records_of(const training_set::TrainingSetBuilder& builder) {
-    return std::make_unique<BuilderRecords>(builder);
+std::unique_ptr<gate::RecordSource> records_of(const training_set::TrainingSetBuilder& builder,
+                                               const privacy::Register* list) {
+    return std::make_unique<BuilderRecords>(builder, list);
 }
 
 std::unique_ptr<gate::GateStore> gate_store_of(registry::ModelRegistry& registry,

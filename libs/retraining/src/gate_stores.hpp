@@ -10,8 +10,10 @@
 /// The gate's stores as they are in a node.
 namespace rampart::retraining {
 
-/// Reads the records through `builder`, which must outlive the result.
-std::unique_ptr<gate::RecordSource> records_of(const training_set::TrainingSetBuilder& builder);
+/// Reads the records through `builder`, and the tally of those erased in `list`; nullptr: there is
+/// none. Both must outlive the result.
+std::unique_ptr<gate::RecordSource> records_of(const training_set::TrainingSetBuilder& builder,
+                                               const privacy::Register* list);
 
 /// Keeps ledger and certificates in `registry`, under the actor "gate"; certificates must be signed
 /// with `key`. Both must outlive the result.

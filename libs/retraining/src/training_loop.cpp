@@ -34,7 +34,7 @@ TrainingLoop::TrainingLoop(RunStore store, TrainingSettings settings, TrainerDep
     : store_(std::move(store)),
       settings_(std::move(settings)),
       deps_(std::move(deps)),
-      records_(records_of(deps_.builder)),
+      records_(records_of(deps_.builder, deps_.list)),
       gate_store_(gate_store_of(deps_.registry, deps_.signing_key)) {}
 
 Result<std::unique_ptr<TrainingLoop>> TrainingLoop::open(const std::filesystem::path& folder,

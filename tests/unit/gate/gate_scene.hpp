@@ -46,6 +46,9 @@ class MemoryRecords final : public RecordSource {
                                                         base::TimePoint) const override {
         return training_set::ApplicantSet{rows_.schema, {}, {}};
     }
+    base::Result<std::vector<privacy::ErasedRecords>> erased() const override { return tally; }
+
+    std::vector<privacy::ErasedRecords> tally;
 
   private:
     training_set::VaultSet rows_;

@@ -57,6 +57,19 @@ TEST(LoggedFeedback, ProbabilitiesOutsideTheUnitIntervalAreNamed) {
     EXPECT_NE(validate(f).error().message.find("1.5"), std::string::npos);
 }
 
+TEST(LoggedFeedback, ErasedRecordsAreCountedForEachGroupAndAsAWhole) {
+    const auto with = [](size_t records, std::vector<size_t> of_group) {
+        return reason_after([&](auto& f) { f.decisions.erased = {records, of_group}; });
+    };
+    EXPECT_EQ(with(3, {2}), "");
+    EXPECT_EQ(with(3, {4}), "bad_shape");
+    EXPECT_EQ(with(3, {}), "bad_shape");
+    EXPECT_EQ(with(0, {0}), "bad_shape");
+    EXPECT_EQ(with(base::limits::kMaxRows + 1, {0}), "too_many_records");
+    EXPECT_EQ((ErasedCounts{3, {2}}.in_group(0)), 2u);
+    EXPECT_EQ((ErasedCounts{3, {}}.in_group(0)), 3u) << "in whatever group";
+}
+
 TEST(LoggedFeedback, CentresAreForAllRecordsOrNone) {
     EXPECT_EQ(reason_after([](auto& f) { f.decisions.control_variates = {{1, 2}, {3, 4}}; }), "");
     EXPECT_EQ(reason_after([](auto& f) { f.decisions.control_variates = {{1, 2}}; }), "bad_shape");

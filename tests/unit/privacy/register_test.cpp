@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "rampart/storage/database.hpp"
+#include "support/byte_scan.hpp"
 
 namespace rampart::privacy {
 namespace {
@@ -84,6 +85,46 @@ TEST_F(RegisterTest, AnErasureUnderWayIsRememberedUntilItIsFinished) {
     ASSERT_TRUE(list->finish(kAnna));
     EXPECT_EQ(list->pending(kAnna).value(), std::nullopt);
     ASSERT_TRUE(list->finish(kAnna));
+}
+
+ErasedRecords erased(std::string month, uint64_t records, std::string cell = "") {
+    return {std::move(month), ErasedRecords::Side::kVault, "approve", false, std::move(cell),
+            records};
+}
+
+TEST_F(RegisterTest, AnErasureThatEndsAddsItsRecordsToTheTallyOnceAndLeavesNoTag) {
+    const PersonTag anna("q8\x01vX!z\x7fK3\x02wP0rT"), bert("M4\x03nB?s\x06J7\x05yD1gH");
+    EXPECT_TRUE(list->erased()->empty());
+    const std::vector<ErasedRecords> of_anna{erased("2005-04", 1, "sex=female"),
+                                             erased("2005-06", 1)};
+    const PendingErasure begun{anna, day(5), {"d-1"}, of_anna};
+    ASSERT_TRUE(list->begin(begun));
+    open();
+    EXPECT_EQ(list->pending(anna).value(), begun);
+    EXPECT_EQ(list->erased().value(), of_anna) << "the gate may not see the records any more";
+    ASSERT_TRUE(list->begin(begun)) << "after a crash";
+    for (int times = 0; times < 2; ++times) {
+        ASSERT_TRUE(list->finish(anna));
+        open();
+        EXPECT_EQ(list->erased().value(), of_anna) << times;
+    }
+    ASSERT_TRUE(list->begin({bert, day(6), {"d-2"}, {{erased("2005-06", 1)}}}));
+    const std::vector<ErasedRecords> both{erased("2005-04", 1, "sex=female"), erased("2005-06", 2)};
+    EXPECT_EQ(list->erased().value(), both);
+    ASSERT_TRUE(list->finish(bert));
+    EXPECT_EQ(list->erased().value(), both);
+    EXPECT_TRUE(list->clear_log().value()) << "the tally is no note about the log";
+    list.reset();
+    for (const auto& tag : {anna, bert})
+        EXPECT_TRUE(test_support::files_with(folder, tag.value()).empty());
+}
+
+TEST_F(RegisterTest, OfAnErasureThatAnEarlierReleaseBeganOneUnknownRecordCountsMeanwhile) {
+    ASSERT_TRUE(list->begin({kAnna, day(5), {"d-1", "d-2"}}));
+    ASSERT_TRUE(list->begin({kBert, day(5), {}}));
+    EXPECT_EQ(list->erased().value(), std::vector<ErasedRecords>{{.records = 1}});
+    ASSERT_TRUE(list->finish(kAnna));
+    EXPECT_TRUE(list->erased()->empty());
 }
 
 TEST_F(RegisterTest, ALogThatWasEverInTheClearStaysNoted) {

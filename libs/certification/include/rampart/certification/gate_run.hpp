@@ -70,6 +70,7 @@ struct GroupPlan {
     double max_trust_ratio = 0;  // largest |pi - s|, in units of the trust region over kappa
     double lo = 0, hi = 0;       // range of a unit's value: GateConfig::records_per_person
     size_t beyond_range = 0;     // records that count the least their x allows: counts_least()
+    size_t erased = 0;           // further persons, erased, who count lo each; in no other figure
     ope::WeightDiagnostics weights;
     double q_approve = 0, q_decline = 0;  // control variates
     double q_refer = 0;                   // the same; 0 without GateConfig::referrals
@@ -100,6 +101,7 @@ struct RunPlan {
     double calibration_z = 0, decile_z = 0;                   // over all vault records
     std::vector<double> logger_calibration, logger_decile_z;  // per logger
     size_t vault_records = 0;
+    size_t erased = 0;  // records of erased persons, besides
     std::vector<GroupPlan> groups;
     std::vector<ConstraintPlan> constraint_plans;  // as the configuration names them
     base::Digest selection_digest;                 // digest of the development set
@@ -186,7 +188,7 @@ struct PrecheckInputs {
 ///
 /// Refuses a further look where settings or groups are others or constraints were added
 /// ("other_settings"), where a record of that look is gone or says something else
-/// ("earlier_records_changed"; that draws and impacts are the same is checked by run()), and, where
+/// or fewer erased persons are counted ("earlier_records_changed"; that draws and impacts are the same is checked by run()), and, where
 /// the range is not fixed beforehand, where it grew so much that the bets could lose everything
 /// ("range_grew"). Without `earlier` it would be a run of its own.
 ///

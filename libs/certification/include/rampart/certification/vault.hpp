@@ -58,6 +58,9 @@ struct VaultRecord {
 
 struct VaultNames {
     std::vector<std::string> loggers, groups;
+    /// Records of erased persons that the vault had. They are in no block; the gate counts them
+    /// where ranges are fixed beforehand.
+    ope::ErasedCounts erased{};
 };
 
 /// Source of the vault's records in ascending order of (unit, id), so that all records of a person

@@ -42,7 +42,8 @@
 /// = 1, whatever was drawn, as one that meets the condition with the worst v.
 ///
 /// Missing outcomes, up to the declared rate, count as the worst for the end that is computed: a
-/// record whose label is missing as one that meets the condition with the worst value.
+/// record whose label is missing as one that meets the condition with the worst value. So does each
+/// erased person, with the largest weight W: V(theta) is never less.
 ///
 /// Deterministic; safe to call from many threads.
 namespace rampart::constraints {
@@ -87,6 +88,7 @@ struct Log {
     /// P(refer | x), and ope::Referral as a number; all empty: no referrals. anchor_refer: as anchor
     std::span<const double> p_refer{}, candidate_refer{}, reference_refer{}, anchor_refer{};
     std::span<const uint8_t> referred{};
+    size_t erased = 0;  // further persons, erased, who may meet any condition; with fixed ranges
     /// For each leaf of the program, the records that meet its condition: members().
     std::vector<std::span<const uint8_t>> members{};
     size_t size() const { return person.size(); }
@@ -124,6 +126,7 @@ struct LeafPlan {
     size_t expected = 0, missing = 0;  // outcomes
     size_t persons = 0;                // who may meet the condition; 0: as selection_known
     size_t beyond_range = 0;           // records that do not count their v and w
+    size_t erased = 0;                 // Log::erased
     double lo = 0, hi = 0;             // m, M
     double max_weight = 0;             // W
     bool operator==(const LeafPlan&) const = default;

@@ -12,6 +12,7 @@
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/serving/application_consumer.hpp"
 #include "rampart/serving/decision_service.hpp"
+#include "rampart/training_set/training_set_builder.hpp"
 
 namespace rampart::data_retention {
 
@@ -59,7 +60,13 @@ struct ErasureDeps {
     registry::ModelRegistry& registry;
     /// Reads the log to its end.
     std::function<base::Status()> catch_up;
+    std::string split_salt{};  // as the training sets are divided by
+    training_set::LateAttributes late_attributes = training_set::LateAttributes::kMissing;
 };
+
+/// Persons not erased who must share month, side, action and cell of an erased record, so that the
+/// tally may name its cell.
+inline constexpr size_t kMinPersonsOfCell = 20;
 
 /// Erases a person from what this node holds: joined states, the index of decisions, quarantines,
 /// protected attributes, and with the person's keys what the log says in sealed decisions. When it
@@ -69,6 +76,11 @@ struct ErasureDeps {
 /// Decisions about the person may be made meanwhile. The moment at which the keys go divides them:
 /// what was sealed before is erased, what comes after is a new person's and stays, in index, joined
 /// state and log alike.
+///
+/// A tally without identity counts the person's records that the gate would have read or learnt
+/// from (privacy::ErasedRecords): the first one and, for a gate that leaves older records out, one
+/// of each later month. It changes in the write that ends the erasure, so that a crash at any
+/// moment counts each once.
 ///
 /// Refused with failed_precondition "on_hold" or "retention", naming until when, or with not_found
 /// "unknown_person", unless an erasure of the person was begun before. Refusals, and what was done,

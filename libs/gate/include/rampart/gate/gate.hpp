@@ -89,9 +89,12 @@ class Gate {
     struct EpochVault {
         training_set::VaultSet vault;
         size_t read_before = 0;  // persons of whom an earlier epoch has read a record
+        std::optional<base::TimePoint> from{};  // older records are left out; nullopt: none are
     };
     base::Result<EpochVault> vault_of_epoch(const certification::LedgerView& history,
                                             base::TimePoint t) const;
+    base::Status add_erased(const Submission& run, std::optional<base::TimePoint> from,
+                            Inputs& inputs) const;
     base::Result<std::optional<double>> drift_auc(const training_set::VaultSet& vault,
                                                   base::TimePoint t) const;
     base::Result<std::optional<model::LoadedPolicy>> anchor_of(

@@ -11,6 +11,7 @@
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/domain/ids.hpp"
 #include "rampart/model/model_file.hpp"
+#include "rampart/privacy/register.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 
 namespace rampart::gate {
@@ -48,6 +49,8 @@ class RecordSource {
     /// All applicants with event time in [from, to): TrainingSetBuilder::applicants.
     virtual base::Result<training_set::ApplicantSet> applicants(base::TimePoint from,
                                                                 base::TimePoint to) const = 0;
+    /// The tally of what was erased of both sides: privacy::Register::erased.
+    virtual base::Result<std::vector<privacy::ErasedRecords>> erased() const = 0;
 };
 
 }  // namespace rampart::gate

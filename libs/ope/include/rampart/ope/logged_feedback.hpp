@@ -15,6 +15,16 @@ struct Group {
     std::vector<uint32_t> records;
 };
 
+/// Records of erased persons that would be among logged decisions. Nothing else is known of them:
+/// each counts the least that a person's value can be.
+struct ErasedCounts {
+    size_t records = 0;
+    /// Those that are, or may be, in each group; empty if there are none at all.
+    std::vector<size_t> of_group{};
+    size_t in_group(size_t g) const { return g < of_group.size() ? of_group[g] : records; }
+    bool operator==(const ErasedCounts&) const = default;
+};
+
 /// Logged decisions as a structure of arrays, WITHOUT their impacts: everything that may be read
 /// before a test is registered. n records; every per-record vector has n entries.
 struct LoggedDecisions {
@@ -49,6 +59,7 @@ struct LoggedDecisions {
     /// Referral as a number: a referral was drawn, and what people answered. Then `approved` is 0,
     /// the record is not `overridden`, and an unanswered one has no impact.
     std::vector<uint8_t> referred{};
+    ErasedCounts erased{};
 
     size_t size() const { return record_id.size(); }
     bool is_overridden(size_t i) const;

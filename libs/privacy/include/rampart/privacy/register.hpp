@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,12 +29,27 @@ struct Hold {
     bool operator==(const Hold&) const = default;
 };
 
+/// Records of erased persons that the gate would have read or learnt from, counted without identity.
+struct ErasedRecords {
+    enum class Side : uint8_t { kDevelopment = 0, kVault = 1 };
+    std::string month{};  // of the application, "2005-04"; empty: not known, nor is side or action
+    Side side = Side::kVault;
+    std::string action{};  // as drawn: "approve"
+    bool later = false;  // an earlier month has a record of the person, so that the gate reads this
+                         // one only where it leaves that month out
+    std::string cell{};  // "sex=female,age=under_30"; empty: not known, or too few are in it
+    uint64_t records = 0;
+    bool operator==(const ErasedRecords&) const = default;
+};
+
 /// A begun erasure: the data needed to finish it after a crash, when the link from the person to
 /// the decisions is already deleted.
 struct PendingErasure {
     PersonTag person;
     base::TimePoint asked_at;
     std::vector<std::string> decisions;  // decision ids
+    /// What the tally will count when it is finished; nullopt: an earlier release began it.
+    std::optional<std::vector<ErasedRecords>> records{};
     bool operator==(const PendingErasure&) const = default;
 };
 
@@ -59,7 +75,12 @@ class Register {
 
     base::Status begin(const PendingErasure& erasure);
     base::Result<std::optional<PendingErasure>> pending(const PersonTag& person) const;
+    /// Ends the erasure and adds its records to the tally, in one write: after a crash both are
+    /// done or neither. Does nothing if there is none.
     base::Status finish(const PersonTag& person);
+    /// Returns the tally of erased records, with those of erasures in progress, of which the gate
+    /// may see nothing any more. Each kind once, in the order of its key.
+    base::Result<std::vector<ErasedRecords>> erased() const;
 
     /// Records that the log is sealed from its first decision on; until note_clear_log().
     base::Status note_sealed_log();
@@ -72,6 +93,7 @@ class Register {
     explicit Register(std::unique_ptr<storage::Database> database);
     base::Status note(std::string_view what);
     std::unique_ptr<storage::Database> database_;
+    mutable std::mutex tally_;  // from reading the tally to its change
 };
 
 }  // namespace rampart::privacy

@@ -26,7 +26,8 @@ struct TrainerDeps {
     const base::SigningKey& signing_key;
     std::string evidence_key;  // secret behind the pseudonyms in evidence files
     base::ThreadPool* pool;
-    certification::KeyIds key_ids{};  // ids of the store's keys, for the ledger
+    certification::KeyIds key_ids{};          // ids of the store's keys, for the ledger
+    const privacy::Register* list = nullptr;  // has the tally of erased records; nullptr: none
 };
 
 /// Retrains on schedule and takes each candidate to the gate.

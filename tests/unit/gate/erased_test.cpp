@@ -1,0 +1,81 @@
+// What the gate makes of the tally of erased records.
+#include "gate_scene.hpp"
+
+namespace rampart::gate {
+namespace {
+
+using certification::Verdict;
+using privacy::ErasedRecords;
+using Side = ErasedRecords::Side;
+
+constexpr int64_t kAll = 4000;  // a time in 1970-01 at which all records are known
+
+class ErasedScene : public GateScene {
+  protected:
+    ErasedScene() { settings.config.max_missing_rate = 0.1; }
+    /// Returns how many are counted as a whole, of women and of men.
+    std::vector<size_t> counted(std::vector<ErasedRecords> tally) {
+        records.tally = std::move(tally);
+        store.ledger.clear();
+        const auto answer = test(submission("better", kAll));
+        const auto plan = certificate(answer).plan;
+        if (plan.groups.size() != 2) return {};
+        return {plan.erased, plan.groups[0].erased, plan.groups[1].erased};
+    }
+    using Counts = std::vector<size_t>;
+};
+
+TEST_F(ErasedScene, ThoseOfTheVaultCountInTheGroupsOfTheirCellAndElseInAll) {
+    EXPECT_EQ(counted({}), (Counts{0, 0, 0}));
+    const ErasedRecords of_women{"1970-01", Side::kVault, "approve", false, "sex=female", 3};
+    EXPECT_EQ(counted({of_women}), (Counts{3, 3, 0}));
+    auto unknown = of_women;
+    unknown.cell = "";
+    EXPECT_EQ(counted({of_women, unknown}), (Counts{6, 6, 3}));
+    auto other = of_women;
+    other.cell = "sex=other";
+    EXPECT_EQ(counted({other}), (Counts{3, 3, 3})) << "a cell that the catalog has no more";
+    auto learnt_from = of_women;
+    learnt_from.side = Side::kDevelopment;
+    EXPECT_EQ(counted({learnt_from}), (Counts{0, 0, 0}));
+    EXPECT_EQ(counted({{.records = 2}}), (Counts{2, 2, 2})) << "nothing is known";
+}
+
+TEST_F(ErasedScene, APersonIsOneAndMonthsToComeAreNone) {
+    const ErasedRecords first{"1969-05", Side::kVault, "approve", false, "", 1};
+    auto later = first, to_come = first;
+    later.later = true, later.month = "1970-01";
+    to_come.month = "1970-02";
+    EXPECT_EQ(counted({first, later, to_come}), (Counts{1, 1, 1}));
+    settings.max_age_months = 3;  // the first is too old, so that the gate would read the later one
+    EXPECT_EQ(counted({first, first, later}), (Counts{1, 1, 1}));
+}
+
+TEST_F(ErasedScene, ANewEpochCountsThoseOfItsMonthsAlone) {
+    const ErasedRecords old{"1969-05", Side::kVault, "approve", false, "", 5};
+    auto now = old;
+    now.month = "1970-01", now.records = 2;
+    records.tally = {old, now};
+    EXPECT_EQ(certificate(test(submission("better", kAll / 2))).plan.erased, 7u);
+    auto second = submission("better", kAll);
+    second.opens_epoch = 2, second.epoch_note = "next";
+    EXPECT_EQ(certificate(test(second)).plan.erased, 2u);
+}
+
+TEST_F(ErasedScene, TooManyOfTheDevelopmentSetRefuseAndTooManyOfTheVaultDoNotPass) {
+    records.tally = {{"1970-01", Side::kDevelopment, "approve", false, "", 500}};
+    const auto refused = test(submission("better", kAll));
+    EXPECT_EQ(refused.result.reason, "too_many_erased");
+    EXPECT_NE(refused.result.message.find("500"), std::string::npos);
+    EXPECT_TRUE(store.ledger.empty());
+    records.tally.front().side = Side::kVault;
+    const auto answer = test(submission("better", kAll));
+    EXPECT_EQ(answer.result.verdict, Verdict::kNoSolutionFound);
+    EXPECT_TRUE(answer.result.message.empty()) << "who is erased may follow from outcomes";
+    EXPECT_EQ(certificate(answer).plan.erased, 500u);
+    records.tally.front().records = 4;
+    EXPECT_EQ(test(submission("better", kAll + 1)).result.verdict, Verdict::kCertified);
+}
+
+}  // namespace
+}  // namespace rampart::gate
