@@ -138,6 +138,7 @@ void members(A& a, RunIdentity& i) {
     a.unless_default("read_before", i.read_before);
     a.unless_default("repeats", i.repeats);
     a.unless_default("later_records", i.later_records);
+    a.unless_default("stopped", i.stopped);
     a.unless_default("acknowledged_alarm", i.acknowledged_alarm);
 }
 

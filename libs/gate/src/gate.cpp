@@ -191,6 +191,7 @@ Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& l
     in.identity.read_before = records.read_before;
     in.identity.repeats = in.vault.repeats;
     in.identity.later_records = training::later_records(in.vault);
+    in.identity.stopped = in.vault.stopped.size();
     if (ledger.epoch() == settings_.acknowledged_epoch)
         in.identity.acknowledged_alarm = settings_.acknowledged_why;
     RAMPART_TRY(in.identity.drift_auc, drift_auc(in.vault, run.at));
@@ -253,7 +254,7 @@ Result<Answer> Gate::refuse(const Inputs& inputs, const certification::PublicRes
                             TimePoint t) {
     // who applies again may follow from what was drawn, and a refusal may be read by everyone
     auto identity = inputs.identity;
-    identity.read_before = identity.repeats = identity.later_records = 0;
+    identity.read_before = identity.repeats = identity.later_records = identity.stopped = 0;
     RAMPART_TRY(const auto files,
                 certification::seal_refusal(inputs.config, identity, result, t, deps_.signing_key));
     RAMPART_TRY(const auto id, deps_.store.store_certificate(files, t));
