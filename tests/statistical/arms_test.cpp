@@ -15,7 +15,7 @@
 namespace rampart::test {
 namespace {
 
-constexpr int kPersons = 100'000, kKeys = 20;
+constexpr int kPersons = 100'000, kKeys = 20, kFewKeys = 3;
 constexpr size_t kCells = 8;  // of each side of the square
 constexpr size_t kSplitCells = 2;
 
@@ -63,14 +63,14 @@ struct Dependence {
     double largest() const { return std::max({split_draw, split_arm, draw_arm}); }
 };
 
-Dependence dependence(const char* name, const Arms& arm) {
+Dependence dependence(const char* name, int keys, const Arms& arm) {
     const std::vector<std::vector<double>> square(
         kCells, std::vector<double>(kCells, 1.0 / (kCells * kCells)));
     const std::vector<std::vector<double>> by_side{
         std::vector<double>(kCells, (1 - training_set::kVaultShare) / kCells),
         std::vector<double>(kCells, training_set::kVaultShare / kCells)};
     Dependence worst;
-    for (int key = 0; key < kKeys; ++key) {
+    for (int key = 0; key < keys; ++key) {
         std::vector<size_t> split_draw(kSplitCells * kCells), split_arm(kSplitCells * kCells),
             draw_arm(kCells * kCells);
         for (const auto& person : persons(key, arm)) {
@@ -89,8 +89,8 @@ Dependence dependence(const char* name, const Arms& arm) {
 }
 
 TEST(Arms, SplitDrawAndArmAreIndependent) {
-    const auto found =
-        dependence("a key of its own", [](int key, const domain::PersonId& person, const auto&) {
+    const auto found = dependence(
+        "a key of its own", kKeys, [](int key, const domain::PersonId& person, const auto&) {
             const decision::ArmKey arm_key{"arm", fmt::format("arm secret {}", key)};
             return decision::arm_draw(arm_key, person, "challenge");
         });
@@ -100,7 +100,7 @@ TEST(Arms, SplitDrawAndArmAreIndependent) {
 TEST(Arms, TheSameSecretForAllThreeLeavesThemIndependentToo) {
     // the names in front of the fields keep the three apart, should keys ever be confused
     const auto found =
-        dependence("the draw's secret, the arm's fields",
+        dependence("the draw's secret, the arm's fields", kFewKeys,
                    [](int key, const domain::PersonId& person, const auto&) {
                        const decision::ArmKey arm_key{"arm", fmt::format("draw secret {}", key)};
                        return decision::arm_draw(arm_key, person, "challenge");
@@ -109,19 +109,18 @@ TEST(Arms, TheSameSecretForAllThreeLeavesThemIndependentToo) {
 }
 
 TEST(Arms, AnArmByTheKeyAndFieldsOfTheDrawIsTheDraw) {
-    const auto found = dependence("WRONG: key and fields of the draw", [](int key,
-                                                                          const domain::PersonId&
-                                                                              person,
-                                                                          const domain::DrawWindow&
-                                                                              window) {
-        return decision::window_draw({"draw", fmt::format("draw secret {}", key)}, person, window);
-    });
+    const auto found =
+        dependence("WRONG: key and fields of the draw", kFewKeys,
+                   [](int key, const domain::PersonId& person, const domain::DrawWindow& window) {
+                       return decision::window_draw({"draw", fmt::format("draw secret {}", key)},
+                                                    person, window);
+                   });
     EXPECT_GT(found.draw_arm, 1000);
 }
 
 TEST(Arms, AnArmByTheSaltOfTheSplitIsTheSplit) {
     const auto found = dependence(
-        "WRONG: salt and field of the split",
+        "WRONG: salt and field of the split", kFewKeys,
         [](int key, const domain::PersonId& person, const domain::DrawWindow&) {
             return base::keyed_uniform(fmt::format("a salt of many bytes {}", key), person.value());
         });
