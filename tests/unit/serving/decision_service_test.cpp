@@ -106,7 +106,8 @@ TEST_F(DecisionServiceUnit, APersonIsDecidedByThePolicyOfTheirArm) {
     for (int i = 1; i <= 100; ++i) batch.push_back(make_application(i, day(100)));
     const decision::ArmKey key{"arm-key", "arm secret"};
     int challenged = 0;
-    for (const auto& decision : service_.decide(batch).value()) {
+    const auto decisions = service_.decide(batch).value();
+    for (const auto& decision : decisions) {
         ASSERT_TRUE(decision.arm);
         EXPECT_TRUE(decision::replay_arm(decision, arms.assignment, key));
         EXPECT_EQ(decision.p_approve, decision.arm->number == 0 ? 1 : 0);
