@@ -10,6 +10,7 @@ using certification::Verdict;
 using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr int64_t kAll = 4000, kFrom = 1000, kTo = 1600;
 
