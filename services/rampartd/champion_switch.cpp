@@ -20,10 +20,29 @@ Status ChampionSwitch::serve() {
         RAMPART_TRY(const auto file, registry_.model_file(champion->policy));
         RAMPART_RETURN_IF_ERROR(publisher_->publish(*champion, file));
     }
-    if (serving != nullptr && serving->id() == champion->policy) return base::ok();
-    RAMPART_TRY(auto loaded, registry_.load_model(champion->policy));
-    return decisions_.set_policy(std::make_shared<const model::LoadedPolicy>(std::move(loaded)),
-                                 champion->certified());
+    if (serving == nullptr || serving->id() != champion->policy) {
+        RAMPART_TRY(auto loaded, registry_.load_model(champion->policy));
+        RAMPART_RETURN_IF_ERROR(decisions_.set_policy(
+            std::make_shared<const model::LoadedPolicy>(std::move(loaded)), champion->certified()));
+    }
+    return serve_arms();
+}
+
+/// Lets the arms of the registry's assignment decide. A node that follows another has none: there
+/// the champion alone decides.
+Status ChampionSwitch::serve_arms() {
+    const auto period = registry_.assignment_in_force();
+    if (!period) {
+        decisions_.end_assignment();
+        return base::ok();
+    }
+    if (decisions_.assignment() == period->assignment.id) return base::ok();
+    std::vector<std::shared_ptr<const model::LoadedPolicy>> challengers;
+    for (size_t i = 1; i < period->assignment.arms.size(); ++i) {
+        RAMPART_TRY(auto loaded, registry_.load_model(period->assignment.arms[i].policy));
+        challengers.push_back(std::make_shared<const model::LoadedPolicy>(std::move(loaded)));
+    }
+    return decisions_.set_assignment(period->assignment, challengers);
 }
 
 /// Where another node trains: lets decide what it says.

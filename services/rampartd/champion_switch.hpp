@@ -10,7 +10,7 @@
 
 namespace rampart::rampartd {
 
-/// Lets the champion decide: that of the registry, which is published to other nodes where this one
+/// Lets the champion decide, and its challengers beside it: that of the registry, which is published to other nodes where this one
 /// trains for them, or the one that the node that trains publishes. Thread safe.
 class ChampionSwitch {
   public:
@@ -28,6 +28,7 @@ class ChampionSwitch {
 
   private:
     base::Status follow_champion();
+    base::Status serve_arms();
 
     const registry::ModelRegistry& registry_;
     serving::DecisionService& decisions_;

@@ -13,19 +13,22 @@ namespace rampart::rampartd {
 /// The secrets of a store, each 32 bytes in a file of mode 0600 under <store>/keys, made at the
 /// first start and at no other. The token alone is made whenever it is not there.
 struct Keys {
-    std::string draw, split, evidence, token;  // token: as clients send it, 64 hex digits
-    std::string person;                        // behind person keys and tags
+    std::string draw, arm, split, evidence, token;  // token: as clients send it, 64 hex digits
+    std::string person;                             // behind person keys and tags
     base::SigningKey signing;
     certification::KeyIds ids;
+    std::string arm_id;
 };
 
 /// `person_file`: where the secret `person` lies; empty: in the store. Errors: those of
-/// runtime::StoreStart::secrets.
+/// runtime::StoreStart::secrets. A store of
+/// a release that knew no arms gets its key of arms once: as long as the registry has no id of one,
+/// nothing was made with it.
 base::Result<Keys> load_keys(runtime::StoreStart& start, const std::filesystem::path& store,
                              const std::filesystem::path& person_file);
 
 /// Ids as the registry records them, by the names of the files.
-std::map<std::string, std::string> recorded(const certification::KeyIds& ids);
+std::map<std::string, std::string> recorded(const Keys& keys);
 
 /// Errors: failed_precondition "other_key" names each file that holds another key than the one
 /// whose id was recorded. Nothing recorded: every key will do.

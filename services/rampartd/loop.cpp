@@ -27,10 +27,12 @@ bool is_whole(const joiner::OutcomeJoiner& joiner) {
 Result<std::unique_ptr<Loop>> Loop::open(Deps deps) {
     std::unique_ptr<Loop> loop(new Loop(deps));
     const auto& stores = deps.stores;
-    RAMPART_TRY(loop->builder_, training_set::TrainingSetBuilder::create(
-                                    stores.joiner(), deps.settings.product, deps.settings.schema,
-                                    stores.attributes(), deps.keys.split,
-                                    deps.settings.training.gate.late_attributes));
+    RAMPART_TRY(
+        loop->builder_,
+        training_set::TrainingSetBuilder::create(
+            stores.joiner(), deps.settings.product, deps.settings.schema, stores.attributes(),
+            deps.keys.split, deps.settings.training.gate.late_attributes,
+            [&registry = stores.registry()] { return registry.stopped_periods(); }));
     if (deps.settings.trains) RAMPART_RETURN_IF_ERROR(loop->open_trainer());
     return loop;
 }

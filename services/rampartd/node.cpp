@@ -98,6 +98,7 @@ serving::DecisionServiceOptions Node::decision_options() {
     options.outcomes_topic = stores_->topics().outcomes;
     options.product = settings_.product;
     options.draw_key = {keys_.ids.draw, keys_.draw};
+    options.arm_key = {keys_.arm_id, keys_.arm};
     options.cool_off_days = settings_.cool_off_days;
     options.event_window = settings_.event_window;
     if (!clock_->is_event_time())

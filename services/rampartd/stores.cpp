@@ -118,7 +118,7 @@ Status Stores::bootstrap(base::TimePoint now) {
             "msg=\"the registry did not hold the ids of the store's keys: recorded those of the "
             "keys that are there\"");
     }
-    RAMPART_RETURN_IF_ERROR(registry_->record_keys(recorded(keys_.ids), now, kActor));
+    RAMPART_RETURN_IF_ERROR(registry_->record_keys(recorded(keys_), now, kActor));
     if (registry_->champion()) return base::ok();
     RAMPART_TRY(const auto file, bootstrap_model(settings_));
     RAMPART_TRY(const auto id, registry_->register_model(file, now, kActor));

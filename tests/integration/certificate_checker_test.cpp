@@ -118,6 +118,7 @@ struct Drawn {
         if (!vault.decisions.anchor.empty()) out.anchor_id = "anchor-1";
         if (config.max_drift_auc) out.drift_auc = 0.53;
         out.read_before = vault.decisions.size() % 2;
+        out.stopped = vault.decisions.size() % 3;
         if (vault.decisions.size() % 5 == 0) out.acknowledged_alarm = "no fault found";
         return out;
     }
@@ -274,6 +275,7 @@ std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback& vault,
         identity.period_to = identity.period_to + base::Duration::days(30);
         identity.read_before = 3;
         identity.repeats = 2;
+        ++identity.stopped;
     }
     const auto checked =
         precheck({drawn.config, identity, ledger, test::kPseudonymKey, drawn.selection, earlier},

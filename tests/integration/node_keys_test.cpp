@@ -76,7 +76,7 @@ class NodeKeys : public testing::Test {
 
 TEST_F(NodeKeys, AStoreWhoseKeyIsMissingIsRefusedByNameAndNothingIsWritten) {
     make_store();
-    for (const std::string name : {"draw", "split", "evidence", "signing", "person"}) {
+    for (const std::string name : {"draw", "arm", "split", "evidence", "signing", "person"}) {
         const fs::path kept = folder_ / name;
         fs::rename(key(name), kept);
         const auto before = content();
@@ -91,7 +91,7 @@ TEST_F(NodeKeys, AStoreWhoseKeyIsMissingIsRefusedByNameAndNothingIsWritten) {
     fs::rename(store() / "keys", folder_ / "keys");
     const auto refused = open();
     ASSERT_FALSE(refused);
-    for (const std::string name : {"draw", "split", "evidence", "signing", "person"}) {
+    for (const std::string name : {"draw", "arm", "split", "evidence", "signing", "person"}) {
         EXPECT_NE(refused.error().message.find(key(name).string()), std::string::npos) << name;
     }
     EXPECT_FALSE(fs::exists(store() / "keys"));
@@ -112,7 +112,7 @@ TEST_F(NodeKeys, AStoreThatLostItsRegistryGetsNoNewKeysEither) {
 TEST_F(NodeKeys, AnotherKeyThanTheStoreWasMadeWithIsRefusedByName) {
     make_store();
     const auto log = store() / "log" / "CURRENT";
-    for (const std::string name : {"draw", "split", "evidence", "signing"}) {
+    for (const std::string name : {"draw", "arm", "split", "evidence", "signing"}) {
         const auto own = base::read_file(key(name), 100).value();
         ASSERT_TRUE(base::write_file_atomically(key(name), std::string(64, 'a') + "\n", 0600));
         const auto opened_before = fs::last_write_time(log);
@@ -131,7 +131,7 @@ TEST_F(NodeKeys, AnotherKeyThanTheStoreWasMadeWithIsRefusedByName) {
 
 TEST_F(NodeKeys, TheRegistryHoldsTheIdsOfTheKeysFromTheFirstStartOn) {
     const auto node = open().value();
-    for (const std::string name : {"draw", "evidence", "signing", "split"}) {
+    for (const std::string name : {"arm", "draw", "evidence", "signing", "split"}) {
         EXPECT_EQ(node->registry().recorded_keys().at(name),
                   runtime::secret_id(runtime::load_secret(key(name)).value()));
     }
@@ -163,6 +163,26 @@ TEST_F(NodeKeys, AStoreThatHadNotRecordedIdsGetsThoseOfItsKeysAndNoNewKeys) {
     EXPECT_NE(testing::internal::GetCapturedStderr().find("recorded those"), std::string::npos);
     EXPECT_EQ(open().value()->registry().recorded_keys().at("draw"),
               runtime::secret_id(runtime::load_secret(key("draw")).value()));
+}
+
+TEST_F(NodeKeys, AStoreFromBeforeThereWereArmsGetsTheirKeyOnceAndNeverAgain) {
+    const auto with_keys = settings();
+    std::map<std::string, std::string> ids;
+    for (const char* name : {"draw", "split", "evidence", "signing"}) {
+        ids[name] = runtime::secret_id(runtime::load_or_create_secret(key(name)).value());
+    }
+    {  // as an earlier release made it
+        const auto registry = registry::ModelRegistry::open(store() / "registry").value();
+        ASSERT_TRUE(registry->record_keys(ids, {}, "test"));
+    }
+    make_store();
+    ids["arm"] = runtime::secret_id(runtime::load_secret(key("arm")).value());
+    EXPECT_EQ(open().value()->registry().recorded_keys(), ids);
+    fs::remove(key("arm"));
+    const auto refused = open();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "key_missing");
+    EXPECT_FALSE(fs::exists(key("arm")));
 }
 
 TEST_F(NodeKeys, AMissingTokenIsMadeAnewAndOpensForNoOldOne) {
@@ -222,7 +242,7 @@ TEST_F(NodeKeys, AFirstStartThatIsKilledLeavesAStoreThatStarts) {
           "gate.pub.pem", "log/CURRENT", "partitions", "trainer/CURRENT"}) {
         ASSERT_TRUE(killed_at(workspace_.config, store(), mark)) << mark;
         std::map<std::string, std::string> there;
-        for (const char* name : {"draw", "split", "evidence", "signing", "person"}) {
+        for (const char* name : {"draw", "arm", "split", "evidence", "signing", "person"}) {
             if (fs::exists(key(name))) there[name] = base::read_file(key(name), 100).value();
         }
         {

@@ -47,6 +47,7 @@ class SmallService {
         options.log.folder = folder_;
         options.product = two_measure_product();
         options.draw_key = {"key", "secret"};
+        options.arm_key = {"arm-key", "arm secret"};
         service =
             serving::DecisionService::open(std::move(options), {log, log, clock, metrics, health})
                 .value();

@@ -38,7 +38,7 @@ std::string secret(uint64_t seed, std::string_view purpose) {
 
 Status write_keys(const fs::path& keys, uint64_t seed, std::string& token) {
     constexpr unsigned kOwnerOnly = 0600;
-    for (const char* name : {"draw", "split", "evidence", "signing"}) {
+    for (const char* name : {"draw", "arm", "split", "evidence", "signing"}) {
         RAMPART_RETURN_IF_ERROR(
             base::write_file_atomically(keys / name, secret(seed, name) + "\n", kOwnerOnly));
     }

@@ -278,7 +278,7 @@ base::Digest frozen_digest(const RunPlan& plan) {
     frozen.identity.period_from = frozen.identity.period_to = base::TimePoint();
     frozen.identity.drift_auc.reset();
     frozen.identity.read_before = 0;
-    frozen.identity.repeats = frozen.identity.later_records = 0;
+    frozen.identity.repeats = frozen.identity.later_records = frozen.identity.stopped = 0;
     frozen.identity.without_exploration = 0;
     frozen.delta = plan.delta;
     frozen.selection_digest = plan.selection_digest;

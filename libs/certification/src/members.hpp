@@ -140,6 +140,7 @@ void members(A& a, RunIdentity& i) {
     a.unless_default("repeats", i.repeats);
     a.unless_default("later_records", i.later_records);
     a.unless_default("without_exploration", i.without_exploration);
+    a.unless_default("stopped", i.stopped);
     a.unless_default("acknowledged_alarm", i.acknowledged_alarm);
 }
 

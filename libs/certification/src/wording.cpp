@@ -303,6 +303,19 @@ void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
     }
 }
 
+/// Adds what periods of a stop button mean for the claim.
+void add_about_stops(const Certificate& c, std::vector<Assumption>& out) {
+    const size_t stopped = c.plan.identity.stopped;
+    if (stopped == 0) return;
+    const Adder add{out};
+    add(false, fmt::format("{} decisions that were made while a stop button was pressed are left "
+                           "out by its logged begin and end: nothing is claimed of them",
+                           stopped));
+    add(false,
+        "when a stop button was pressed and released does not depend on draws and outcomes of the "
+        "vault");
+}
+
 /// Adds the assumptions about missing outcomes.
 void add_about_missing(const Certificate& c, std::vector<Assumption>& out) {
     const GateConfig& config = c.plan.config;
@@ -546,6 +559,7 @@ std::vector<Assumption> assumptions_of(const Certificate& c) {
     if (!c.ledger) return {};
     std::vector<Assumption> out;
     add_about_log(c, out);
+    add_about_stops(c, out);
     add_about_missing(c, out);
     add_about_erased(c, out);
     add_about_impacts(c, out);

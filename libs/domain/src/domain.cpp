@@ -7,6 +7,7 @@
 #include "rampart/base/reasons.hpp"
 #include "rampart/base/utf8.hpp"
 #include "rampart/domain/application.hpp"
+#include "rampart/domain/assignment.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/domain/erasure.hpp"
 #include "rampart/domain/ids.hpp"
@@ -14,6 +15,7 @@
 #include "rampart/domain/override.hpp"
 #include "rampart/domain/product.hpp"
 #include "rampart/domain/reasons.hpp"
+#include "rampart/domain/stopped_period.hpp"
 
 namespace rampart::domain {
 
@@ -348,6 +350,61 @@ Status check_outcome(const Product& product, const Outcome& outcome) {
                           outcome.value);
     }
     return base::ok();
+}
+
+Status validate(const Assignment& assignment) {
+    RAMPART_RETURN_IF_ERROR(check_id("assignment", assignment.id));
+    RAMPART_RETURN_IF_ERROR(base::check_time("from", assignment.from));
+    const auto& arms = assignment.arms;
+    if (arms.size() < 2 || arms.size() > kMaxArms) {
+        return make_error(Reason::kBadAssignment, "assignment {}: {} arms; 2 to {} are allowed",
+                          assignment.id, arms.size(), kMaxArms);
+    }
+    std::set<PolicyId> policies;
+    double sum = 0;
+    for (const auto& [policy, share] : arms) {
+        RAMPART_RETURN_IF_ERROR(check_id("arms.policy", policy.value()));
+        if (!(share > 0 && share < 1)) {
+            return make_error(Reason::kBadAssignment,
+                              "assignment {}: the share of {} is {}, not between 0 and 1",
+                              assignment.id, policy, share);
+        }
+        if (!policies.insert(policy).second) {
+            return make_error(Reason::kBadAssignment, "assignment {}: {} has two arms",
+                              assignment.id, policy);
+        }
+        sum += share;
+    }
+    if (!(std::abs(sum - 1) <= kShareTolerance)) {
+        return make_error(Reason::kBadAssignment, "assignment {}: the shares sum to {}, not to 1",
+                          assignment.id, sum);
+    }
+    return base::ok();
+}
+
+std::string_view to_string(StopKind kind) {
+    switch (kind) {
+        case StopKind::kExplorationOff:
+            return "exploration_off";
+        case StopKind::kRulesOnly:
+            return "rules_only";
+        case StopKind::kReferAll:
+            return "refer_all";
+    }
+    return "unknown";
+}
+
+std::optional<StopKind> stop_kind_of(std::string_view name) {
+    for (const StopKind kind : kStopKinds) {
+        if (to_string(kind) == name) return kind;
+    }
+    return std::nullopt;
+}
+
+bool is_stopped(std::span<const StoppedPeriod> periods, base::TimePoint decided_at) {
+    return std::any_of(periods.begin(), periods.end(), [&](const StoppedPeriod& period) {
+        return period.from <= decided_at && (!period.to || decided_at < *period.to);
+    });
 }
 
 std::optional<double> impact_of_approval(const Impact& impact, std::optional<double> label,

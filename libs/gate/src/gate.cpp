@@ -187,6 +187,7 @@ Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& l
     in.identity.repeats = in.vault.repeats;
     in.identity.later_records = training::later_records(in.vault);
     in.identity.without_exploration = training::decided_without_exploration(in.vault);
+    in.identity.stopped = in.vault.stopped.size();
     if (ledger.epoch() == settings_.acknowledged_epoch)
         in.identity.acknowledged_alarm = settings_.acknowledged_why;
     RAMPART_TRY(in.identity.drift_auc, drift_auc(in.vault, run.at));

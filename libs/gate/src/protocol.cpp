@@ -41,7 +41,7 @@ Result<Answer> Protocol::refuse(const TestInputs& inputs, const certification::P
     // who applies again may follow from what was drawn, and a refusal may be read by everyone
     auto identity = inputs.identity;
     identity.read_before = identity.repeats = identity.later_records = 0;
-    identity.without_exploration = 0;
+    identity.without_exploration = identity.stopped = 0;
     RAMPART_TRY(const auto files,
                 certification::seal_refusal(inputs.config, identity, result, t, signing_key_));
     RAMPART_TRY(const auto id, store_.store_certificate(files, t));

@@ -1,52 +1,21 @@
 #include "rampart/registry/model_registry.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <set>
 
-#include "certificate_check.hpp"
-#include "document_store.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/registry/reasons.hpp"
 #include "records.hpp"
-#include "registry_store.hpp"
+#include "registry_impl.hpp"
 
 namespace rampart::registry {
 namespace {
 
-constexpr size_t kMaxEvidenceBytes = size_t{1} << 30;
 /// Actions of the audit log whose model and certificate are stored here.
 const std::set<std::string_view> kWithDocuments{"register_model", "certify", "bootstrap", "promote",
                                                 "rollback"};
 
 }  // namespace
-
-struct ModelRegistry::Impl {
-    explicit Impl(const std::filesystem::path& folder)
-        : models(folder / "models", "model",
-                 {Reason::kModelSize, Reason::kUnknownModel, Reason::kModelDigest}, ".rmp",
-                 base::limits::kMaxModelFileBytes),
-          certificates(
-              folder / "certificates", "certificate",
-              {Reason::kCertificateSize, Reason::kUnknownCertificate, Reason::kCertificateDigest},
-              ".cert", base::limits::kMaxCertificateBytes),
-          evidence(folder / "evidence", "evidence",
-                   {Reason::kEvidenceSize, Reason::kUnknownEvidence, Reason::kEvidenceDigest},
-                   ".jsonl", kMaxEvidenceBytes) {}
-
-    base::Result<std::string> file(const domain::PolicyId& id) const;
-    base::Result<model::LoadedPolicy> load(const domain::PolicyId& id) const;
-    base::Result<CertificateInfo> keep(const Proof& proof, const VerifiedCertificate& verified,
-                                       base::TimePoint now);
-    base::Result<std::vector<std::string>> ledger() const;
-    base::Status check_charged(const VerifiedCertificate& verified) const;
-    base::Status check_promotable(const domain::PolicyId& candidate,
-                                  const VerifiedCertificate& verified) const;
-
-    DocumentStore models, certificates, evidence;
-    std::unique_ptr<RegistryStore> store;
-    mutable std::mutex mutex;  // guards store
-};
 
 base::Result<std::string> ModelRegistry::Impl::file(const domain::PolicyId& id) const {
     RAMPART_TRY(const auto known, store->database().get(RegistryStore::kModels, id.value()));
@@ -230,8 +199,12 @@ base::Result<std::string> ModelRegistry::evidence_file(const base::Digest& evide
 
 base::Result<std::vector<CertificateInfo>> ModelRegistry::certificates() const {
     const std::lock_guard lock(impl_->mutex);
+    return impl_->certificate_infos();
+}
+
+base::Result<std::vector<CertificateInfo>> ModelRegistry::Impl::certificate_infos() const {
     std::vector<CertificateInfo> all;
-    RAMPART_RETURN_IF_ERROR(impl_->store->database().scan(
+    RAMPART_RETURN_IF_ERROR(store->database().scan(
         RegistryStore::kCertificates, storage::KeyRange::all(),
         [&](std::string_view id, std::string_view value) -> base::Result<bool> {
             RAMPART_TRY(auto info, decode_certificate_info(id, value));
@@ -426,7 +399,11 @@ base::Status ModelRegistry::record_keys(const std::map<std::string, std::string>
     const std::lock_guard lock(impl_->mutex);
     const auto& known = impl_->store->recorded_keys();
     if (known == ids) return base::ok();
-    if (!known.empty()) {
+    const bool adds = std::all_of(known.begin(), known.end(), [&](const auto& one) {
+        const auto it = ids.find(one.first);
+        return it != ids.end() && it->second == one.second;
+    });
+    if (!adds) {
         return base::make_error(Reason::kKeysRecorded,
                                 "the registry has the ids of other keys; the keys of a "
                                 "store cannot be changed");
@@ -442,6 +419,9 @@ std::map<std::string, std::string> ModelRegistry::recorded_keys() const {
 base::Status ModelRegistry::record_operation(base::TimePoint now, std::string_view actor,
                                              std::string_view action,
                                              std::map<std::string, std::string> details) {
+    if (DeploymentLog::is_own(action)) {
+        return base::make_error(Reason::kAuditEntry, "the action {} is the registry's own", action);
+    }
     const std::lock_guard lock(impl_->mutex);
     return impl_->store->commit({}, now, actor, action, std::move(details));
 }

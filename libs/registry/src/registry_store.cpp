@@ -87,6 +87,7 @@ base::Status RegistryStore::load_audit(const std::optional<AuditHead>& apart) {
     if (!entries.empty()) head_ = head_of(entries.back());
     for (const auto& entry : entries) {
         if (entry.action == kKeysAction) recorded_keys_ = entry.details;
+        RAMPART_RETURN_IF_ERROR(deployment_.add(entry));
     }
     return base::ok();
 }
@@ -128,9 +129,12 @@ base::Status RegistryStore::commit(storage::WriteBatch batch, base::TimePoint at
     }
     RAMPART_TRY(const auto entry,
                 next_entry(head_, at, std::string(actor), std::string(action), std::move(details)));
+    DeploymentLog deployment = deployment_;
+    RAMPART_RETURN_IF_ERROR(deployment.add(entry));
     batch.put(kAudit, key(entry.sequence), encode(entry));
     RAMPART_RETURN_IF_ERROR(database_->write(batch, storage::Sync::kAlways));
     head_ = head_of(entry);
+    deployment_ = std::move(deployment);
     // The change is committed even if this file cannot be written: the file then lags until the
     // next change or opening.
     if (const auto written = write_head_file(); !written) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rampart/registry/audit_log.hpp"
+#include "rampart/registry/deployment_log.hpp"
 #include "rampart/registry/promotion_log.hpp"
 #include "rampart/storage/database.hpp"
 
@@ -30,6 +31,8 @@ class RegistryStore {
 
     const storage::Database& database() const { return *database_; }
     const PromotionLog& promotions() const { return promotions_; }
+    /// Returns assignments and stop buttons, which are entries of the audit log alone.
+    const DeploymentLog& deployment() const { return deployment_; }
     const AuditHead& head() const { return head_; }
     /// Returns the key ids from their audit entry; empty: there is none.
     const std::map<std::string, std::string>& recorded_keys() const { return recorded_keys_; }
@@ -61,6 +64,7 @@ class RegistryStore {
     bool read_only_;
     std::unique_ptr<storage::Database> database_;
     PromotionLog promotions_;
+    DeploymentLog deployment_;
     AuditHead head_;
     std::map<std::string, std::string> recorded_keys_;
 };

@@ -23,19 +23,46 @@ inline base::Error at(std::string_view what, size_t i, size_t size, const base::
     return size == 1 ? error : error.with_context(fmt::format("{}[{}]", what, i));
 }
 
+/// What decides: the champion, or the arms of an assignment. Never changed.
+struct DecisionService::Policies {
+    /// Returns the policy that decides about the person, and their arm.
+    std::pair<const decision::PolicyInForce*, std::optional<domain::Arm>> of(
+        const decision::ArmKey& key, const domain::PersonId& person) const {
+        if (!assignment) return {arms.front().get(), std::nullopt};
+        auto arm = decision::arm_for(key, *assignment, person);
+        const auto* policy = arms[arm.number].get();
+        return {policy, std::move(arm)};
+    }
+
+    std::vector<std::shared_ptr<const decision::PolicyInForce>> arms;  // the champion first
+    std::optional<domain::Assignment> assignment;
+};
+
 /// One application on its way: either decided before, or decided now as things stood.
 struct DecisionService::Candidate {
     const domain::Application* application = nullptr;
     decision_log::OwnedPartition* partition = nullptr;
+    const decision::PolicyInForce* policy = nullptr;  // of the person's arm
+    std::optional<domain::Arm> arm;
     std::vector<float> row;
     std::optional<size_t> group;
     bool explore_allowed = false;
     domain::Decision decision;
     bool stored = false;               // `decision` is what the index has
     std::optional<base::Error> error;  // it is not decided
+
+    /// Decides it, as of `now`.
+    base::Status decide(const decision::DrawKey& key, const decision::CoolOff& cool_off,
+                        bool explores, base::TimePoint now) {
+        explore_allowed = explores;
+        RAMPART_TRY(decision, decision::decide(*policy, *application, row, group, key, cool_off,
+                                               explores, now));
+        decision.arm = arm;
+        return base::ok();
+    }
 };
 
-/// Applications that are decided by one policy. `whole`: one error is the whole batch's.
+/// Applications that are decided by the same policies. `whole`: one error is the whole batch's.
 class DecisionService::Batch final : public decision_log::Batch {
   public:
     Batch(const decision_log::DecisionLog& log, const decision::DrawKey& draw_key,
@@ -60,7 +87,7 @@ class DecisionService::Batch final : public decision_log::Batch {
                   candidates.size(), *failed->error);
     }
 
-    std::shared_ptr<const decision::PolicyInForce> policy;
+    std::shared_ptr<const Policies> policies;
     std::vector<Candidate> candidates;
     const bool whole;
 

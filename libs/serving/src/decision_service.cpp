@@ -1,6 +1,7 @@
 #include "rampart/serving/decision_service.hpp"
 
 #include <chrono>
+#include <tuple>
 
 #include "batch.hpp"
 #include "instruments.hpp"
@@ -70,26 +71,77 @@ Result<std::unique_ptr<DecisionService>> DecisionService::open(DecisionServiceOp
     return service;
 }
 
-Status DecisionService::set_policy(std::shared_ptr<const model::LoadedPolicy> loaded,
-                                   bool certified) {
+Result<std::shared_ptr<const decision::PolicyInForce>> DecisionService::in_force(
+    std::shared_ptr<const model::LoadedPolicy> loaded, bool certified) const {
     if (loaded->policy.group_aware() && !options_.group_lookup) {
         return base::make_error(
             Reason::kGroupBlindService,
             "policy {} reads the applicant's group; this service is group-blind", loaded->id);
     }
-    RAMPART_TRY(auto next, decision::PolicyInForce::create(std::move(loaded), certified));
+    return decision::PolicyInForce::create(std::move(loaded), certified);
+}
+
+Status DecisionService::set_policy(std::shared_ptr<const model::LoadedPolicy> loaded,
+                                   bool certified) {
+    RAMPART_TRY(auto next, in_force(std::move(loaded), certified));
     kLog.info("msg=\"policy in force\" policy={} certified={}", next->id(), certified);
-    {
-        const std::lock_guard lock(policy_mutex_);
-        policy_.swap(next);
-    }
+    swap(std::make_shared<const Policies>(Policies{{std::move(next)}, std::nullopt}));
     instruments_->swaps.add();
-    return base::ok();  // the policy that went is destroyed here, outside the lock
+    return base::ok();
+}
+
+Status DecisionService::set_assignment(
+    const domain::Assignment& assignment,
+    const std::vector<std::shared_ptr<const model::LoadedPolicy>>& challengers) {
+    RAMPART_RETURN_IF_ERROR(domain::validate(assignment));
+    const auto now = policies();
+    bool fit = now != nullptr && !options_.arm_key.secret.empty() &&
+               assignment.arms.size() == challengers.size() + 1 &&
+               assignment.arms.front().policy == now->arms.front()->id();
+    for (size_t i = 0; fit && i < challengers.size(); ++i)
+        fit = challengers[i]->id == assignment.arms[i + 1].policy;
+    if (!fit) {
+        return base::make_error(Reason::kOtherArms,
+                                "assignment {}: the policies given are not those of its {} arms, "
+                                "its first is not the champion's, or there is no key for arms",
+                                assignment.id, assignment.arms.size());
+    }
+    Policies next{{now->arms.front()}, assignment};
+    for (const auto& challenger : challengers) {
+        RAMPART_TRY(auto policy, in_force(challenger, true));
+        next.arms.push_back(std::move(policy));
+    }
+    kLog.info("msg=\"arms in force\" assignment={} arms={}", assignment.id, next.arms.size());
+    swap(std::make_shared<const Policies>(std::move(next)));
+    return base::ok();
+}
+
+void DecisionService::end_assignment() {
+    const auto now = policies();
+    if (now == nullptr || !now->assignment) return;
+    kLog.info("msg=\"the champion alone decides\" ended={}", now->assignment->id);
+    swap(std::make_shared<const Policies>(Policies{{now->arms.front()}, std::nullopt}));
+}
+
+std::string DecisionService::assignment() const {
+    const auto now = policies();
+    return now != nullptr && now->assignment ? now->assignment->id : "";
+}
+
+/// Puts the policies in force; those that go are destroyed outside the lock.
+void DecisionService::swap(std::shared_ptr<const Policies> next) {
+    const std::lock_guard lock(policy_mutex_);
+    policies_.swap(next);
+}
+
+std::shared_ptr<const DecisionService::Policies> DecisionService::policies() const {
+    const std::lock_guard lock(policy_mutex_);
+    return policies_;
 }
 
 std::shared_ptr<const decision::PolicyInForce> DecisionService::policy() const {
-    const std::lock_guard lock(policy_mutex_);
-    return policy_;
+    const auto now = policies();
+    return now == nullptr ? nullptr : now->arms.front();
 }
 
 Status DecisionService::ready() const {
@@ -112,8 +164,8 @@ EventWindow DecisionService::event_window() const {
     return unknown ? EventWindow{kWidestWindow, kWidestWindow} : options_.event_window;
 }
 
-Result<DecisionService::Candidate> DecisionService::prepare(
-    const Application& application, const decision::PolicyInForce& policy) const {
+Result<DecisionService::Candidate> DecisionService::prepare(const Application& application,
+                                                            const Policies& policies) const {
     RAMPART_RETURN_IF_ERROR(domain::validate(application));
     Candidate candidate;
     candidate.application = &application;
@@ -133,15 +185,15 @@ Result<DecisionService::Candidate> DecisionService::prepare(
     }
     const base::TimePoint now = deps_.clock.now();
     RAMPART_RETURN_IF_ERROR(check_event_time(application, now, event_window()));
-    RAMPART_TRY(candidate.row, decision::encode_row(application, policy.policy().schema()));
-    if (policy.policy().group_aware()) {
+    std::tie(candidate.policy, candidate.arm) = policies.of(options_.arm_key, application.person);
+    const auto& policy = candidate.policy->policy();
+    RAMPART_TRY(candidate.row, decision::encode_row(application, policy.schema()));
+    if (policy.group_aware()) {
         RAMPART_TRY(candidate.group, options_.group_lookup(application.person));
     }
     RAMPART_TRY(const uint64_t explored, partition.index().explored_on(base::day_of(now)));
-    candidate.explore_allowed = explored < partition.exploration_per_day();
-    RAMPART_TRY(candidate.decision,
-                decision::decide(policy, application, candidate.row, candidate.group,
-                                 options_.draw_key, cool_off_, candidate.explore_allowed, now));
+    RAMPART_RETURN_IF_ERROR(candidate.decide(options_.draw_key, cool_off_,
+                                             explored < partition.exploration_per_day(), now));
     if (wire::encode(candidate.decision).size() + kRecordMargin > limits::kMaxRecordBytes) {
         return base::make_error(domain::Reason::kApplicationTooLarge,
                                 "application '{}' does not fit into a record of {} bytes",
@@ -161,13 +213,13 @@ Status DecisionService::run(Batch& batch, std::span<const Application> applicati
         instruments_->overloaded.add();
         return place.error();
     }
-    batch.policy = policy();
-    if (batch.policy == nullptr) {
+    batch.policies = policies();
+    if (batch.policies == nullptr) {
         return base::make_error(Reason::kNoPolicy, "no policy is in force yet; retry later");
     }
     batch.candidates.reserve(applications.size());
     for (const auto& application : applications) {
-        auto candidate = prepare(application, *batch.policy);
+        auto candidate = prepare(application, *batch.policies);
         if (candidate) {
             batch.candidates.push_back(*std::move(candidate));
             continue;
@@ -196,7 +248,7 @@ Result<std::vector<Decision>> DecisionService::decide(std::span<const Applicatio
     std::vector<Decision> decisions;
     decisions.reserve(batch.candidates.size());
     for (auto& candidate : batch.candidates) {
-        count(candidate.decision, batch.policy->policy());
+        count(candidate.decision, batch.policies->arms.front()->policy());
         decisions.push_back(std::move(candidate.decision));
     }
     return decisions;
@@ -213,7 +265,7 @@ Result<std::vector<Result<Decision>>> DecisionService::decide_each(
             results.emplace_back(*std::move(candidate.error));
             continue;
         }
-        count(candidate.decision, batch.policy->policy());
+        count(candidate.decision, batch.policies->arms.front()->policy());
         results.emplace_back(std::move(candidate.decision));
     }
     return results;

@@ -307,6 +307,7 @@ training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::
         out.features.insert(out.features.end(), features.begin(), features.end());
     }
     out.repeats = training_set::number_records(out.rows);
+    std::erase_if(out.stopped, [&](base::TimePoint time) { return time < from; });
     return out;
 }
 

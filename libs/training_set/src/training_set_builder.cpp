@@ -124,7 +124,7 @@ size_t number_records(std::vector<Row>& rows) {
 Result<TrainingSetBuilder> TrainingSetBuilder::create(
     const joiner::OutcomeJoiner& joiner, const domain::Product& product,
     dataset::FeatureSchema schema, const protected_attributes::ProtectedStore& store,
-    std::string split_salt, LateAttributes late_attributes) {
+    std::string split_salt, LateAttributes late_attributes, StoppedPeriods stopped_periods) {
     RAMPART_RETURN_IF_ERROR(domain::validate(product));
     if (schema.size() == 0) {
         return base::make_error(dataset::Reason::kNoFeatures,
@@ -143,6 +143,7 @@ Result<TrainingSetBuilder> TrainingSetBuilder::create(
     builder.schema_ = std::move(schema);
     builder.split_salt_ = std::move(split_salt);
     builder.late_attributes_ = late_attributes;
+    builder.stopped_periods_ = std::move(stopped_periods);
     return builder;
 }
 
@@ -230,6 +231,8 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t,
     set.group_names = catalog.groups();
     set.cell_names = catalog.cells();
     set.late_attributes = late_attributes_;
+    std::vector<domain::StoppedPeriod> stopped;
+    if (stopped_periods_) stopped = stopped_periods_();
     std::vector<std::string> identities;
     const auto add = [&](const LabeledExample& example) -> Status {
         const auto& application = example.decision.application;
@@ -237,6 +240,10 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t,
         const auto it = impacts.find(example.decision.id.value());
         const Reported* impact = it == impacts.end() ? nullptr : &it->second;
         if (kVault && reported && impact == nullptr) return base::ok();  // still to come
+        if (domain::is_stopped(stopped, example.decision.decided_at)) {
+            set.stopped.push_back(application.event_time);
+            return base::ok();
+        }
         if (set.rows.size() == limits::kMaxRows) {
             return base::make_error(dataset::Reason::kTooManyRows, "more than {} matured decisions",
                                     limits::kMaxRows);

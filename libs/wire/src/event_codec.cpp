@@ -1,16 +1,14 @@
 #include "rampart/wire/event_codec.hpp"
 
 #include <google/protobuf/arena.h>
-#include <google/protobuf/stubs/logging.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "rampart/base/limits.hpp"
+#include "parse_message.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/domain/reasons.hpp"
-#include "rampart/streaming/reasons.hpp"
 #include "rampart/v1/application.pb.h"
 #include "rampart/v1/decision.pb.h"
 #include "rampart/v1/erasure.pb.h"
@@ -25,7 +23,6 @@ namespace {
 using base::Result;
 using base::Status;
 using base::TimePoint;
-namespace limits = base::limits;
 
 Status read_time(std::string_view field, int64_t micros, TimePoint& out) {
     out = TimePoint::from_micros(micros);
@@ -47,25 +44,6 @@ class Scratch {
     google::protobuf::Arena arena_;
     Message* message_;
 };
-
-template <class Message>
-Status parse(std::string_view name, std::string_view bytes, Message& out) {
-    if (bytes.size() > limits::kMaxRecordBytes) {
-        return base::make_error(streaming::Reason::kRecordTooLarge,
-                                "{}: {} bytes; at most {} are allowed", name, bytes.size(),
-                                limits::kMaxRecordBytes);
-    }
-    // The error below is sufficient; protobuf would print its own message for each
-    // text that is not UTF-8.
-    static const google::protobuf::LogSilencer quiet;
-    if (!out.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        return base::make_error(
-            Reason::kNotAMessage,
-            "{} bytes are not a valid {}: truncated, corrupt or of another type", bytes.size(),
-            name);
-    }
-    return base::ok();
-}
 
 void write(const domain::Application& from, v1::Application& to) {
     to.set_application_id(from.id.value());

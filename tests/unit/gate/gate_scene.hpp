@@ -42,6 +42,34 @@ class MemoryRecords final : public RecordSource {
     }
     /// Makes the last record one of the person of the first.
     void return_last() { rows_.rows.back().person = rows_.rows.front().person; }
+    /// Lets rules alone decide the records of [from, to): nobody by chance.
+    void decide_by_rules(int64_t from, int64_t to) {
+        for (size_t i = 0; i < rows_.rows.size(); ++i) {
+            auto& row = rows_.rows[i];
+            if (row.event_time < at(from) || row.event_time >= at(to)) continue;
+            row.policy = domain::PolicyId("rules");
+            row.p_approve = 0;
+            row.approved = false;
+            row.label = row.impact = std::nullopt;
+        }
+    }
+    /// Leaves the records of [from, to) out, as training_set does with a stopped period.
+    void stop(int64_t from, int64_t to) {
+        training_set::VaultSet kept = rows_;
+        kept.rows.clear();
+        kept.features.clear();
+        for (size_t i = 0; i < rows_.rows.size(); ++i) {
+            const auto& row = rows_.rows[i];
+            if (row.event_time >= at(from) && row.event_time < at(to)) {
+                kept.stopped.push_back(row.event_time);
+                continue;
+            }
+            const auto features = rows_.features_of(i);
+            kept.rows.push_back(row);
+            kept.features.insert(kept.features.end(), features.begin(), features.end());
+        }
+        rows_ = std::move(kept);
+    }
     base::Result<training_set::ApplicantSet> applicants(base::TimePoint,
                                                         base::TimePoint) const override {
         return training_set::ApplicantSet{rows_.schema, {}, {}};

@@ -87,5 +87,66 @@ TEST_F(DecisionServiceUnit, CountsAPartitionThatIsGivenUpOnce) {
     EXPECT_EQ(service_.decide({&one, 1}).error().reason, "not_owner");
 }
 
+/// Champion and challenger, of P(approve) 1 and 0, about half of the people each.
+struct TwoArms {
+    std::shared_ptr<const model::LoadedPolicy> champion = support::constant_policy(1),
+                                               challenger = support::constant_policy(0);
+    domain::Assignment assignment{
+        "challenge", day(100), {{champion->id, 0.5}, {challenger->id, 0.5}}};
+};
+
+TEST_F(DecisionServiceUnit, APersonIsDecidedByThePolicyOfTheirArm) {
+    const TwoArms arms;
+    ASSERT_TRUE(service_.set_policy(arms.champion, false));
+    EXPECT_EQ(small_.decide(make_application(0, day(100))).arm, std::nullopt);
+    ASSERT_TRUE(service_.set_assignment(arms.assignment, {arms.challenger}));
+    EXPECT_EQ(service_.assignment(), "challenge");
+    EXPECT_EQ(service_.policy()->id(), arms.champion->id);
+    std::vector<domain::Application> batch;
+    for (int i = 1; i <= 100; ++i) batch.push_back(make_application(i, day(100)));
+    const decision::ArmKey key{"arm-key", "arm secret"};
+    int challenged = 0;
+    const auto decisions = service_.decide(batch).value();
+    for (const auto& decision : decisions) {
+        ASSERT_TRUE(decision.arm);
+        EXPECT_TRUE(decision::replay_arm(decision, arms.assignment, key));
+        EXPECT_EQ(decision.p_approve, decision.arm->number == 0 ? 1 : 0);
+        EXPECT_EQ(decision.certified, decision.arm->number == 1);
+        challenged += static_cast<int>(decision.arm->number);
+    }
+    EXPECT_GT(challenged, 30);
+    EXPECT_LT(challenged, 70);
+    service_.end_assignment();
+    EXPECT_EQ(service_.assignment(), "");
+    EXPECT_EQ(small_.decide(make_application(101, day(100))).arm, std::nullopt);
+    EXPECT_EQ(service_.find(domain::decision_id_of(batch[0].id))->arm->assignment, "challenge");
+}
+
+TEST_F(DecisionServiceUnit, AnotherChampionEndsTheAssignment) {
+    const TwoArms arms;
+    ASSERT_TRUE(service_.set_policy(arms.champion, false));
+    ASSERT_TRUE(service_.set_assignment(arms.assignment, {arms.challenger}));
+    ASSERT_TRUE(service_.set_policy(support::constant_policy(0.5), false));
+    EXPECT_EQ(service_.assignment(), "");
+    EXPECT_EQ(small_.decide(make_application(1, day(100))).arm, std::nullopt);
+}
+
+TEST_F(DecisionServiceUnit, PoliciesThatAreNotThoseOfTheArmsAreRefused) {
+    const TwoArms arms;
+    const auto reason = [&](const domain::Assignment& assignment, auto... challengers) {
+        return service_.set_assignment(assignment, {challengers...}).error().reason;
+    };
+    EXPECT_EQ(reason(arms.assignment, arms.challenger), "other_arms") << "there is no champion";
+    ASSERT_TRUE(service_.set_policy(arms.champion, false));
+    EXPECT_EQ(reason(arms.assignment), "other_arms");
+    EXPECT_EQ(reason(arms.assignment, arms.champion), "other_arms");
+    auto turned = arms.assignment;
+    std::swap(turned.arms[0], turned.arms[1]);
+    EXPECT_EQ(reason(turned, arms.champion), "other_arms") << "the champion's arm is not the first";
+    turned.arms[0].share = 0.6;
+    EXPECT_EQ(reason(turned, arms.champion), "bad_assignment");
+    EXPECT_EQ(service_.assignment(), "");
+}
+
 }  // namespace
 }  // namespace rampart::serving

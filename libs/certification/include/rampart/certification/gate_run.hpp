@@ -53,6 +53,7 @@ struct RunIdentity {
     /// Records decided after the day's exploration was spent: there candidate and reference are what
     /// they decide then.
     size_t without_exploration = 0;
+    size_t stopped = 0;  // left out because they were decided while a stop button was pressed
     /// Why an alarm of the test of logged probabilities is held to be false; then that test refuses
     /// no run. Empty: it was not acknowledged.
     std::string acknowledged_alarm{};

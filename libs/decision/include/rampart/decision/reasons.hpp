@@ -13,6 +13,8 @@ namespace rampart::decision {
     X(kGroupUnknown, kFailedPrecondition, "group_unknown", "Say which group the applicant is in.") \
     X(kMissingFeature, kInvalidArgument, "missing_feature",                                        \
       "Send every feature of the schema; null stands for a value that is not known.")              \
+    X(kOtherAssignment, kFailedPrecondition, "other_assignment",                                   \
+      "Give the assignment of arms that the decision names.")                                      \
     X(kReplayMismatch, kDataLoss, "replay_mismatch",                                               \
       "Restore the log from a copy, and find out who changed the decision.")                       \
     X(kUncertifiedPolicy, kFailedPrecondition, "uncertified_policy",                               \

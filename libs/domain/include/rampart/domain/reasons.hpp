@@ -10,6 +10,9 @@ namespace rampart::domain {
       "Send fewer or shorter features.")                                                         \
     X(kBadArm, kInvalidArgument, "bad_arm",                                                      \
       "Log the arm that the assignment's shares give for the draw.")                             \
+    X(kBadAssignment, kInvalidArgument, "bad_assignment",                                        \
+      "Declare 2 to 16 arms of different policies, the champion's first, with shares that "      \
+      "sum to 1.")                                                                               \
     X(kBadDraw, kInvalidArgument, "bad_draw",                                                    \
       "Log the draw, its window and the probabilities from which the action follows.")           \
     X(kBadFeatureValue, kOutOfRange, "bad_feature_value",                                        \

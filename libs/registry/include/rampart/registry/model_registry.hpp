@@ -17,6 +17,7 @@
 #include "rampart/domain/ids.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/registry/audit_log.hpp"
+#include "rampart/registry/deployment_log.hpp"
 #include "rampart/registry/promotion_log.hpp"
 
 namespace rampart::registry {
@@ -138,11 +139,40 @@ class ModelRegistry {
     std::optional<Promotion> live_at(base::TimePoint time) const;
     std::vector<Promotion> promotions() const;
 
+    // --- challengers and stop buttons, by the service's clock
+
+    /// Lets the assignment's policies decide side by side from now on; it ends the assignment in
+    /// force. `from` becomes `now`, or the time of the last such entry if that is later. The first
+    /// arm must be the champion's; each other policy needs a stored certificate, signed with `key`,
+    /// by which it could be promoted now. Repeating the assignment in force changes nothing.
+    ///
+    /// Fails with invalid_argument "bad_assignment"; failed_precondition "assignment_used" (another
+    /// one had its id), "no_champion", "stale_reference" (the first arm is not the champion's),
+    /// "not_certified"; not_found "unknown_model".
+    base::Result<AssignmentPeriod> start_assignment(domain::Assignment assignment,
+                                                    const base::VerifyingKey& key,
+                                                    base::TimePoint now, std::string_view actor);
+    /// Lets the champion alone decide. Fails with failed_precondition "no_assignment".
+    base::Result<AssignmentPeriod> end_assignment(base::TimePoint now, std::string_view actor);
+    std::vector<AssignmentPeriod> assignments() const;
+    std::optional<AssignmentPeriod> assignment_in_force() const;
+
+    /// Records that people stop a part of the service, before it stops. Returns the period that
+    /// lasts already, if the button is pressed. Never dated back: `from` is `now`, or the time of
+    /// the last such entry if that is later.
+    base::Result<domain::StoppedPeriod> press_stop(domain::StopKind kind, base::TimePoint now,
+                                                   std::string_view actor);
+    /// Records the end, after every node decides as before. Fails with failed_precondition
+    /// "not_stopped".
+    base::Result<domain::StoppedPeriod> release_stop(domain::StopKind kind, base::TimePoint now,
+                                                     std::string_view actor);
+    std::vector<domain::StoppedPeriod> stopped_periods() const;
+
     // --- keys
 
-    /// Stores the ids of the secret keys used in the store, by name, durably.
-    /// Repeating it changes nothing. Fails with failed_precondition "keys_recorded" if
-    /// other ids are stored.
+    /// Stores the ids of the secret keys used in the store, by name, durably. Repeating it changes
+    /// nothing; names that are new are added. Fails with failed_precondition "keys_recorded" if
+    /// other ids are stored, or more names.
     base::Status record_keys(const std::map<std::string, std::string>& ids, base::TimePoint now,
                              std::string_view actor);
     /// Returns the stored ids; empty: none.
@@ -151,7 +181,8 @@ class ModelRegistry {
     // --- audit
 
     /// Stores the record of an operator's request outside the registry's own actions, such as
-    /// accepting a gap in the log, durably. `action` must not be one of the registry's own.
+    /// accepting a gap in the log, durably. `action` must not be one of the registry's own; one of
+    /// DeploymentLog's is refused as "audit_entry".
     base::Status record_operation(base::TimePoint now, std::string_view actor,
                                   std::string_view action,
                                   std::map<std::string, std::string> details);

@@ -17,6 +17,8 @@ namespace rampart::registry {
       "Restore the audit log from a copy, and find out who changed it.")                          \
     X(kAuditTruncated, kDataLoss, "audit_truncated",                                              \
       "Restore the audit log from a copy, and find out who cut it.")                              \
+    X(kAssignmentUsed, kFailedPrecondition, "assignment_used",                                    \
+      "Give each assignment of arms an id of its own.")                                           \
     X(kBadNotice, kDataLoss, "bad_notice",                                                        \
       "Look at the topic of policies: another program wrote to it, or the record is "             \
       "damaged.")                                                                                 \
@@ -30,6 +32,7 @@ namespace rampart::registry {
     X(kChampionExists, kFailedPrecondition, "champion_exists",                                    \
       "Promote the policy with a certificate: the first policy is declared once.")                \
     X(kChampionPointer, kDataLoss, "champion_pointer", "Restore the registry from a copy.")       \
+    X(kDeploymentLog, kDataLoss, "deployment_log", "Restore the registry from a copy.")           \
     X(kEvidenceDigest, kDataLoss, "evidence_digest",                                              \
       "Restore the evidence file in the registry from a copy.")                                   \
     X(kEvidenceSize, kOutOfRange, "evidence_size", "Give the evidence of fewer records.")         \
@@ -43,6 +46,8 @@ namespace rampart::registry {
     X(kModelDigest, kDataLoss, "model_digest",                                                    \
       "Restore the model's file in the registry from a copy.")                                    \
     X(kModelSize, kOutOfRange, "model_size", "Train a model of fewer or smaller trees.")          \
+    X(kNoAssignment, kFailedPrecondition, "no_assignment",                                        \
+      "Start an assignment of arms first: the champion alone decides.")                           \
     X(kNoChampion, kFailedPrecondition, "no_champion",                                            \
       "Start the node once with `rampart serve`: it declares the first policy of the "            \
       "configuration.")                                                                           \
@@ -52,6 +57,8 @@ namespace rampart::registry {
       "Declare a rule with known probabilities, or promote the model with a certificate.")        \
     X(kNotCertified, kFailedPrecondition, "not_certified",                                        \
       "Promote by a certificate whose verdict is CERTIFIED.")                                     \
+    X(kNotStopped, kFailedPrecondition, "not_stopped",                                            \
+      "Release a stop button that is pressed: this one is not.")                                  \
     X(kNothingToRollBackTo, kFailedPrecondition, "nothing_to_roll_back_to",                       \
       "Promote another policy: there is none before the first.")                                  \
     X(kOtherModel, kFailedPrecondition, "other_model", "Give the certificate of this model.")     \

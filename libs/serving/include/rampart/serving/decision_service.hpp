@@ -11,6 +11,7 @@
 #include "rampart/base/clock.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/decision/arm.hpp"
 #include "rampart/decision/decider.hpp"
 #include "rampart/decision_log/decision_log.hpp"
 #include "rampart/domain/decision.hpp"
@@ -38,6 +39,7 @@ struct DecisionServiceOptions {
     std::function<base::Status(std::span<const domain::Override>)> on_overrides{};
     domain::Product product;
     decision::DrawKey draw_key;
+    decision::ArmKey arm_key{};                       // empty: no challenger may decide here
     int cool_off_days = domain::kDefaultCoolOffDays;  // decision::CoolOff; the same on all nodes
     EventWindow event_window{};
     /// Whether the clock may be wrong, so that no event time is held against it. Empty: never.
@@ -59,8 +61,8 @@ struct DecisionServiceDeps {
     runtime::Health& health;
 };
 
-/// Decides applications, one policy at a time, and takes in outcomes, for the partitions that this
-/// node owns.
+/// Decides applications, by the champion or by the policy of the person's arm, and takes in
+/// outcomes, for the partitions that this node owns.
 ///
 /// Lifecycle: open() opens the log of decisions (decision_log::DecisionLog); set_policy() makes it
 /// ready. A decision is in the topic of decisions, durably, and has been read back as one that
@@ -90,11 +92,24 @@ class DecisionService {
     /// "group_blind_service" (the policy reads a group, the service may not) and those of
     /// PolicyInForce::create.
     base::Status set_policy(std::shared_ptr<const model::LoadedPolicy> policy, bool certified);
-    /// nullptr: none yet.
+    /// Returns the champion; nullptr: none yet.
     std::shared_ptr<const decision::PolicyInForce> policy() const;
 
-    /// 1 to limits::kMaxBatch applications, all decided by one policy, answered in their order, or
-    /// none: an error names its application. already_exists "application_differs": decided before
+    /// Lets each person be decided by the policy of their arm from the next request on, until
+    /// end_assignment() or another champion. `challengers`: certified policies of the second arm
+    /// and those behind it; the first is that of policy(). Decisions name their arm. Errors:
+    /// domain::validate's; failed_precondition "other_arms" (policies are not those of the arms, or
+    /// there is no key for arms), "group_blind_service"; those of PolicyInForce::create.
+    base::Status set_assignment(
+        const domain::Assignment& assignment,
+        const std::vector<std::shared_ptr<const model::LoadedPolicy>>& challengers);
+    /// Lets the champion alone decide.
+    void end_assignment();
+    /// Returns the id of the assignment by which is decided; empty: the champion alone decides.
+    std::string assignment() const;
+
+    /// 1 to limits::kMaxBatch applications, all decided by one policy or by the arms of one
+    /// assignment, answered in their order, or none: an error names its application. already_exists "application_differs": decided before
     /// with other content; failed_precondition "not_owner": another node decides for its partition,
     /// "fenced": another node has just taken it over; out_of_range
     /// "event_time_outside": see EventWindow, not of what was decided before; unavailable
@@ -160,13 +175,18 @@ class DecisionService {
 
   private:
     struct Candidate;
+    struct Policies;
     class Batch;
     struct Instruments;
     DecisionService(DecisionServiceOptions options, DecisionServiceDeps deps);
 
     EventWindow event_window() const;
     base::Result<Candidate> prepare(const domain::Application& application,
-                                    const decision::PolicyInForce& policy) const;
+                                    const Policies& policies) const;
+    base::Result<std::shared_ptr<const decision::PolicyInForce>> in_force(
+        std::shared_ptr<const model::LoadedPolicy> policy, bool certified) const;
+    std::shared_ptr<const Policies> policies() const;
+    void swap(std::shared_ptr<const Policies> next);
     base::Status run(Batch& batch, std::span<const domain::Application> applications);
     base::Status ready() const;
     void count(const domain::Decision& decision, const model::Policy& policy);
@@ -180,7 +200,7 @@ class DecisionService {
     Admission admission_;
 
     mutable std::mutex policy_mutex_;  // held to copy a pointer, no longer
-    std::shared_ptr<const decision::PolicyInForce> policy_;
+    std::shared_ptr<const Policies> policies_;
 };
 
 }  // namespace rampart::serving

@@ -19,6 +19,8 @@ namespace rampart::serving {
       "Send the time when the outcome showed, in UTC.")                                     \
     X(kObservedInFuture, kOutOfRange, "observed_in_future",                                 \
       "Send outcomes when they show; set event_time.max_ahead_days for a replay.")          \
+    X(kOtherArms, kFailedPrecondition, "other_arms",                                        \
+      "Give the champion's arm first, a policy for each other arm, and a key for arms.")    \
     X(kOverloaded, kResourceExhausted, "overloaded",                                        \
       "Try again later, or send fewer applications at once.")                               \
     X(kUnknownDecision, kNotFound, "unknown_decision",                                      \

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include "rampart/dataset/feature_schema.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/domain/product.hpp"
+#include "rampart/domain/stopped_period.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/protected_attributes/store.hpp"
 
@@ -85,6 +87,8 @@ struct DecisionSet {
     LateAttributes late_attributes = LateAttributes::kMissing;
     size_t late = 0;     // rows whose attributes were others, or not known, when they were decided
     size_t repeats = 0;  // rows that are repeats
+    /// Event times of matured decisions that were made in a stopped period, and are no rows.
+    std::vector<base::TimePoint> stopped{};
     /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read, groups,
     /// and whether it is a repeat, a referral and its answer: the same digest is the same set.
     base::Digest digest;
@@ -113,12 +117,19 @@ struct ApplicantSet {
 /// person) lies in the upper 40 %.
 bool in_vault(std::string_view split_salt, const domain::PersonId& person);
 
+/// Returns the periods in which people had stopped a part of the service. A period that has begun
+/// is never moved or taken away, so that a set as known at a time stays the same.
+using StoppedPeriods = std::function<std::vector<domain::StoppedPeriod>()>;
+
 /// Builds sets from the content of joiner and protected store; both must outlive it. Thread safe.
 ///
 /// Features are encoded by decision::encode_row, so that a training row is the row that was, or
 /// would have been, served; but features that the schema lacks are left aside and those that an
 /// application lacks are missing (NaN), so that old decisions serve a schema that has changed
 /// since. A value that does not fit its feature is encode_row's error, with the decision's id.
+///
+/// What was decided in a stopped period is no row, whatever it was: it is counted. It is still the
+/// first decision of its window, so that later ones with its draw are repeats.
 class TrainingSetBuilder {
   public:
     /// Errors: invalid_argument "bad_split_salt": under 16 bytes; "no_features": empty schema;
@@ -126,7 +137,8 @@ class TrainingSetBuilder {
     static base::Result<TrainingSetBuilder> create(
         const joiner::OutcomeJoiner& joiner, const domain::Product& product,
         dataset::FeatureSchema schema, const protected_attributes::ProtectedStore& store,
-        std::string split_salt, LateAttributes late_attributes = LateAttributes::kMissing);
+        std::string split_salt, LateAttributes late_attributes = LateAttributes::kMissing,
+        StoppedPeriods stopped_periods = {});
 
     /// Returns the development set as known at `t`: decisions whose label had matured; with `from`
     /// only those about applications of that event time or later, whose outcomes alone are read.
@@ -158,6 +170,7 @@ class TrainingSetBuilder {
     dataset::FeatureSchema schema_;
     std::string split_salt_;
     LateAttributes late_attributes_ = LateAttributes::kMissing;
+    StoppedPeriods stopped_periods_;  // empty: there are none
 };
 
 enum class GroupBy {

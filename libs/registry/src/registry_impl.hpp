@@ -1,0 +1,51 @@
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "certificate_check.hpp"
+#include "document_store.hpp"
+#include "rampart/base/limits.hpp"
+#include "rampart/registry/model_registry.hpp"
+#include "rampart/registry/reasons.hpp"
+#include "registry_store.hpp"
+
+namespace rampart::registry {
+
+inline constexpr size_t kMaxEvidenceBytes = size_t{1} << 30;
+
+/// What a registry holds open, and the checks that several of its changes share.
+struct ModelRegistry::Impl {
+    explicit Impl(const std::filesystem::path& folder)
+        : models(folder / "models", "model",
+                 {Reason::kModelSize, Reason::kUnknownModel, Reason::kModelDigest}, ".rmp",
+                 base::limits::kMaxModelFileBytes),
+          certificates(
+              folder / "certificates", "certificate",
+              {Reason::kCertificateSize, Reason::kUnknownCertificate, Reason::kCertificateDigest},
+              ".cert", base::limits::kMaxCertificateBytes),
+          evidence(folder / "evidence", "evidence",
+                   {Reason::kEvidenceSize, Reason::kUnknownEvidence, Reason::kEvidenceDigest},
+                   ".jsonl", kMaxEvidenceBytes) {}
+
+    base::Result<std::string> file(const domain::PolicyId& id) const;
+    base::Result<model::LoadedPolicy> load(const domain::PolicyId& id) const;
+    base::Result<CertificateInfo> keep(const Proof& proof, const VerifiedCertificate& verified,
+                                       base::TimePoint now);
+    base::Result<std::vector<std::string>> ledger() const;
+    base::Status check_charged(const VerifiedCertificate& verified) const;
+    base::Status check_promotable(const domain::PolicyId& candidate,
+                                  const VerifiedCertificate& verified) const;
+    base::Result<std::vector<CertificateInfo>> certificate_infos() const;
+    base::Status check_challenger(const domain::PolicyId& policy,
+                                  const base::VerifyingKey& key) const;
+    base::Status check_arms(const domain::Assignment& assignment,
+                            const base::VerifyingKey& key) const;
+
+    DocumentStore models, certificates, evidence;
+    std::unique_ptr<RegistryStore> store;
+    mutable std::mutex mutex;  // guards store
+};
+
+}  // namespace rampart::registry

@@ -1,0 +1,153 @@
+// Challengers and stop buttons in a registry on the disk.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "rampart/registry/model_registry.hpp"
+#include "unit/registry/gate_run.hpp"
+
+namespace rampart::registry {
+namespace {
+
+namespace fs = std::filesystem;
+using domain::StopKind;
+using testing::at;
+using testing::must;
+
+std::string policy_file(double value, bool learned) {
+    const auto schema =
+        dataset::FeatureSchema::create({{"score", dataset::FeatureKind::kNumeric, {}}}).value();
+    model::LearnedLink link;
+    link.ensemble.base_score = value;
+    const model::BootstrapLink rule{"score", {{0, 0.2}, {1, value}}, 0.5};
+    const auto policy = learned ? model::Policy::create(schema, {link}, {}, {})
+                                : model::Policy::create(schema, {rule}, {}, {});
+    return model::encode_model_file(policy.value());
+}
+
+/// A registry with a first policy, in charge from second 10, a certified candidate `a_` and one
+/// without a certificate, `b_`.
+class Deployments : public ::testing::Test {
+  protected:
+    Deployments()
+        : folder_(fs::path(::testing::TempDir()) /
+                  ("deployments" + base::to_hex(base::random_bytes(8)))) {
+        reopen();
+        first_ = must(registry_->register_model(policy_file(0.8, false), at(5), "anna"));
+        a_ = must(registry_->register_model(policy_file(0.1, true), at(5), "anna"));
+        b_ = must(registry_->register_model(policy_file(0.2, true), at(5), "anna"));
+        EXPECT_TRUE(registry_->bootstrap_champion(first_, at(10), "anna"));
+        run_ = testing::run_gate(a_.value(), first_.value(), key_);
+        EXPECT_TRUE(registry_->append_ledger_entries(0, run_.ledger, at(11), "gate"));
+        EXPECT_TRUE(registry_->store_certificate(proof(), at(11), "gate"));
+    }
+    ~Deployments() override {
+        registry_.reset();
+        fs::remove_all(folder_);
+    }
+    void reopen() {
+        registry_.reset();
+        registry_ = must(ModelRegistry::open(folder_));
+    }
+    Proof proof() const { return {run_.files.certificate, run_.files.evidence, key_.public_key()}; }
+    domain::Assignment assignment(const std::string& id, const domain::PolicyId& challenger,
+                                  double share = 0.1) const {
+        return {id, {}, {{first_, 1 - share}, {challenger, share}}};
+    }
+    base::Result<AssignmentPeriod> start(const domain::Assignment& one, int64_t second) {
+        return registry_->start_assignment(one, key_.public_key(), at(second), "anna");
+    }
+    std::string refusal(const domain::Assignment& one) {
+        const auto head = registry_->audit_head();
+        const auto started = start(one, 20);
+        EXPECT_EQ(registry_->audit_head(), head);
+        return started ? "" : started.error().reason;
+    }
+
+    fs::path folder_;
+    const base::SigningKey key_ = base::SigningKey::generate();
+    std::unique_ptr<ModelRegistry> registry_;
+    domain::PolicyId first_, a_, b_;
+    testing::GateRun run_;
+};
+
+TEST_F(Deployments, AnAssignmentIsOnRecordWithItsTimesAndOutlivesARestart) {
+    const auto started = must(start(assignment("one", a_), 20));
+    EXPECT_EQ(started.assignment.from, at(20));
+    EXPECT_EQ(started.who, "anna");
+    EXPECT_EQ(must(start(assignment("one", a_), 25)), started) << "said twice";
+    const auto more = must(start(assignment("two", a_, 0.3), 30));
+    reopen();
+    EXPECT_EQ(registry_->assignment_in_force(), more);
+    ASSERT_EQ(registry_->assignments().size(), 2u);
+    EXPECT_EQ(registry_->assignments()[0].to, at(30));
+    EXPECT_EQ(must(registry_->end_assignment(at(15), "bert")).to, at(30)) << "never dated back";
+    EXPECT_EQ(registry_->assignment_in_force(), std::nullopt);
+    EXPECT_EQ(registry_->end_assignment(at(40), "bert").error().reason, "no_assignment");
+    EXPECT_EQ(refusal(assignment("one", a_)), "assignment_used");
+    EXPECT_TRUE(registry_->verify_audit());
+}
+
+TEST_F(Deployments, OnlyCertifiedPoliciesAreChallengersOfTheChampion) {
+    EXPECT_EQ(refusal(assignment("one", b_)), "not_certified");
+    EXPECT_EQ(refusal(assignment("one", domain::PolicyId(std::string(64, '0')))), "unknown_model");
+    domain::Assignment turned = assignment("one", a_);
+    std::swap(turned.arms[0], turned.arms[1]);
+    EXPECT_EQ(refusal(turned), "stale_reference");
+    EXPECT_EQ(refusal(assignment("one", a_, 1.5)), "bad_assignment");
+    const auto other = base::SigningKey::generate();
+    EXPECT_EQ(registry_->start_assignment(assignment("one", a_), other.public_key(), at(20), "anna")
+                  .error()
+                  .reason,
+              "certificate_invalid");
+}
+
+TEST_F(Deployments, AnotherChampionEndsTheAssignmentAndSpendsTheCertificate) {
+    must(start(assignment("one", a_), 20));
+    must(registry_->promote(a_, proof(), at(30), "anna"));
+    EXPECT_EQ(registry_->assignment_in_force(), std::nullopt);
+    EXPECT_EQ(registry_->assignments()[0].to, at(30));
+    must(registry_->rollback(at(40), "anna", "it did harm"));
+    EXPECT_EQ(refusal(assignment("two", a_)), "certificate_spent");
+}
+
+TEST_F(Deployments, AStopIsOnRecordFromNowToNowWhateverTheClockSays) {
+    const auto pressed = must(registry_->press_stop(StopKind::kRulesOnly, at(20), "anna"));
+    EXPECT_EQ(must(registry_->press_stop(StopKind::kRulesOnly, at(22), "bert")), pressed);
+    must(registry_->press_stop(StopKind::kReferAll, at(15), "bert"));
+    reopen();
+    EXPECT_EQ(must(registry_->release_stop(StopKind::kRulesOnly, at(30), "anna")).to, at(30));
+    EXPECT_EQ(registry_->release_stop(StopKind::kRulesOnly, at(31), "anna").error().reason,
+              "not_stopped");
+    const std::vector<domain::StoppedPeriod> expected{
+        {at(20), at(30), StopKind::kRulesOnly, "anna"},
+        {at(20), std::nullopt, StopKind::kReferAll, "bert"}};
+    EXPECT_EQ(registry_->stopped_periods(), expected);
+    EXPECT_TRUE(registry_->verify_audit());
+}
+
+TEST_F(Deployments, NoOtherRecordIsTakenForOneOfThem) {
+    for (const std::string_view action :
+         {DeploymentLog::kStartAssignment, DeploymentLog::kEndAssignment, DeploymentLog::kPressStop,
+          DeploymentLog::kReleaseStop}) {
+        EXPECT_EQ(registry_->record_operation(at(20), "anna", action, {{"kind", "rules_only"}})
+                      .error()
+                      .reason,
+                  "audit_entry");
+    }
+    EXPECT_TRUE(registry_->stopped_periods().empty());
+}
+
+TEST_F(Deployments, KeysThatAreNewAreAddedToThoseOnRecord) {
+    const std::map<std::string, std::string> draw{{"draw", "0123"}},
+        both{{"arm", "4567"}, {"draw", "0123"}};
+    ASSERT_TRUE(registry_->record_keys(draw, at(12), "test"));
+    ASSERT_TRUE(registry_->record_keys(both, at(13), "test"));
+    EXPECT_EQ(registry_->recorded_keys(), both);
+    EXPECT_EQ(registry_->record_keys(draw, at(14), "test").error().reason, "keys_recorded");
+    reopen();
+    EXPECT_EQ(registry_->recorded_keys(), both);
+}
+
+}  // namespace
+}  // namespace rampart::registry
