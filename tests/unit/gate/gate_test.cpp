@@ -159,6 +159,28 @@ TEST_F(GateScene, AFurtherLookIsAllowedOnlyWhereConfiguredAndIsNotCharged) {
     EXPECT_EQ(ledger().spent(), spent);
 }
 
+TEST_F(GateScene, ACorrectedOutcomeEndsAFurtherLookWhichIsAnsweredLikeOneThatDidNotPass) {
+    settings.look_again = true;
+    settings.config.runs_per_epoch = 4;
+    test(submission("worse", kHalf));
+    const double spent = ledger().spent();
+    records.correct_outcome(10, product);
+    const auto answer = test(submission("worse", kAll));
+    EXPECT_EQ(answer.result.verdict, Verdict::kNoSolutionFound);
+    EXPECT_EQ(answer.result.reason + answer.result.message, "") << "why would tell of the vault";
+    EXPECT_EQ(answer.name, "e1r1l1");
+    EXPECT_EQ(answer.certificate, "");
+    EXPECT_EQ(ledger().spent(), spent);
+    EXPECT_EQ(ledger().runs_left(), 2u) << "the look counts";
+    const auto last = certification::decode_ledger_entry(store.ledger.back()).value();
+    const auto& closing = std::get<certification::Closing>(last.body);
+    EXPECT_TRUE(closing.note.starts_with("abandoned: 1 of the ")) << closing.note;
+    // it is not continued: the candidate may be proposed as a run of its own, which is charged
+    EXPECT_FALSE(gate()->allows_further_look({"worse", "reference"}).value());
+    EXPECT_EQ(test(submission("worse", kAll + 1)).name, "e1r2");
+    EXPECT_GT(ledger().spent(), spent);
+}
+
 TEST_F(GateScene, TheAnchorIsTheFirstReferenceOfTheEpoch) {
     settings.anchor = true;
     ASSERT_FALSE(test(submission("better", kHalf)).certificate.empty());

@@ -1,0 +1,172 @@
+// Lenders who live through two years of weekly runs with the real loop: decisions, joiner, trainer,
+// gate, registry and monitor of one node on event time. Customers return, outcomes are late or
+// corrected, attributes come late, persons are erased, epochs end, processes are killed. By the
+// truth, which is known, the certificates of an epoch are false with probability at most delta.
+//
+// RAMPART_YEARS_SEEDS=20 lives 20 lives of 104 weeks; by default there is one short one.
+// RAMPART_YEARS_KEEP: a folder that keeps what was found of each seed, so that a run that was broken
+// off goes on; another program begins anew.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/base/file.hpp"
+#include "statistical/years/auditor.hpp"
+#include "support/binomial.hpp"
+
+namespace rampart::years {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr double kDelta = 0.1;  // gate.delta_epoch by default
+
+fs::path scratch(const std::string& name) {
+    return fs::path(testing::TempDir()) / fmt::format("years.{}.{}", ::getpid(), name);
+}
+
+int seeds() {
+    const char* text = std::getenv("RAMPART_YEARS_SEEDS");
+    return text == nullptr ? 0 : std::max(0, std::atoi(text));
+}
+
+/// Returns the file that keeps the findings of a seed for this very program; empty: none is kept.
+fs::path kept(uint64_t seed) {
+    const char* folder = std::getenv("RAMPART_YEARS_KEEP");
+    if (folder == nullptr) return {};
+    static const std::string program =
+        base::sha256(base::read_file("/proc/self/exe", size_t{1} << 30).value())
+            .hex()
+            .substr(0, 16);
+    fs::create_directories(folder);
+    return fs::path(folder) / fmt::format("{}-{}", program, seed);
+}
+
+std::optional<Findings> live_through(uint64_t seed) {
+    const auto file = kept(seed);
+    if (!file.empty() && fs::exists(file)) {
+        if (auto known = decode(base::read_file(file, 1 << 20).value())) return known;
+    }
+    Lender lender(life_of(seed), scratch(std::to_string(seed)));
+    const auto lived = lender.live();
+    EXPECT_TRUE(lived) << "seed " << seed << ": " << lived.error().message;
+    if (!lived) return std::nullopt;
+    const auto found = audit(lender);
+    EXPECT_TRUE(found) << "seed " << seed << ": " << found.error().message;
+    if (!found) return std::nullopt;
+    if (!file.empty() && !base::write_file_atomically(file, encode(*found)))
+        ADD_FAILURE() << "cannot keep " << file;
+    return *found;
+}
+
+void print(const std::string& name, const Findings& f) {
+    std::printf("%-4s %-18s %5s %6d %5d %7d %5d %9d %5d %6d %6d %5d\n", name.c_str(),
+                f.world.c_str(), f.look_again != 0 ? "yes" : "no", f.epochs, f.runs, f.charged,
+                f.looks, f.certified, f.false_vault, f.false_others, f.false_epochs, f.first_week);
+    std::fflush(stdout);
+}
+
+void print_head() {
+    std::printf("%-4s %-18s %5s %6s %5s %7s %5s %9s %5s %6s %6s %5s\n", "seed", "world", "again",
+                "epochs", "runs", "charged", "looks", "certified", "false", "others", "epochs",
+                "first");
+}
+
+void print_counts(const char* title, const std::map<std::string, int>& counts) {
+    std::printf("%s:", title);
+    for (const auto& [name, n] : counts) std::printf(" %s %d;", name.c_str(), n);
+    std::printf("\n");
+}
+
+void print_first_weeks(std::vector<int> weeks, size_t lives) {
+    std::sort(weeks.begin(), weeks.end());
+    std::printf("lives with a certificate: %zu of %zu", weeks.size(), lives);
+    if (!weeks.empty()) {
+        std::printf("; weeks to the first: median %d, %d to %d", weeks[weeks.size() / 2],
+                    weeks.front(), weeks.back());
+    }
+    std::printf("\n");
+}
+
+TEST(Years, OfWeeklyRunsCertifyFalselyInAtMostTheirShareOfEpochs) {
+    if (seeds() == 0) GTEST_SKIP() << "RAMPART_YEARS_SEEDS is not set";
+    Findings sum;
+    sum.world = "all";
+    std::map<std::string, std::vector<int>> first_weeks;
+    std::map<std::string, size_t> lives;
+    print_head();
+    for (int seed = 1; seed <= seeds(); ++seed) {
+        const auto found = live_through(static_cast<uint64_t>(seed));
+        if (!found) continue;
+        print(std::to_string(seed), *found);
+        sum.epochs += found->epochs, sum.runs += found->runs, sum.charged += found->charged;
+        sum.looks += found->looks, sum.certified += found->certified;
+        sum.false_vault += found->false_vault, sum.false_others += found->false_others;
+        sum.false_epochs += found->false_epochs;
+        for (const auto& [reason, n] : found->refusals) sum.refusals[reason] += n;
+        for (const auto& [event, n] : found->events) sum.events[event] += n;
+        ++lives[found->world];
+        if (found->first_week > 0) first_weeks[found->world].push_back(found->first_week);
+    }
+    print("all", sum);
+    print_counts("refused or ended", sum.refusals);
+    print_counts("events", sum.events);
+    for (const auto& [world, n] : lives) {
+        std::printf("%s: ", world.c_str());
+        print_first_weeks(first_weeks[world], n);
+    }
+    std::printf("epochs with a false certificate: %d of %d, red from %d\n", sum.false_epochs,
+                sum.epochs, sum.epochs > 0 ? test::red_from(sum.epochs, kDelta) : 0);
+    ASSERT_GT(sum.epochs, 0);
+    EXPECT_FALSE(test::red(sum.false_epochs, sum.epochs, kDelta));
+    EXPECT_GT(sum.certified, 0);
+}
+
+TEST(Years, ALifeWithCrashesComesToTheSameAsOneWithout) {
+    Life life = life_of(5);  // with further looks
+    life.weeks = 32;
+    Lender wild(life, scratch("wild"));
+    life.crashes = false;
+    Lender calm(life, scratch("calm"));
+    const auto lived = wild.live();
+    ASSERT_TRUE(lived) << lived.error().message;
+    ASSERT_TRUE(calm.live());
+    EXPECT_GT(wild.events().crashes, 0);
+    EXPECT_GT(wild.events().reopened, 0);
+    EXPECT_EQ(wild.node().state_hash().value().hex(), calm.node().state_hash().value().hex());
+    const auto found = audit(wild);
+    ASSERT_TRUE(found) << found.error().message;
+    print_head();
+    print("5", *found);
+    print_counts("refused or ended", found->refusals);
+    print_counts("events", found->events);
+    EXPECT_GT(found->certified, 0);
+    EXPECT_EQ(found->false_epochs, 0);
+}
+
+TEST(Years, FindingsReadBackAsTheyWereWritten) {
+    Findings one;
+    one.world = "good";
+    one.epochs = 3;
+    one.refusals = {{"low_power", 7}};
+    one.events = {{"erased", 2}};
+    const auto read = decode(encode(one));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(encode(*read), encode(one));
+    EXPECT_FALSE(decode("world=good"));
+}
+
+}  // namespace
+}  // namespace rampart::years
+
+int main(int argc, char** argv) {
+    if (argc == 4 && std::string_view(argv[1]) == "--advance") {
+        const auto to = rampart::base::TimePoint::from_micros(std::atoll(argv[3]));
+        return rampart::years::advance_once(argv[2], to) ? 0 : 1;
+    }
+    testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}
