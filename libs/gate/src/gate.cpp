@@ -245,7 +245,7 @@ Result<bool> Gate::allows_further_look(const PolicyPair& pair) const {
 
 Status Gate::abandon_open_run(DeltaLedger& ledger, std::string_view why, TimePoint t) {
     RAMPART_TRY(const auto closing, ledger.next_closing(certification::Verdict::kNoSolutionFound,
-                                                        "", fmt::format("abandoned: {}", why), t));
+                                                        "", std::string(why), t));
     return write_entry(ledger, closing, t);
 }
 
@@ -276,8 +276,10 @@ Result<Answer> Gate::run_test(const Submission& run, const certification::Prepar
     const auto sealed = certification::run(prepared, ticket, outcomes.impact, outcomes.label);
     if (!sealed) {
         if (!training::is_about_data(sealed.error())) return sealed.error();
-        RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, sealed.error().message, run.at));
         // why is in the ledger: it depends on the vault, so that an answer may not have it
+        const auto why =
+            fmt::format("{}{}", certification::kEndedByOutcomes, sealed.error().message);
+        RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, why, run.at));
         return Answer{{certification::Verdict::kNoSolutionFound, "", ""}, "", name};
     }
     RAMPART_TRY(const auto files,
@@ -310,7 +312,7 @@ Result<Answer> Gate::test(const Submission& run) {
         // A run that crashed and can't be finished as it was registered. Its charge stays; this one
         // is a new run.
         RAMPART_RETURN_IF_ERROR(abandon_open_run(
-            ledger, "settings or data are not those it was registered for", run.at));
+            ledger, "abandoned: settings or data are not those it was registered for", run.at));
         RAMPART_TRY(checked, check());
     }
     if (!checked.prepared) {

@@ -174,7 +174,8 @@ size_t Lender::somebody_new(int week) {
 size_t Lender::someone_who_returns() {
     ++events_.returned;
     if (random_.bernoulli(0.5)) return random_.below(persons_.size());
-    const size_t lately = std::min<size_t>(booked_.size(), size_t{8} * 100);
+    const size_t lately =
+        std::min<size_t>(booked_.size(), size_t{8} * static_cast<size_t>(life_.applications));
     for (int tries = 0; tries < 50; ++tries) {
         const auto& one = booked_[booked_.size() - 1 - random_.below(lately)];
         const auto& person = persons_[one.person];
@@ -304,6 +305,10 @@ Status Lender::crash(int week) {
         if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
             return failure("crash", "the process failed before it was killed");
         ++events_.crashes;
+        RAMPART_TRY(const auto store,
+                    retraining::RunStore::open(folder_ / "store" / "trainer", true));
+        RAMPART_TRY(const auto started, store.started());
+        events_.crashed_runs += started.has_value();
     }
     return base::ok();
 }

@@ -20,7 +20,7 @@ struct Life {
     bool look_again = false;
     double min_power = 0.5;
     int weeks = 104;
-    int applications = 100;  // a week
+    int applications = 70;  // a week
     bool crashes = true;
 };
 /// Returns the life of the n-th seed: the worlds in turn, with further looks or without, with
