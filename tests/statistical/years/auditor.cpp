@@ -65,7 +65,7 @@ Result<Account> account_of(rampartd::Node& node) {
 
 class Auditor {
   public:
-    explicit Auditor(Lender& lender) : lender_(lender), node_(lender.node()) {}
+    Auditor(Lender& lender, Truth truth) : lender_(lender), truth_(truth), node_(lender.node()) {}
 
     Result<Findings> findings() {
         RAMPART_TRY(account_, account_of(node_));
@@ -217,8 +217,7 @@ class Auditor {
     /// Returns whether a group is worse off: of the vault's people; of the people they came from.
     Result<std::pair<bool, bool>> is_false(const retraining::RunRecord& run,
                                            const std::vector<size_t>& vault) {
-        const World world = lender_.life().world;
-        if (nothing_is_better(world)) return std::pair(true, true);
+        if (nothing_is_better(truth_.world)) return std::pair(true, true);
         RAMPART_TRY(const auto candidate,
                     node_.registry().load_model(domain::PolicyId(run.candidate)));
         RAMPART_TRY(const auto reference,
@@ -228,7 +227,7 @@ class Auditor {
             RAMPART_TRY(const auto row, decision::encode_row(application, node_.settings().schema));
             return (candidate.policy.evaluate(row, std::nullopt).approve -
                     reference.policy.evaluate(row, std::nullopt).approve) *
-                   impact_of_approval(world, male, score, turned);
+                   impact_of_approval(truth_.world, male, score, turned || truth_.turned);
         };
         std::pair<bool, bool> wrong;
         for (const bool male : {false, true}) {
@@ -255,6 +254,7 @@ class Auditor {
     }
 
     Lender& lender_;
+    const Truth truth_;
     rampartd::Node& node_;
     Account account_;
     std::set<uint32_t> false_epochs_;
@@ -280,7 +280,9 @@ void visit(F& f, const Visit& with) {
 
 }  // namespace
 
-Result<Findings> audit(Lender& lender) { return Auditor(lender).findings(); }
+Result<Findings> audit(Lender& lender, std::optional<Truth> truth) {
+    return Auditor(lender, truth.value_or(Truth{lender.life().world})).findings();
+}
 
 std::string encode(const Findings& findings) {
     std::string line = "world=" + findings.world;

@@ -26,9 +26,16 @@ struct Findings {
     std::map<std::string, int> events;
 };
 
+/// The truth by which certificates are judged.
+struct Truth {
+    World world = World::kGood;
+    bool turned = false;  // also of what was decided before the turn
+};
+
 /// Checks a life's ledger, audit log and certificates against the lender's books, record by record,
-/// and judges each certificate by the truth. Errors: what does not agree.
-base::Result<Findings> audit(Lender& lender);
+/// and judges each certificate by the truth: by default that of the life. Errors: what does not
+/// agree.
+base::Result<Findings> audit(Lender& lender, std::optional<Truth> truth = std::nullopt);
 
 std::string encode(const Findings& findings);  // one line
 std::optional<Findings> decode(const std::string& line);
