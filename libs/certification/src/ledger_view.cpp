@@ -11,6 +11,12 @@ bool is_about(const LedgerView::Run& run, const PolicyPair& pair) {
            run.registration.reference_id == pair.reference;
 }
 
+/// Returns whether the run was closed with an answer, and not because it could not be continued.
+bool is_answered(const LedgerView::Run& run) {
+    return run.closing &&
+           (!run.closing->certificate.empty() || run.closing->note.starts_with(kEndedByOutcomes));
+}
+
 }  // namespace
 
 std::string certificate_name(const Registration& run) {
@@ -68,8 +74,7 @@ const LedgerView::Run* LedgerView::answered_run(const PolicyPair& pair, base::Ti
                                                 uint32_t first_epoch) const {
     const auto found = std::find_if(runs_.begin(), runs_.end(), [&](const Run& run) {
         return is_about(run, pair) && run.registration.at == at &&
-               run.registration.epoch >= first_epoch && run.closing &&
-               !run.closing->certificate.empty();
+               run.registration.epoch >= first_epoch && is_answered(run);
     });
     return found == runs_.end() ? nullptr : &*found;
 }

@@ -32,7 +32,7 @@ Status Protocol::write_entry(DeltaLedger& ledger, const std::string& entry, Time
 
 Status Protocol::abandon_open_run(DeltaLedger& ledger, std::string_view why, TimePoint t) const {
     RAMPART_TRY(const auto closing, ledger.next_closing(certification::Verdict::kNoSolutionFound,
-                                                        "", fmt::format("abandoned: {}", why), t));
+                                                        "", std::string(why), t));
     return write_entry(ledger, closing, t);
 }
 
@@ -64,8 +64,10 @@ Result<Answer> Protocol::run_test(const certification::PreparedRun& prepared,
     const auto sealed = certification::run(prepared, ticket, outcomes.impact, outcomes.label);
     if (!sealed) {
         if (!training::is_about_data(sealed.error())) return sealed.error();
-        RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, sealed.error().message, t));
         // why is in the ledger: it depends on the vault, so that an answer may not have it
+        const auto why =
+            fmt::format("{}{}", certification::kEndedByOutcomes, sealed.error().message);
+        RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, why, t));
         return Answer{{certification::Verdict::kNoSolutionFound, "", ""}, "", name};
     }
     RAMPART_TRY(const auto files,
@@ -89,8 +91,8 @@ Result<Answer> Protocol::test(const TestInputs& inputs, const ReadOutcomes& outc
     if (ledger.open_run() && !(checked.prepared && ledger.ticket(checked.prepared->request()))) {
         // A run that crashed and can't be finished as it was registered. Its charge stays; this one
         // is a new run.
-        RAMPART_RETURN_IF_ERROR(
-            abandon_open_run(ledger, "settings or data are not those it was registered for", t));
+        RAMPART_RETURN_IF_ERROR(abandon_open_run(
+            ledger, "abandoned: settings or data are not those it was registered for", t));
         RAMPART_TRY(checked, check());
     }
     if (!checked.prepared) {

@@ -66,10 +66,25 @@ std::vector<TimePoint> TrainingLoop::due_months(TimePoint after, TimePoint until
     return due;
 }
 
+/// Returns how many decisions had matured at the last run. A look that did not pass is the first
+/// half of a run: after a crash behind it, the new candidate is still to be made.
+Result<uint64_t> TrainingLoop::matured_at_last_run() const {
+    RAMPART_TRY(const auto last, store_.last_run());
+    if (!last) return uint64_t{0};
+    RAMPART_TRY(const auto served, store_.served_until());
+    const bool half = settings_.gate.look_again && served && last->at > *served &&
+                      last->verdict != certification::Verdict::kCertified;
+    if (!half) return last->matured;
+    RAMPART_TRY(const auto runs, store_.runs());
+    if (runs.size() < 2) return last->matured;
+    const auto& before = runs[runs.size() - 2];
+    const bool again = before.candidate == last->candidate && before.reference == last->reference;
+    return again ? before.matured : last->matured;
+}
+
 Result<bool> TrainingLoop::due_by_count() const {
     if (settings_.schedule.every_matured == 0) return false;
-    RAMPART_TRY(const auto last, store_.last_run());
-    const uint64_t before = last ? last->matured : 0;
+    RAMPART_TRY(const uint64_t before, matured_at_last_run());
     return deps_.joiner.counts().matured >=
            before + static_cast<uint64_t>(settings_.schedule.every_matured);
 }

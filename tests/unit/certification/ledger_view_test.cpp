@@ -22,8 +22,9 @@ class Ledger : public testing::Test {
             "rule",    look,      base::sha256(candidate)};
         append(ledger.next_registration(request, at(second)));
     }
-    void close(Verdict verdict, const std::string& certificate, int64_t second) {
-        append(ledger.next_closing(verdict, certificate, "", at(second)));
+    void close(Verdict verdict, const std::string& certificate, int64_t second,
+               const std::string& note = "") {
+        append(ledger.next_closing(verdict, certificate, note, at(second)));
     }
     LedgerView view() const { return LedgerView::of(ledger).value(); }
 
@@ -117,6 +118,16 @@ TEST_F(Ledger, ARunThatIsRepeatedFindsItsAnswer) {
     EXPECT_EQ(found.answered_run({"a", "s"}, at(2), 0), nullptr) << "another reference";
     EXPECT_EQ(found.answered_run({"b", "r"}, at(2), 0), nullptr) << "another candidate";
     EXPECT_EQ(found.answered_run({"a", "r"}, at(2), 2), nullptr) << "an earlier epoch's";
+}
+
+TEST_F(Ledger, ARunThatOutcomesEndedHasItsAnswerToo) {
+    open_epoch(1);
+    register_run("a", "r", 2);
+    close(Verdict::kNoSolutionFound, "", 2, std::string(kEndedByOutcomes) + "one is out of range");
+    const auto found = view();
+    const auto* run = found.answered_run({"a", "r"}, at(2), 0);
+    ASSERT_NE(run, nullptr);
+    EXPECT_TRUE(run->closing->certificate.empty());
 }
 
 TEST_F(Ledger, CertificatesAreNamedByEpochRunAndLook) {

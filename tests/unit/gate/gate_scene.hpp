@@ -40,6 +40,14 @@ class MemoryRecords final : public RecordSource {
             if (row.impact && n-- == 0) row.impact = 1e6;
         }
     }
+    /// Reports of the n-th granted record that repaid that it did not, after all.
+    void correct_outcome(size_t n, const domain::Product& product) {
+        for (auto& row : rows_.rows) {
+            if (!row.impact || row.label != 1.0 || n-- != 0) continue;
+            row.label = 0;
+            row.impact = product.impact.unfavourable;
+        }
+    }
     /// Makes the last record one of the person of the first.
     void return_last() { rows_.rows.back().person = rows_.rows.front().person; }
     /// Lets rules alone decide the records of [from, to): nobody by chance.

@@ -91,6 +91,25 @@ TEST_F(GateScene, ARunThatOutcomesOfTheVaultEndIsAnsweredLikeOneThatDidNotPass) 
     EXPECT_NE(note.find("outside the declared range"), std::string::npos) << note;
 }
 
+TEST_F(GateScene, ARunThatOutcomesOfTheVaultEndIsChargedOnceWhereverItCrashes) {
+    records.damage_impact(3);
+    const auto whole = test(submission("better", kAll));
+    const auto bytes = store.ledger;
+    for (const bool written : {false, true}) {
+        for (int writes = 0; writes < 2; ++writes) {  // registration, closing
+            store.ledger.clear();
+            store.writes_left = writes;
+            store.ends_after_writing = written;
+            ASSERT_FALSE(gate()->test(submission("better", kAll))) << writes;
+            store.writes_left = 1000;
+            const auto again = test(submission("better", kAll));
+            EXPECT_EQ(again.name, whole.name) << writes;
+            EXPECT_EQ(again.result.verdict, whole.result.verdict);
+            EXPECT_EQ(store.ledger, bytes) << writes;
+        }
+    }
+}
+
 TEST_F(GateScene, ABudgetThatIsSpentRefusesUntilANewEpochWithRecordsOfItsOwn) {
     settings.config.runs_per_epoch = 1;
     test(submission("worse", kHalf));
@@ -157,6 +176,29 @@ TEST_F(GateScene, AFurtherLookIsAllowedOnlyWhereConfiguredAndIsNotCharged) {
     EXPECT_EQ(ledger().runs_used(), 1u);
     EXPECT_EQ(ledger().runs_left(), left - 1) << "a look counts like a run";
     EXPECT_EQ(ledger().spent(), spent);
+}
+
+TEST_F(GateScene, ACorrectedOutcomeEndsAFurtherLookWhichIsAnsweredLikeOneThatDidNotPass) {
+    settings.look_again = true;
+    settings.config.runs_per_epoch = 4;
+    test(submission("worse", kHalf));
+    const double spent = ledger().spent();
+    records.correct_outcome(10, product);
+    const auto answer = test(submission("worse", kAll));
+    EXPECT_EQ(answer.result.verdict, Verdict::kNoSolutionFound);
+    EXPECT_EQ(answer.result.reason + answer.result.message, "") << "why would tell of the vault";
+    EXPECT_EQ(answer.name, "e1r1l1");
+    EXPECT_EQ(answer.certificate, "");
+    EXPECT_EQ(ledger().spent(), spent);
+    EXPECT_EQ(ledger().runs_left(), 2u) << "the look counts";
+    const auto last = certification::decode_ledger_entry(store.ledger.back()).value();
+    const auto& closing = std::get<certification::Closing>(last.body);
+    EXPECT_TRUE(closing.note.starts_with(certification::kEndedByOutcomes)) << closing.note;
+    EXPECT_NE(closing.note.find(": 1 of the "), std::string::npos) << closing.note;
+    // it is not continued: the candidate may be proposed as a run of its own, which is charged
+    EXPECT_FALSE(gate()->allows_further_look({"worse", "reference"}).value());
+    EXPECT_EQ(test(submission("worse", kAll + 1)).name, "e1r2");
+    EXPECT_GT(ledger().spent(), spent);
 }
 
 TEST_F(GateScene, TheAnchorIsTheFirstReferenceOfTheEpoch) {

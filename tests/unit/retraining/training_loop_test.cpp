@@ -1,5 +1,6 @@
 #include "rampart/retraining/training_loop.hpp"
 
+#include "rampart/joiner/catch_up.hpp"
 #include "support/small_node.hpp"
 
 namespace rampart::retraining {
@@ -72,6 +73,51 @@ TEST_F(TrainingLoopTest, ARunIsRecordedOnceAndARefusalIsNotCharged) {
     ASSERT_TRUE(loop->finish_started());
     EXPECT_EQ(loop->runs().value().size(), 1u);
     EXPECT_TRUE(node.registry->ledger_entries().value().empty()) << "nothing was charged";
+}
+
+/// Runs of which the second looked at the candidate of the first again, as one decision matured.
+class AfterALook : public TrainingLoopTest {
+  protected:
+    AfterALook() {
+        settings.schedule = {.every_months = 0, .every_matured = 1, .min_examples = 0};
+        settings.gate.look_again = true;
+        const auto champion = node.bootstrap(day(0));
+        const auto record = support::to_record(support::make_decision("1", day(1)));
+        EXPECT_TRUE(node.log.append("decisions", std::span(&record, 1)));
+        EXPECT_TRUE(joiner::catch_up(*node.joiner));
+        EXPECT_TRUE(node.joiner->advance(day(kLook)));
+        run_.candidate = "candidate";
+        run_.reference = champion.value();
+        run_.verdict = certification::Verdict::kNoSolutionFound;
+    }
+    /// Returns how many runs there are after the schedule goes on, served until `served` days.
+    size_t runs_after(int served, certification::Verdict verdict) {
+        auto store = std::make_unique<RunStore>(RunStore::open(node.folder() / "trainer").value());
+        run_.ordinal = 1, run_.at = day(kLook - 7), run_.matured = 0;
+        EXPECT_TRUE(store->finish(run_, false));
+        run_.ordinal = 2, run_.at = day(kLook), run_.verdict = verdict;
+        run_.matured = node.joiner->counts().matured;
+        EXPECT_TRUE(store->finish(run_, false));
+        EXPECT_TRUE(store->serve_until(day(served)));
+        store.reset();
+        const auto loop = open().value();
+        EXPECT_TRUE(loop->advance(day(kLook)));
+        return loop->runs().value().size();
+    }
+    static constexpr int kLook = 200;
+    RunRecord run_;
+};
+
+TEST_F(AfterALook, ThatDidNotPassTheCandidateOfTheRunIsMadeAlsoAfterACrashBetweenThem) {
+    EXPECT_EQ(runs_after(kLook - 7, certification::Verdict::kNoSolutionFound), 3u);
+}
+
+TEST_F(AfterALook, WhoseRunWasServedNothingIsDue) {
+    EXPECT_EQ(runs_after(kLook, certification::Verdict::kNoSolutionFound), 2u);
+}
+
+TEST_F(AfterALook, ThatPassedNothingIsDue) {
+    EXPECT_EQ(runs_after(kLook - 7, certification::Verdict::kCertified), 2u);
 }
 
 TEST_F(TrainingLoopTest, RecordsOfAnEarlierReleaseNameCertificatesInPublic) {

@@ -17,6 +17,10 @@ struct PolicyPair {
     std::string_view candidate, reference;  // policy ids
 };
 
+/// Beginning of a closing's note where outcomes of the vault ended the run. It is answered like one
+/// that did not pass, and has no certificate.
+inline constexpr std::string_view kEndedByOutcomes = "abandoned: outcomes of the vault ended it: ";
+
 /// Returns the public name of a run's certificate: "e2r6" for run 6 of epoch 2, "e2r6l1" for its
 /// first further look. Unlike the certificate's digest it depends on no outcome of the vault.
 std::string certificate_name(const Registration& run);
@@ -49,8 +53,8 @@ class LedgerView {
     std::optional<std::string_view> plan_of(const PolicyPair& pair) const;
 
     /// The pair's first run that was registered at `at`, in `first_epoch` or a later one, and is
-    /// closed with a certificate; nullptr: none. A run that is repeated after a crash finds its
-    /// answer here.
+    /// closed with a certificate or by outcomes of the vault; nullptr: none. A run that is repeated
+    /// after a crash finds its answer here.
     const Run* answered_run(const PolicyPair& pair, base::TimePoint at, uint32_t first_epoch) const;
 
     /// Digest of the certificate that has this public name, as its closing has it; nullopt: none.

@@ -67,6 +67,7 @@ class TrainingLoop {
     TrainingLoop(RunStore store, TrainingSettings settings, TrainerDeps deps);
 
     std::vector<base::TimePoint> due_months(base::TimePoint after, base::TimePoint until) const;
+    base::Result<uint64_t> matured_at_last_run() const;
     base::Result<bool> due_by_count() const;
     base::Result<std::optional<RunRecord>> look_again(base::TimePoint t);
     base::Result<RunRecord> execute(StartedRun run);
