@@ -266,7 +266,7 @@ Coverage coverage_of(const std::function<ope::Record(const ope::Record&)>& read)
         out.bias += error / kLogs;
         squares += error * error / kLogs;
     }
-    out.error = std::sqrt(squares / kLogs / kLogs);
+    out.error = std::sqrt(squares / kLogs);
     std::printf("    %-60s %.4f, bias %.3f ± %.3f\n", "coverage of 95 %", out.share, out.bias,
                 out.error);
     return out;

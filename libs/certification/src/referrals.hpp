@@ -16,7 +16,7 @@ class ReferralCheck {
     explicit ReferralCheck(const GateConfig& config) : config_(&config) {}
     /// `policies`: P(refer | x) of candidate, reference and anchor.
     void add(double p_refer, std::initializer_list<double> policies);
-    /// Returns the refusal: a policy does not refer where a rule does, or referrals are not declared.
+    /// Returns the refusal: a policy does not refer where a rule does, or none are declared.
     std::optional<PublicResult> fault() const;
 
   private:

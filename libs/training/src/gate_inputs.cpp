@@ -78,8 +78,8 @@ double approval(const DecisionSet<Side>& set, size_t i, const model::Policy& pol
 }
 
 /// Adds the columns about referrals, if there are any among the rows. A rule that referred stands
-/// before all policies; where a draw did, they do not refer: a policy cannot yet, and such a draw is
-/// one more way in which the logging policy did not approve.
+/// before all policies; where a draw did, they do not refer: a policy cannot yet, and such a draw
+/// is one more way in which the logging policy did not approve.
 template <class Side>
 void add_referrals(const DecisionSet<Side>& set, const std::vector<size_t>& rows,
                    ope::LoggedDecisions& out) {

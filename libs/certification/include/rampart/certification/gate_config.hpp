@@ -41,11 +41,11 @@ enum class Spending {
 };
 std::string_view to_string(Spending spending);  // "equal", "by_history"
 
-/// Limit of the distance between candidate pi and reference s on a record, for each action. It keeps the range of
-/// the test values small, and so the test powerful; validity does not rest on it.
+/// Limit of the distance between candidate pi and reference s on a record, in each action. It keeps
+/// the range of the test values small, so that the test is powerful; validity does not rest on it.
 enum class TrustRegion {
     kBothActions,  // |pi - s| <= kappa min(s, 1 - s): weights of both actions stay within 1 ± kappa
-    kApprovals,  // |pi - s| <= kappa s, also of referrals: enough where the impact of a decline is known
+    kApprovals,  // |pi - s| <= kappa s, of referrals, too: enough where a decline's impact is known
 };
 std::string_view to_string(TrustRegion region);  // "both_actions", "approvals"
 
@@ -118,8 +118,8 @@ struct GateConfig {
     bool declines_overridden = false;
     /// Whether the log or a policy may refer with a probability below 1, so that people decide:
     /// ranges and the test of logged probabilities then allow for it. Needs records_per_person;
-    /// set it when an epoch is opened. false: a log or policy that does so is refused. A referral by
-    /// rule (probability 1) needs no setting.
+    /// set it when an epoch is opened. false: a log or policy that does so is refused. Referrals by
+    /// rule (probability 1) need no setting.
     bool referrals = false;
     /// Constraints tested beside the groups, each with the run's whole delta; all must pass.
     std::vector<NamedConstraint> named_constraints{};  // at most kMaxConstraints, unique names

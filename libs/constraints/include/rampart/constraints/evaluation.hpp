@@ -85,7 +85,7 @@ struct Log {
     std::span<const uint8_t> has_label{}, has_impact{};
     std::span<const double> candidate{}, reference{};  // P(approve | x)
     std::span<const double> anchor{};                  // empty: none
-    /// P(refer | x), and ope::Referral as a number; all empty: no referrals. anchor_refer: as anchor
+    /// P(refer | x), and ope::Referral as a number; all empty: none. anchor_refer: as anchor
     std::span<const double> p_refer{}, candidate_refer{}, reference_refer{}, anchor_refer{};
     std::span<const uint8_t> referred{};
     size_t erased = 0;  // further persons, erased, who may meet any condition; with fixed ranges

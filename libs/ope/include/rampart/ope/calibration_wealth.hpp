@@ -7,8 +7,8 @@
 
 namespace rampart::ope {
 
-/// Tests by bets whether approvals, or referrals, were drawn with the logged probabilities p. For a tilt t, a
-/// record multiplies the wealth by its likelihood ratio
+/// Tests by bets whether approvals, or referrals, were drawn with the logged probabilities p. For a
+/// tilt t, a record multiplies the wealth by its likelihood ratio
 ///     (A e^t + 1 - A) / (1 - p + p e^t),
 /// whose mean is 1 if A was drawn with p. The wealth is half the mean over kTilts of the product
 /// over all records, and half the product over the tenths of [0, 1] of p of that mean within each:

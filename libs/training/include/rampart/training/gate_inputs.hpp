@@ -43,9 +43,9 @@ size_t persons_of_both(const training_set::VaultSet& vault, const training_set::
 
 /// Returns the development set in the form that the gate plans from: decisions and impacts, and for
 /// constraints labels and the conditions that each row meets. Policies do not refer: their
-/// P(refer | x) is 0, but 1 where a rule referred (p_refer = 1), which stands before them. Later records of a person are left
-/// out, here and below. Errors: also
-/// ConstraintSet::conditions_met's, for a name that neither features nor groups have.
+/// P(refer | x) is 0, but 1 where a rule referred (p_refer = 1), which stands before them. Later
+/// records of a person are left out, here and below. Errors: also ConstraintSet::conditions_met's,
+/// for a name that neither features nor groups have.
 base::Result<ope::LoggedFeedback> selection_feedback(
     const training_set::DevelopmentSet& development, const model::Policy& candidate,
     const model::Policy& reference, const certification::ConstraintSet& constraints = {});
