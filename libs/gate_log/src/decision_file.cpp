@@ -28,6 +28,8 @@ struct Record {
     base::TimePoint time;
     bool vault = false, approved = false;
     double p_approve = 0, candidate = 0, reference = 0, anchor = 0;
+    double p_refer = 0, candidate_refer = 0, reference_refer = 0, anchor_refer = 0;
+    ope::Referral referral = ope::Referral::kNone;
     double impact = kNone, label = kNone;
     std::vector<std::string> attributes;  // in the order of LogSettings::group_columns
 };
@@ -93,6 +95,10 @@ struct Reading {
         wanted.insert(wanted.end(), settings.group_columns.begin(), settings.group_columns.end());
         if (!split_key) wanted.emplace_back("side");
         if (settings.gate.anchor) wanted.emplace_back("anchor");
+        if (line.has("p_refer") || line.has("candidate_refer") || line.has("reference_refer")) {
+            wanted.insert(wanted.end(), {"p_refer", "candidate_refer", "reference_refer"});
+            if (settings.gate.anchor) wanted.emplace_back("anchor_refer");
+        }
         for (const auto& column : wanted) {
             if (line.has(column)) continue;
             return base::make_error(Reason::kMissingColumn, "the log has no column '{}'{}", column,
@@ -105,15 +111,64 @@ struct Reading {
         return base::ok();
     }
 
+    Status read_referral(const Line& line, Record& record) const {
+        const auto read = [&](std::string_view column, double& p) -> Status {
+            RAMPART_TRY(p, line.number(column, 0, 1));
+            return base::ok();
+        };
+        RAMPART_RETURN_IF_ERROR(read("p_refer", record.p_refer));
+        RAMPART_RETURN_IF_ERROR(read("candidate_refer", record.candidate_refer));
+        RAMPART_RETURN_IF_ERROR(read("reference_refer", record.reference_refer));
+        return settings.gate.anchor ? read("anchor_refer", record.anchor_refer) : base::ok();
+    }
+
+    Status read_action(const Line& line, Record& record) const {
+        const bool referrals = line.has("p_refer");
+        if (referrals) RAMPART_RETURN_IF_ERROR(read_referral(line, record));
+        const auto action = line.text("action");
+        record.approved = action == "approve";
+        if (action == "approve" || action == "decline") return base::ok();
+        if (action != "refer") return line.bad("action", "must be 'approve', 'decline' or 'refer'");
+        if (!referrals) {
+            return line.bad("action",
+                            "needs the columns p_refer, candidate_refer and reference_refer");
+        }
+        record.referral = ope::Referral::kUnanswered;
+        return base::ok();
+    }
+
+    /// Reads what people answered to a referral.
+    static Status read_answer(const Line& line, Record& record) {
+        if (!line.has("answer")) {
+            if (!std::isnan(record.impact)) record.referral = ope::Referral::kApproved;
+            return base::ok();
+        }
+        const auto answer = line.text("answer");
+        if (answer == "approve") {
+            record.referral = ope::Referral::kApproved;
+        } else if (answer == "decline") {
+            record.referral = ope::Referral::kDeclined;
+        } else if (!answer.empty()) {
+            return line.bad("answer", "must be 'approve', 'decline' or empty");
+        } else if (!std::isnan(record.impact)) {
+            return line.bad("impact", "must be empty while there is no answer");
+        }
+        return base::ok();
+    }
+
     /// Reads what became of the decision.
     Status read_outcome(const Line& line, Record& record) const {
         const auto& config = settings.gate.config;
         RAMPART_TRY(record.impact,
                     line.optional_number("impact", config.impact_lo, config.impact_hi));
         RAMPART_TRY(record.label, line.optional_number("label", 0, 1));
+        if (record.referral != ope::Referral::kNone)
+            RAMPART_RETURN_IF_ERROR(read_answer(line, record));
         if (record.label != 0 && record.label != 1 && !std::isnan(record.label))
             return line.bad("label", "must be 0, 1 or empty");
-        if (record.approved || !config.declined_impact) return base::ok();
+        const bool declined = !record.approved && (record.referral == ope::Referral::kNone ||
+                                                   record.referral == ope::Referral::kDeclined);
+        if (!declined || !config.declined_impact) return base::ok();
         if (!std::isnan(record.impact) && record.impact != *config.declined_impact) {
             return line.bad("impact", fmt::format("must be empty or {}, the impact.declined of the "
                                                   "settings",
@@ -135,7 +190,7 @@ struct Reading {
         if (settings.gate.anchor) {
             RAMPART_TRY(record.anchor, line.number("anchor", 0, 1));
         }
-        RAMPART_TRY(record.approved, line.either("action", "approve", "decline"));
+        RAMPART_RETURN_IF_ERROR(read_action(line, record));
         RAMPART_RETURN_IF_ERROR(read_outcome(line, record));
         if (split_key) {
             record.vault = training_set::in_vault(*split_key, domain::PersonId(record.person));
@@ -181,8 +236,8 @@ std::vector<std::string> group_names(const std::vector<Record>& records,
 class Layout {
   public:
     Layout(const std::vector<std::string>& names, const LogSettings& settings,
-           const certification::ConstraintSet& constraints)
-        : settings_(settings), constraints_(constraints) {
+           const certification::ConstraintSet& constraints, bool referrals)
+        : settings_(settings), constraints_(constraints), referrals_(referrals) {
         for (const auto& name : names) {
             group_of_.emplace(name, out_.decisions.groups.size());
             out_.decisions.groups.push_back({name, {}});
@@ -200,6 +255,7 @@ class Layout {
         d.candidate.push_back(record.candidate);
         d.reference.push_back(record.reference);
         if (settings_.gate.anchor) d.anchor.push_back(record.anchor);
+        if (referrals_) add_referral(record);
         const auto [logger, fresh] =
             loggers_.emplace(record.logger, static_cast<uint32_t>(loggers_.size()));
         if (fresh) d.logger_ids.push_back(record.logger);
@@ -212,6 +268,15 @@ class Layout {
         }
         out_.impact.push_back(record.impact);
         labels_.push_back(record.label);
+    }
+
+    void add_referral(const Record& record) {
+        auto& d = out_.decisions;
+        d.p_refer.push_back(record.p_refer);
+        d.candidate_refer.push_back(record.candidate_refer);
+        d.reference_refer.push_back(record.reference_refer);
+        if (settings_.gate.anchor) d.anchor_refer.push_back(record.anchor_refer);
+        d.referred.push_back(static_cast<uint8_t>(record.referral));
     }
 
     Result<ope::LoggedFeedback> finish() {
@@ -231,6 +296,7 @@ class Layout {
   private:
     const LogSettings& settings_;
     const certification::ConstraintSet& constraints_;
+    const bool referrals_;
     ope::LoggedFeedback out_;
     std::vector<double> labels_;
     std::map<std::string, size_t> group_of_;
@@ -281,7 +347,12 @@ Result<DecisionFile> read_decisions(const std::filesystem::path& path, const Log
     out.later_records = keep_first_records(records);
     drop_older(records, settings.gate.max_age_months);
     const auto names = group_names(records, settings.group_columns);
-    Layout development(names, settings, constraints), vault(names, settings, constraints);
+    const bool referrals = std::any_of(records.begin(), records.end(), [](const Record& record) {
+        return record.referral != ope::Referral::kNone || record.p_refer > 0 ||
+               record.candidate_refer > 0 || record.reference_refer > 0 || record.anchor_refer > 0;
+    });
+    Layout development(names, settings, constraints, referrals),
+        vault(names, settings, constraints, referrals);
     bool first = true;
     for (const auto& record : records) {
         (record.vault ? vault : development).add(record);

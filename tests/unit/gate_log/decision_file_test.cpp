@@ -70,6 +70,34 @@ TEST_F(DecisionFileTest, WithoutASideAKeyDividesThePersons) {
     EXPECT_EQ(read(csv, settings(), "short").error().reason, "bad_split_key");
 }
 
+TEST_F(DecisionFileTest, AReferralHasItsProbabilitiesAndWhatFollowedFromTheAnswer) {
+    const std::string head =
+        "record,person,time,side,logger,p_approve,action,candidate,reference,impact,sex,p_refer,"
+        "candidate_refer,reference_refer";
+    const std::string line = "a,p1,2026-01-01,vault,old,0.25,refer,0.5,0.25,";
+    const auto referral = [&](const std::string& rest, const std::string& more = "") {
+        const auto log = read(head + more + "\n" + line + rest + "\n", settings()).value();
+        return std::pair(log.vault.decisions.referral(0), log.vault.impact[0]);
+    };
+    EXPECT_EQ(referral("0.5,F,0.5,0.25,0.5"), std::pair(ope::Referral::kApproved, 0.5));
+    EXPECT_EQ(referral(",F,0.5,0.25,0.5").first, ope::Referral::kUnanswered);
+    EXPECT_EQ(referral("-1,F,0.5,0.25,0.5,approve", ",answer").first, ope::Referral::kApproved);
+    EXPECT_EQ(referral("0,F,0.5,0.25,0.5,decline", ",answer").first, ope::Referral::kDeclined);
+    const auto log = read(head + "\n" + line + "0.5,F,0.5,0.25,0.5\n", settings()).value();
+    EXPECT_EQ(log.vault.decisions.p_refer, std::vector<double>{0.5});
+    EXPECT_EQ(log.vault.decisions.candidate_refer, std::vector<double>{0.25});
+    EXPECT_EQ(log.vault.decisions.reference_refer, std::vector<double>{0.5});
+    EXPECT_EQ(log.vault.decisions.approved, std::vector<uint8_t>{0});
+    EXPECT_THAT(error_of(header_ + line + ",F\n"), HasSubstr("column 'action'"));
+    EXPECT_THAT(error_of("record,person,time,side,logger,p_approve,action,candidate,reference,"
+                         "impact,sex,p_refer\n" +
+                         line + ",F,0.5\n"),
+                HasSubstr("candidate_refer"));
+    EXPECT_THAT(error_of(head + ",answer\n" + line + "0.5,F,0.5,0.25,0.5,\n"),
+                HasSubstr("no answer"));
+    EXPECT_THAT(error_of(head + "\n" + line + "0.5,F,0,0.25,0.5\n"), HasSubstr("bad_propensity"));
+}
+
 TEST_F(DecisionFileTest, ABadCellIsNamedByLineAndColumn) {
     const auto with = [&](const std::string& line) {
         return error_of(header_ + "a,p1,2026-01-01,vault,old,0.5,decline,0.5,0.5,,F\n" + line);

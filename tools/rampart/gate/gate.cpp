@@ -160,9 +160,11 @@ void add_gate_log(Frame& frame) {
          .example = "rampart gate --log decisions.csv --config gate.toml --out gate.cert",
          .detail =
              "The log is a CSV file with a line for each decision: record, person, time, side "
-             "(development or vault), logger, p_approve, action (approve or decline), candidate, "
-             "reference (their P(approve)), impact (empty: not known), label (for constraints), "
-             "and a column for each protected attribute. gate.toml has [gate] as in rampartd.toml, "
+             "(development or vault), logger, p_approve, action (approve, decline or refer), "
+             "candidate, reference (their P(approve)), impact (empty: not known), and a column for "
+             "each protected attribute; with referrals also p_refer, candidate_refer, "
+             "reference_refer, and answer; for constraints label. gate.toml has [gate] as in "
+             "rampartd.toml, "
              "[impact] minimum, maximum, units, declined, and [groups] columns. Without --ledger "
              "the error budget is for this one test; with it the ledger is charged, and refuses "
              "when it is spent. Exit code 0: certified; 1: not.",

@@ -27,11 +27,16 @@ struct DecisionFile {
 ///     side        "development" or "vault"; without the column a keyed hash of the person
 ///     logger      name of the policy that decided
 ///     p_approve   its P(approve | x), in [0, 1], from which the action was drawn
-///     action      "approve" or "decline", as drawn
+///     action      "approve", "decline" or "refer", as drawn
 ///     candidate, reference   P(approve | x) by the policies that are compared; anchor: by a
 ///                 third, if there is the column
 ///     impact      number in the declared range; empty: none is known. A decline's is that of the
 ///                 settings, if they declare one, and the cell is empty or the same
+///     p_refer, candidate_refer, reference_refer (and anchor_refer)   P(refer | x), all or none of
+///                 them; required where a decision is a referral. Its impact is what followed from
+///                 the answer of people; without an answer it is empty
+///     answer      "approve", "decline" or empty: of people to a referral. Without the column, one
+///                 with an impact counts as approved
 ///     label       0, 1 or empty; needed where constraints ask for outcomes
 ///     one column for each protected attribute: its value, empty if it is not known
 /// Further columns are passed over. Groups are "column=value".

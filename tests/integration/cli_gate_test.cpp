@@ -1,0 +1,79 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "command_line.hpp"
+#include "unit/gate_log/made_up_log.hpp"
+
+/// `rampart gate`, as whoever has a log of randomised decisions runs it.
+namespace rampart::cli_tests {
+namespace {
+
+using testing::HasSubstr;
+
+class GateLog : public CommandLine {
+  protected:
+    void SetUp() override {
+        CommandLine::SetUp();
+        write("gate.toml", std::string(gate_log::test::kToml));
+        write("log.csv", log(0.2));
+    }
+    static std::string log(double step) {
+        return std::string(gate_log::test::kHeader) + gate_log::test::made_up_lines(4000, step, 1);
+    }
+};
+
+TEST_F(GateLog, CertifiesAGainAndTheCertificateVerifiesByCommandAndChecker) {
+    const auto ran = run("gate --log log.csv --config gate.toml --out gate.cert");
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_THAT(ran.out, testing::StartsWith("CERTIFIED"));
+    EXPECT_THAT(ran.out, HasSubstr("sex=F"));
+    const auto verified = run("verify gate.cert");
+    EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+    const auto checker =
+        std::string(RAMPART_SOURCE_DIR) + "/tools/certificate_checker/certificate_checker";
+    EXPECT_EQ(std::system(fmt::format("cd '{}' && '{}' gate.pub.pem gate.cert gate.evidence.jsonl "
+                                      "> .checked 2>&1",
+                                      folder_.string(), checker)
+                              .c_str()),
+              0)
+        << read(".checked");
+    const auto json = run("gate --log log.csv --config gate.toml --json").json();
+    EXPECT_EQ(json.at("verdict").as_string(), "CERTIFIED");
+    EXPECT_EQ(json.at("groups").as_array().size(), 2u);
+    EXPECT_GT(json.at("groups").at(0).at("lower_bound").as_double(), 0);
+}
+
+TEST_F(GateLog, WhatIsNotCertifiedEndsWithOne) {
+    write("log.csv", log(-0.2));
+    const auto ran = run("gate --log log.csv --config gate.toml --json");
+    EXPECT_EQ(ran.exit_code, 1) << ran.err;
+    EXPECT_EQ(ran.json().at("verdict").as_string(), "NO_SOLUTION_FOUND");
+}
+
+TEST_F(GateLog, ALedgerIsChargedUntilItIsSpent) {
+    write("gate.toml",
+          "[gate]\nruns_per_epoch = 2\n" +
+              std::string(gate_log::test::kToml).substr(std::string("[gate]\n").size()));
+    const std::string gate = "gate --log log.csv --config gate.toml --ledger ledger --json ";
+    EXPECT_EQ(run(gate + "--candidate a").json().at("name").as_string(), "e1r1");
+    EXPECT_EQ(run(gate + "--candidate b").json().at("name").as_string(), "e1r2");
+    const auto spent = run(gate + "--candidate c");
+    EXPECT_EQ(spent.exit_code, 1);
+    EXPECT_EQ(spent.json().at("reason").as_string(), "delta_spent");
+    EXPECT_EQ(run(gate + "--look --candidate c").exit_code, 1);
+}
+
+TEST_F(GateLog, BadInputIsNamed) {
+    write("log.csv", std::string(gate_log::test::kHeader) +
+                         "a,p1,2026-01-01,vault,old,1.5,decline,0.5,0.5,,F\n");
+    const auto ran = run("gate --log log.csv --config gate.toml");
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("line 2, column 'p_approve'"));
+    EXPECT_EQ(run("gate --log none.csv --config gate.toml").exit_code, 2);
+    EXPECT_EQ(run("gate --log log.csv --config gate.toml --look").exit_code, 2);
+    write("gate.toml", "[impact]\nminimum = 0.0\n");
+    EXPECT_THAT(run("gate --log log.csv --config gate.toml").err, HasSubstr("impact.maximum"));
+}
+
+}  // namespace
+}  // namespace rampart::cli_tests
