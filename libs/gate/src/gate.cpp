@@ -15,6 +15,7 @@ namespace rampart::gate {
 namespace {
 
 using base::Result;
+using base::Status;
 using base::TimePoint;
 using certification::DeltaLedger;
 using certification::LedgerView;

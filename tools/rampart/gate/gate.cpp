@@ -11,6 +11,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/gate_log/run_log.hpp"
+#include "rampart/runtime/system_clock.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -131,7 +132,7 @@ Result<Answer> run_gate(const Options& options) {
                 gate_log::read_decisions(options.log, settings, constraints, split_key));
     RAMPART_TRY(const auto store, gate_log::FileStore::open(options.ledger));
     RAMPART_TRY(const auto key, signing_key(key_file(options)));
-    const gate_log::LogRun run{options.candidate, options.reference, base::SystemClock().now(),
+    const gate_log::LogRun run{options.candidate, options.reference, runtime::SystemClock().now(),
                                options.look};
     RAMPART_TRY(const auto answer, gate_log::run_log(log, settings, run, *store, key));
     const auto& files = store->last();
