@@ -123,7 +123,7 @@ TEST_F(Ledger, ARunThatIsRepeatedFindsItsAnswer) {
 TEST_F(Ledger, ARunThatOutcomesEndedHasItsAnswerToo) {
     open_epoch(1);
     register_run("a", "r", 2);
-    close(Verdict::kNoSolutionFound, "", 2, std::string(kEndedByOutcomes) + "one is out of range");
+    close(Verdict::kNoSolutionFound, "", 2, fmt::format("{}one", kEndedByOutcomes));
     const auto found = view();
     const auto* run = found.answered_run({"a", "r"}, at(2), 0);
     ASSERT_NE(run, nullptr);
