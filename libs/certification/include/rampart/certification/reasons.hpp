@@ -120,8 +120,7 @@ namespace rampart::certification {
     X(kTooManyConstraints, kInvalidArgument, "too_many_constraints",                               \
       "Give fewer constraints, or constraints that share conditions.")                             \
     X(kTooManyErased, kFailedPrecondition, "too_many_erased",                                      \
-      "Wait for newer records, open an epoch or set gate.max_age_months so that months with many " \
-      "erasures are left out, or allow more with gate.max_missing_rate.")                          \
+      "Wait until newer records have matured, or allow more with gate.max_missing_rate.")          \
     X(kTruncatedEvidence, kDataLoss, "truncated_evidence",                                         \
       "Get the evidence file again; it is cut off.")                                               \
     X(kVaultChanged, kFailedPrecondition, "vault_changed",                                         \
