@@ -43,6 +43,15 @@ TEST_F(GateLog, CertifiesAGainAndTheCertificateVerifiesByCommandAndChecker) {
     EXPECT_GT(json.at("groups").at(0).at("lower_bound").as_double(), 0);
 }
 
+TEST_F(GateLog, TheGuidesBankGetsItsCertificate) {
+    const auto guide = std::string(RAMPART_SOURCE_DIR) + "/ops/guide/gate_on_a_log/made_up_bank";
+    ASSERT_EQ(std::system(fmt::format("'{}' '{}'", guide, path("bank")).c_str()), 0);
+    const auto ran =
+        run("gate --log bank/log.csv --config bank/gate.toml --out bank/gate.cert --json");
+    EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+    EXPECT_EQ(run("verify bank/gate.cert").exit_code, 0);
+}
+
 TEST_F(GateLog, WhatIsNotCertifiedEndsWithOne) {
     write("log.csv", log(-0.2));
     const auto ran = run("gate --log log.csv --config gate.toml --json");
