@@ -189,9 +189,10 @@ struct PrecheckInputs {
 ///
 /// Refuses a further look where settings or groups are others or constraints were added
 /// ("other_settings"), where a record of that look is gone or says something else
-/// or fewer erased persons are counted ("earlier_records_changed"; that draws and impacts are the same is checked by run()), and, where
-/// the range is not fixed beforehand, where it grew so much that the bets could lose everything
-/// ("range_grew"). Without `earlier` it would be a run of its own.
+/// or fewer erased persons are counted ("earlier_records_changed"; that draws and impacts are the
+/// same is checked by run()), and, where the range is not fixed beforehand, where it grew so much
+/// that the bets could lose everything ("range_grew"). Without `earlier` it would be a run of its
+/// own.
 ///
 /// Errors are the operator's: invalid_argument for a bad configuration or key; failed_precondition
 /// when no epoch is open, or when its budget is another than the configured one ("budget_changed").

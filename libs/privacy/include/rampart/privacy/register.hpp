@@ -29,7 +29,7 @@ struct Hold {
     bool operator==(const Hold&) const = default;
 };
 
-/// Records of erased persons that the gate would have read or learnt from, counted without identity.
+/// Records of erased persons that the gate would have read or learnt from, without identity.
 struct ErasedRecords {
     enum class Side : uint8_t { kDevelopment = 0, kVault = 1 };
     std::string month{};  // of the application, "2005-04"; empty: not known, nor is side or action
