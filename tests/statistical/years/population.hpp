@@ -7,7 +7,7 @@ namespace rampart::years {
 
 enum class World {
     kGood,                  // the score predicts who repays, in both groups
-    kNothingToGain,         // an approval changes nothing on average, whoever it is for
+    kNothingToGain,         // an approval changes nothing on average, in both groups
     kOneGroupGainsNothing,  // so it is for men; for women the score predicts
     kTurns,                 // as kGood until the first promotion; then the score of men misleads
 };
