@@ -5,8 +5,8 @@
 namespace rampart::test {
 namespace {
 
-constexpr unsigned kLooks = 24;    // two years of monthly runs
-constexpr size_t kRecords = 1800;  // records of the last look
+constexpr unsigned kLooks = 12;
+constexpr size_t kRecords = 900;  // records of the last look
 constexpr double kOldBound = 3.29;
 
 /// Four policies, one after the other, decide about people of four groups, some of them almost with
@@ -69,7 +69,6 @@ struct Alarms {
 Alarms epoch_of_looks(base::Random& random, double shift, unsigned records_per_person = 0) {
     auto config = lender_config();
     config.min_units = 2;
-    config.runs_per_epoch = kLooks;
     config.records_per_person = records_per_person;
     const auto ledger = ledger_for(config);
     const auto selection = log_of(random, 300, "c", 0);

@@ -20,7 +20,7 @@ struct Findings {
     int false_vault = 0;   // where by the truth a group of the vault's people is worse off
     int false_others = 0;  // or the people from whom they were drawn, where these are claimed
     int false_epochs = 0;  // epochs with one of either
-    int first_week = 0;    // of the first certificate; 0: none
+    int first_week = 0;    // week of the first certificate; 0: none
     int promotions = 0, rollbacks = 0;
     std::map<std::string, int> refusals;  // and ends of runs, by reason
     std::map<std::string, int> events;

@@ -22,9 +22,9 @@ using base::TimePoint;
 namespace fs = std::filesystem;
 
 constexpr double kReturning = 0.2;  // share of the applications; half of them after a decline
-constexpr double kLateSex = 0.05, kNoSex = 0.02;  // of the persons
+constexpr double kLateSex = 0.05, kNoSex = 0.02;  // shares of the persons
 constexpr double kLateReport = 0.005, kNoReport = 0.003, kCorrected = 0.01;
-constexpr double kErasure = 0.4, kCrash = 0.2, kReopening = 0.2;  // of the weeks
+constexpr double kErasure = 0.4, kCrash = 0.2, kReopening = 0.2;  // shares of the weeks
 
 constexpr std::string_view kProduct = R"(name = "years"
 [label]

@@ -6,9 +6,9 @@
 namespace rampart::years {
 
 enum class World {
-    kGood,                  // the score tells who repays, in both groups
-    kNothingToGain,         // an approval changes nothing on average, whoever it is for
-    kOneGroupGainsNothing,  // so it is for men; for women the score tells
+    kGood,                  // the score predicts who repays, in both groups
+    kNothingToGain,         // an approval changes nothing on average, in both groups
+    kOneGroupGainsNothing,  // so it is for men; for women the score predicts
     kTurns,                 // as kGood until the first promotion; then the score of men misleads
 };
 inline constexpr World kWorlds[] = {World::kGood, World::kNothingToGain,

@@ -5,8 +5,8 @@
 //
 // RAMPART_YEARS_SEEDS=20, or =6-10, lives lives of 104 weeks with these seeds; by default there is
 // one short one.
-// RAMPART_YEARS_KEEP: a folder that keeps what was found of each seed, so that a run that was broken
-// off goes on; another program begins anew.
+// RAMPART_YEARS_KEEP: a folder that keeps what was found of each seed, so that a run that was
+// broken off goes on; another program begins anew.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
