@@ -87,8 +87,10 @@ TEST(GateInputs, ReferralsAreColumnsAndARuleStandsBeforeThePolicies) {
     EXPECT_EQ(first(decisions.anchor_refer), (Numbers{1, 0, 0, 0}));
     EXPECT_TRUE(ope::validate(decisions));
     auto selection = selection_feedback(development, champion, champion).value();
-    const certification::GateConfig config = {
-        .impact_lo = -150, .impact_hi = 75, .declined_impact = 0};
+    certification::GateConfig config;
+    config.impact_lo = -150;
+    config.impact_hi = 75;
+    config.declined_impact = 0;
     const auto vault = vault_of(development);
     EXPECT_TRUE(add_control_variates({development, vault, champion, champion, config}, selection,
                                      decisions));
