@@ -17,6 +17,7 @@
 #include "rampart/base/signing.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "support/constrained_scenario.hpp"
+#include "support/referring.hpp"
 
 namespace rampart {
 namespace {
@@ -186,35 +187,14 @@ struct Drawn {
             if (!d.anchor.empty()) d.anchor_refer.assign(n, 0);
             for (uint32_t i = 0; i < n; ++i) {
                 if (random.bernoulli(0.05)) {
-                    refer_by_rule(d, i);
+                    test::refer_by_rule(d, i);
                 } else if (config.referrals) {
-                    refer_at_times(random, d, i, policies);
+                    test::refer_at_times(random, d, i, policies);
                 }
                 const double u = random.uniform();
                 if (u < d.p_refer[i]) answer(random, *f, i);
             }
         }
-    }
-    static void refer_by_rule(ope::LoggedDecisions& d, uint32_t i) {
-        d.p_approve[i] = d.candidate[i] = d.reference[i] = 0;
-        d.p_refer[i] = d.candidate_refer[i] = d.reference_refer[i] = 1;
-        if (!d.anchor.empty()) d.anchor[i] = 0, d.anchor_refer[i] = 1;
-    }
-    /// Takes the referrals from all that would have been drawn otherwise.
-    static void refer_at_times(base::Random& random, ope::LoggedDecisions& d, uint32_t i,
-                               bool policies) {
-        const double r = random.uniform(0.05, 0.3);
-        d.p_refer[i] = r;
-        d.p_approve[i] *= 1 - r;
-        if (!policies) return;
-        d.reference_refer[i] = r;
-        d.candidate_refer[i] = r * random.uniform(0.85, 1.15);
-        const double step = d.candidate[i] - d.reference[i];
-        d.reference[i] *= 1 - r;
-        d.candidate[i] = d.reference[i] + 0.3 * (1 - r) * step;
-        if (d.anchor.empty()) return;
-        d.anchor[i] *= 1 - r;
-        d.anchor_refer[i] = r;
     }
     void answer(base::Random& random, ope::LoggedFeedback& f, uint32_t i) {
         ope::LoggedDecisions& d = f.decisions;
