@@ -10,8 +10,9 @@
 
 namespace rampart::rampartd {
 
-/// Lets the champion decide, and its challengers beside it: that of the registry, which is published to other nodes where this one
-/// trains for them, or the one that the node that trains publishes. Thread safe.
+/// Lets the champion decide, and its challengers beside it: that of the registry, which is
+/// published to other nodes where this one trains for them, or the one that the node that trains
+/// publishes. Thread safe.
 class ChampionSwitch {
   public:
     ChampionSwitch(const registry::ModelRegistry& registry, serving::DecisionService& decisions)

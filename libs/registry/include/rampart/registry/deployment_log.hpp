@@ -49,8 +49,8 @@ class DeploymentLog {
     /// Returns the period of this kind that lasts; nullptr: none does.
     const domain::StoppedPeriod* open_stop(domain::StopKind kind) const;
 
-    /// Returns the time for an entry made at `now`: a stop button works whatever the clock says, and
-    /// nothing is ever dated back.
+    /// Returns the time for an entry made at `now`: a stop button works whatever the clock says,
+    /// and nothing is ever dated back.
     base::TimePoint not_before_last(base::TimePoint now) const { return std::max(now, last_); }
 
   private:

@@ -109,14 +109,14 @@ class DecisionService {
     std::string assignment() const;
 
     /// 1 to limits::kMaxBatch applications, all decided by one policy or by the arms of one
-    /// assignment, answered in their order, or none: an error names its application. already_exists "application_differs": decided before
-    /// with other content; failed_precondition "not_owner": another node decides for its partition,
-    /// "fenced": another node has just taken it over; out_of_range
-    /// "event_time_outside": see EventWindow, not of what was decided before; unavailable
-    /// "no_policy", "partition_stopped": after a gap in the log, "partition_rebuilding";
-    /// resource_exhausted "overloaded", or the log is full: nothing was decided; those of
-    /// encode_row, decide and Writer. After any other error than the first and resource_exhausted
-    /// the application may have been decided: ask again.
+    /// assignment, answered in their order, or none: an error names its application. already_exists
+    /// "application_differs": decided before with other content; failed_precondition "not_owner":
+    /// another node decides for its partition, "fenced": another node has just taken it over;
+    /// out_of_range "event_time_outside": see EventWindow, not of what was decided before;
+    /// unavailable "no_policy", "partition_stopped": after a gap in the log,
+    /// "partition_rebuilding"; resource_exhausted "overloaded", or the log is full: nothing was
+    /// decided; those of encode_row, decide and Writer. After any other error than the first and
+    /// resource_exhausted the application may have been decided: ask again.
     base::Result<std::vector<domain::Decision>> decide(
         std::span<const domain::Application> applications);
 
