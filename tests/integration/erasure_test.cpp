@@ -144,6 +144,104 @@ TEST_F(Erasure, WhatIsInQuarantineAboutThePersonGoesToo) {
     EXPECT_FALSE(on_disk(workspace.store / "partitions", kAnna.value()));
 }
 
+TEST_F(Erasure, LeavesATallyOfOneRecordAPersonAndNoIdentityInIt) {
+    const auto workspace = prepare(true, 0);
+    auto node = open(workspace);
+    fill(*node);
+    const auto month = base::month_of(application(0).event_time);
+    ASSERT_TRUE(node->erase(kAnna, "privacy-office", "request 7", false));
+    node.reset();
+    const auto secret = runtime::load_secret(workspace.store / "keys" / "person").value();
+    const auto tally = [&] {
+        const auto list = privacy::Register::open(workspace.store / "privacy/register").value();
+        return list->erased().value();
+    };
+    const auto one = tally();
+    ASSERT_EQ(one.size(), 1u);
+    EXPECT_EQ(one[0].month, month);
+    EXPECT_EQ(one[0].records, 1u);
+    EXPECT_EQ(one[0].cell, "") << "she had told no attributes";
+    privacy::PersonTag tag;
+    {
+        auto keys = privacy::PersonKeys::open(workspace.store / "privacy/keys", secret).value();
+        tag = keys->tag_of(kAnna);
+        auto list = privacy::Register::open(workspace.store / "privacy/register").value();
+        // Bert's erasure crashed when his key was gone, and Anna's is asked for again
+        ASSERT_TRUE(list->begin({keys->tag_of(kBert),
+                                 application(1).event_time,
+                                 {},
+                                 {{{month, one[0].side, "approve", false, "", 1}}}}));
+        ASSERT_EQ(keys->destroy(kBert).value(), 1u);
+    }
+    for (const auto& marker : {kAnna.value(), kApplication, income_bytes(), tag.value()})
+        EXPECT_FALSE(on_disk(workspace.store / "privacy" / "register", marker));
+    node = open(workspace);
+    ASSERT_TRUE(node->erase(kBert, "privacy-office", "request 8", false));
+    EXPECT_FALSE(node->erase(kAnna, "privacy-office", "request 7", false));
+    node.reset();
+    size_t records = 0;
+    for (const auto& kind : tally()) records += kind.records;
+    EXPECT_EQ(records, 2u);
+    EXPECT_FALSE(on_disk(workspace.store, kBert.value()));
+}
+
+/// Registers a candidate that approves as many as the trust region around the champion allows.
+domain::PolicyId register_candidate(Node& node) {
+    const auto champion = node.registry().champion()->policy;
+    const auto loaded = node.registry().load_model(champion).value();
+    auto links = loaded.policy.links();
+    model::LearnedLink link;
+    link.ensemble.base_score = 50;
+    link.ramp = {0.3, 0.5, {0.0}, {1.0}};
+    links.emplace_back(link);
+    const auto policy = model::Policy::create(loaded.policy.schema(), links, {}, {}).value();
+    return node.registry()
+        .register_model(model::encode_model_file(policy), node.now(), "a test")
+        .value();
+}
+
+TEST_F(Erasure, TheGateOfTheNodeCountsWhoIsErased) {
+    loan_stream::StreamOptions options;
+    options.name = "simulated";
+    options.rows = 500;
+    stream_ = loan_stream::load(options).value();
+    const auto workspace = prepare(true, 0);
+    auto text = base::read_file(workspace.config, 1 << 20).value();
+    text.replace(text.find("every_months = 2"), 16, "every_months = 0");
+    ASSERT_TRUE(base::write_file_atomically(workspace.config, text));
+    auto node = open(workspace);
+    std::vector<domain::Outcome> outcomes;
+    for (const auto& applicant : stream_.applicants) {
+        const auto decision = decide(*node, applicant.application);
+        outcomes.push_back({decision.id, "repaid", 0, 1, applicant.application.event_time});
+    }
+    ASSERT_TRUE(node->decisions().submit_outcomes(outcomes));
+    node.reset();
+    {
+        const auto settings = load_settings(workspace.config).value();
+        auto store = protected_attributes::ProtectedStore::open(settings.store / "protected",
+                                                                settings.catalog)
+                         .value();
+        for (const auto& one : stream_.applicants) {
+            const protected_attributes::ProtectedAttributes known{
+                one.application.person, one.application.event_time, one.protected_attributes};
+            ASSERT_TRUE(store->put(std::span(&known, 1), {}));
+        }
+    }
+    node = open(workspace);
+    const auto end = base::add_months(stream_.applicants.back().application.event_time, 60);
+    ASSERT_TRUE(node->advance(end));
+    const auto candidate = register_candidate(*node);
+    const auto before = node->certify(candidate, end, "").value();
+    EXPECT_NE(before.reason, "too_many_erased") << before.message;
+    for (size_t n = 0; n < 25; ++n) {
+        const auto& person = stream_.applicants[n].application.person;
+        ASSERT_TRUE(node->erase(person, "privacy-office", "requests", false)) << n;
+    }
+    const auto after = node->certify(candidate, end, "").value();
+    EXPECT_EQ(after.reason, "too_many_erased") << before.message << "\n" << after.message;
+}
+
 TEST_F(Erasure, RetentionShorterThanHorizonAndGraceIsRefusedWithTheMonthsThatAreEnough) {
     const auto workspace = prepare(true, 25);
     const auto text = base::read_file(workspace.config, 1 << 20).value();
