@@ -4,11 +4,13 @@
 #include "command_line.hpp"
 #include "unit/gate_log/made_up_log.hpp"
 
-/// `rampart gate`, as whoever has a log of randomised decisions runs it.
+/// `rampart gate`, as a user with a log of randomised decisions runs it.
 namespace rampart::cli_tests {
 namespace {
 
 using testing::HasSubstr;
+
+constexpr std::string_view kGate = "[gate]\n";
 
 class GateLog : public CommandLine {
   protected:
@@ -18,7 +20,8 @@ class GateLog : public CommandLine {
         write("log.csv", log(0.2));
     }
     static std::string log(double step) {
-        return std::string(gate_log::test::kHeader) + gate_log::test::made_up_lines(4000, step, 1);
+        return fmt::format("{}{}", gate_log::test::kHeader,
+                           gate_log::test::made_up_lines(4000, step, 1));
     }
 };
 
@@ -29,13 +32,13 @@ TEST_F(GateLog, CertifiesAGainAndTheCertificateVerifiesByCommandAndChecker) {
     EXPECT_THAT(ran.out, HasSubstr("sex=F"));
     const auto verified = run("verify gate.cert");
     EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
-    const auto checker =
-        std::string(RAMPART_SOURCE_DIR) + "/tools/certificate_checker/certificate_checker";
-    EXPECT_EQ(std::system(fmt::format("cd '{}' && '{}' gate.pub.pem gate.cert gate.evidence.jsonl "
-                                      "> .checked 2>&1",
-                                      folder_.string(), checker)
-                              .c_str()),
-              0)
+    EXPECT_EQ(
+        std::system(fmt::format("cd '{}' && '{}/tools/certificate_checker/certificate_checker' "
+                                "gate.pub.pem gate.cert gate.evidence.jsonl "
+                                "> .checked 2>&1",
+                                folder_.string(), RAMPART_SOURCE_DIR)
+                        .c_str()),
+        0)
         << read(".checked");
     const auto json = run("gate --log log.csv --config gate.toml --json").json();
     EXPECT_EQ(json.at("verdict").as_string(), "CERTIFIED");
@@ -44,8 +47,10 @@ TEST_F(GateLog, CertifiesAGainAndTheCertificateVerifiesByCommandAndChecker) {
 }
 
 TEST_F(GateLog, TheGuidesBankGetsItsCertificate) {
-    const auto guide = std::string(RAMPART_SOURCE_DIR) + "/ops/guide/gate_on_a_log/made_up_bank";
-    ASSERT_EQ(std::system(fmt::format("'{}' '{}'", guide, path("bank")).c_str()), 0);
+    ASSERT_EQ(std::system(fmt::format("'{}/ops/guide/gate_on_a_log/made_up_bank' '{}'",
+                                      RAMPART_SOURCE_DIR, path("bank"))
+                              .c_str()),
+              0);
     const auto ran =
         run("gate --log bank/log.csv --config bank/gate.toml --out bank/gate.cert --json");
     EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
@@ -60,9 +65,8 @@ TEST_F(GateLog, WhatIsNotCertifiedEndsWithOne) {
 }
 
 TEST_F(GateLog, ALedgerIsChargedUntilItIsSpent) {
-    write("gate.toml",
-          "[gate]\nruns_per_epoch = 2\n" +
-              std::string(gate_log::test::kToml).substr(std::string("[gate]\n").size()));
+    write("gate.toml", fmt::format("[gate]\nruns_per_epoch = 2\n{}",
+                                   gate_log::test::kToml.substr(kGate.size())));
     const std::string gate = "gate --log log.csv --config gate.toml --ledger ledger --json ";
     EXPECT_EQ(run(gate + "--candidate a").json().at("name").as_string(), "e1r1");
     EXPECT_EQ(run(gate + "--candidate b").json().at("name").as_string(), "e1r2");
@@ -73,8 +77,8 @@ TEST_F(GateLog, ALedgerIsChargedUntilItIsSpent) {
 }
 
 TEST_F(GateLog, BadInputIsNamed) {
-    write("log.csv", std::string(gate_log::test::kHeader) +
-                         "a,p1,2026-01-01,vault,old,1.5,decline,0.5,0.5,,F\n");
+    write("log.csv", fmt::format("{}a,p1,2026-01-01,vault,old,1.5,decline,0.5,0.5,,F\n",
+                                 gate_log::test::kHeader));
     const auto ran = run("gate --log log.csv --config gate.toml");
     EXPECT_EQ(ran.exit_code, 2);
     EXPECT_THAT(ran.err, HasSubstr("line 2, column 'p_approve'"));

@@ -16,7 +16,7 @@ namespace rampart::test {
 namespace {
 
 constexpr int kPersons = 100'000, kKeys = 20, kFewKeys = 3;
-constexpr size_t kCells = 8;  // of each side of the square
+constexpr size_t kCells = 8;  // for each side of the square
 constexpr size_t kSplitCells = 2;
 
 /// What a person has: the side of the split, the draw of a window, and the draw of an arm.

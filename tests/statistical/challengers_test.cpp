@@ -35,11 +35,11 @@ const std::vector<uint8_t>& arms() {
 }
 
 /// Applicants in a month of two arms. The champion is the reference; the challenger knows the good
-/// from the bad; the candidate approves everybody more often than the champion.
+/// from the bad; the candidate approves all persons more often than the champion.
 struct Month {
     Columns columns;
     std::vector<uint32_t> arm;
-    double effect = 0;  // of the candidate on these persons, per record
+    double effect = 0;  // the candidate's on these persons, per record
 
     Month(base::Random& random, size_t n, Logged logged, const Challenger& challenger = {}) {
         const size_t first = random.below(arms().size() - n);

@@ -9,7 +9,7 @@ namespace rampart::test {
 namespace {
 
 using ope::Referral;
-using Shares = std::array<double, 3>;  // of decline, approve, refer
+using Shares = std::array<double, 3>;  // decline, approve, refer
 
 /// An applicant, what was drawn, and what became of it.
 struct Person {
@@ -17,7 +17,7 @@ struct Person {
     double mean_impact = 0, answers_yes = 0;
     size_t drawn = 0;  // index into the shares
     Referral referral = Referral::kNone;
-    double impact = 0;  // of the loan
+    double impact = 0;  // the loan's
 
     double change(size_t action) const { return candidate[action] - reference[action]; }
     double effect() const { return (change(1) + change(2) * answers_yes) * mean_impact; }

@@ -16,7 +16,7 @@ struct ErasedFrom {
     privacy::ErasedRecords::Side side{};
     const std::vector<std::string>& groups;
     const std::vector<std::string>& cells;
-    std::optional<base::TimePoint> from;  // of applications; nullopt: since ever
+    std::optional<base::TimePoint> from;  // applications from then on; nullopt: all
     base::TimePoint to;
 };
 

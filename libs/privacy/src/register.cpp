@@ -254,7 +254,7 @@ Result<std::vector<ErasedRecords>> Register::erased() const {
     };
     const auto begun = [&](std::string_view key, std::string_view value) -> Result<bool> {
         RAMPART_TRY(const auto erasure, decode_erasure(PersonTag(std::string(key)), value));
-        // of one that an earlier release began nothing is known but that it was
+        // an erasure that an earlier release began: only that it was begun is known
         if (!erasure.records && !erasure.decisions.empty()) add({.records = 1});
         for (const auto& records : erasure.records.value_or(std::vector<ErasedRecords>{}))
             add(records);

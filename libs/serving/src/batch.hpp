@@ -42,7 +42,7 @@ struct DecisionService::Policies {
 struct DecisionService::Candidate {
     const domain::Application* application = nullptr;
     decision_log::OwnedPartition* partition = nullptr;
-    const decision::PolicyInForce* policy = nullptr;  // of the person's arm
+    const decision::PolicyInForce* policy = nullptr;  // that of the person's arm
     std::optional<domain::Arm> arm;
     std::vector<float> row;
     std::optional<size_t> group;

@@ -190,7 +190,7 @@ std::vector<double> impacts_to_fit(const certification::GateConfig& config,
     const auto& d = selection.decisions;
     for (size_t i = 0; i < out.size(); ++i) {
         if (d.referral(i) != ope::Referral::kNone) {
-            out[i] = std::numeric_limits<double>::quiet_NaN();  // of neither action
+            out[i] = std::numeric_limits<double>::quiet_NaN();  // not that of either action
             continue;
         }
         if (!config.declined_impact) continue;

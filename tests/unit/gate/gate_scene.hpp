@@ -50,7 +50,7 @@ class MemoryRecords final : public RecordSource {
     }
     /// Makes the last record one of the person of the first.
     void return_last() { rows_.rows.back().person = rows_.rows.front().person; }
-    /// Lets rules alone decide the records of [from, to): nobody by chance.
+    /// Lets rules alone decide the records of [from, to): none by chance.
     void decide_by_rules(int64_t from, int64_t to) {
         for (size_t i = 0; i < rows_.rows.size(); ++i) {
             auto& row = rows_.rows[i];

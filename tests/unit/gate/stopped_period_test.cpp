@@ -1,4 +1,4 @@
-// A month in which a stop button was pressed: rules alone decided, nobody by chance.
+// A month in which a stop button was pressed: rules alone decided, none by chance.
 #include <gmock/gmock.h>
 
 #include "gate_scene.hpp"

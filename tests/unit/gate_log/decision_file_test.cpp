@@ -61,7 +61,7 @@ TEST_F(DecisionFileTest, WithoutASideAKeyDividesThePersons) {
     std::string csv = "record,person,time,logger,p_approve,action,candidate,reference,impact,sex\n";
     for (int i = 0; i < 1000; ++i)
         csv += fmt::format("r{},p{},2026-01-01,old,0.5,decline,0.5,0.5,,F\n", i, i);
-    EXPECT_THAT(error_of(csv), HasSubstr("missing_column"));
+    EXPECT_THAT(error_of(csv), HasSubstr("missing_log_column"));
     const std::string key = "0123456789abcdef";
     const auto log = read(csv, settings(), key).value();
     EXPECT_NEAR(static_cast<double>(log.vault.decisions.size()), 400, 60);
@@ -104,7 +104,7 @@ TEST_F(DecisionFileTest, ABadCellIsNamedByLineAndColumn) {
     };
     EXPECT_EQ(with(""), "");
     EXPECT_THAT(with("b,p2,2026-01-01,vault,old,1.5,approve,0.5,0.5,1,F\n"),
-                HasSubstr("bad_cell: line 3, column 'p_approve': '1.5' must be a number"));
+                HasSubstr("bad_log_cell: line 3, column 'p_approve': '1.5' must be a number"));
     EXPECT_THAT(with("b,p2,2026-01-01,vault,old,nan,approve,0.5,0.5,1,F\n"),
                 HasSubstr("column 'p_approve'"));
     EXPECT_THAT(with("b,p2,2026-01-01,vault,old,0.5,approve,,0.5,1,F\n"),
@@ -125,7 +125,7 @@ TEST_F(DecisionFileTest, ABadCellIsNamedByLineAndColumn) {
     EXPECT_THAT(with("b,p2,2026-01-01,vault,old,0,approve,0.5,0.5,1,F\n"),
                 HasSubstr("bad_propensity"));
     EXPECT_THAT(error_of(header_), HasSubstr("no_records"));
-    EXPECT_THAT(error_of("record,person\n1,2\n"), HasSubstr("missing_column"));
+    EXPECT_THAT(error_of("record,person\n1,2\n"), HasSubstr("missing_log_column"));
 }
 
 }  // namespace

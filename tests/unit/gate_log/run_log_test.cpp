@@ -86,7 +86,7 @@ TEST_F(RunLogTest, ARunThatACrashCutOffGoesOnUnderItsCharge) {
     const auto file = path() / "ledger";
     { ASSERT_TRUE(run(log, settings, *FileStore::open(file).value())); }
     const auto whole = base::read_file(file, 1 << 20).value();
-    // the closing is gone, and half of a line that nobody was told of is there
+    // the closing is gone, and half of a line that was not acknowledged is there
     const size_t closing = whole.rfind('\n', whole.size() - 2) + 1;
     ASSERT_TRUE(base::write_file_atomically(file, whole.substr(0, closing + 20)));
     const auto store = FileStore::open(file).value();

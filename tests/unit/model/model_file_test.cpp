@@ -92,9 +92,9 @@ TEST(ModelFile, EveryTruncationAndEveryAddedByteIsAnError) {
 
 TEST(ModelFile, AnotherVersionIsNamed) {
     const auto policy =
-        decode_model_file(with_payload(payload_of(encode_model_file(example())), 6));
+        decode_model_file(with_payload(payload_of(encode_model_file(example())), 7));
     EXPECT_EQ(policy.error().reason, "unknown_model_version");
-    EXPECT_THAT(policy.error().message, HasSubstr("version 6"));
+    EXPECT_THAT(policy.error().message, HasSubstr("version 7"));
 }
 
 RC_GTEST_PROP(ModelFile, AMixtureComesBackAsItWas, (uint64_t seed)) {

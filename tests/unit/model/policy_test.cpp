@@ -150,7 +150,7 @@ TEST(Policy, WithoutExplorationAnExploitChainKeepsTheTrustRegionToo) {
     LearnedLink up = constant(0.9);
     up.kappa = 0.5;
     up.exploit_chain = true;
-    // whom nobody approves without exploration, the next link does not approve either
+    // an applicant whom the reference approves by exploration alone
     EXPECT_EQ(evaluate({example_bootstrap(), down, up}).exploit, 0);
     EXPECT_DOUBLE_EQ(evaluate({example_bootstrap(), down, up}).approve, 0.45);
     down.kappa = 0.5;  // 0.25 without exploration, 0.3 with

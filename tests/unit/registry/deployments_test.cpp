@@ -118,7 +118,7 @@ TEST_F(Deployments, AStopIsOnRecordFromNowToNowWhateverTheClockSays) {
     reopen();
     EXPECT_EQ(must(registry_->release_stop(StopKind::kRulesOnly, at(30), "anna")).to, at(30));
     EXPECT_EQ(registry_->release_stop(StopKind::kRulesOnly, at(31), "anna").error().reason,
-              "not_stopped");
+              "not_pressed");
     const std::vector<domain::StoppedPeriod> expected{
         {at(20), at(30), StopKind::kRulesOnly, "anna"},
         {at(20), std::nullopt, StopKind::kReferAll, "bert"}};

@@ -50,8 +50,8 @@ struct RunIdentity {
     /// Records of the vault's persons that are left out: those that repeat an earlier draw, and
     /// later ones of a person with a draw of their own.
     size_t repeats = 0, later_records = 0;
-    /// Records decided after the day's exploration was spent: there candidate and reference are what
-    /// they decide then.
+    /// Records decided after the day's exploration was spent: there candidate and reference are
+    /// what they decide then.
     size_t without_exploration = 0;
     size_t stopped = 0;  // left out because they were decided while a stop button was pressed
     /// Why an alarm of the test of logged probabilities is held to be false; then that test refuses

@@ -73,9 +73,9 @@ struct Decision {
 };
 
 /// Checks consistency: propensity in (0, 1] and equal to the action's probability, draw against
-/// p_approve and p_refer, decision time against the draw's window, all numbers finite; ids, times, limits and
-/// UTF-8, so that the decision can be logged and read back. Applied to every decision that is read
-/// back.
+/// p_approve and p_refer, decision time against the draw's window, all numbers finite; ids, times,
+/// limits and UTF-8, so that the decision can be logged and read back. Applied to every decision
+/// that is read back.
 base::Status validate(const Decision& decision);
 
 }  // namespace rampart::domain

@@ -14,7 +14,7 @@ namespace rampart::domain {
 enum class StopKind : uint8_t {
     kExplorationOff = 0,  // the champion, without exploration
     kRulesOnly = 1,       // the declared first policy
-    kReferAll = 2,        // people decide about everybody
+    kReferAll = 2,        // people decide about all applicants
 };
 std::string_view to_string(StopKind kind);  // "exploration_off", "rules_only", "refer_all"
 /// nullopt: no kind has this name.

@@ -30,8 +30,8 @@ struct TestInputs {
 /// Reads the outcomes of TestInputs::decisions; called with the charge on the disk.
 using ReadOutcomes = std::function<training::VaultOutcomes(const certification::RunTicket&)>;
 
-/// Takes one candidate through the steps of the gate: precheck → charge → read → test → seal → store
-/// → close. Each may be repeated after a crash. Not thread safe.
+/// Takes one candidate through the steps of the gate: precheck → charge → read → test → seal →
+/// store → close. Each may be repeated after a crash. Not thread safe.
 class Protocol {
   public:
     /// All of it must outlive the protocol.
@@ -41,9 +41,9 @@ class Protocol {
     base::Result<certification::DeltaLedger> read_ledger() const;
 
     /// Tests the candidate at `t`. `ledger`: as read, and perhaps with a further epoch at its end,
-    /// which is stored with the charge of its first run. A run that is open and can't be finished as
-    /// it was registered is closed, and this one is another. A refusal has a certificate, too, and
-    /// says "no new epoch was opened" if `asked_for_epoch`. Errors: those of the stores.
+    /// which is stored with the charge of its first run. A run that is open and can't be finished
+    /// as it was registered is closed, and this one is another. A refusal has a certificate, too,
+    /// and says "no new epoch was opened" if `asked_for_epoch`. Errors: those of the stores.
     base::Result<Answer> test(const TestInputs& inputs, const ReadOutcomes& outcomes,
                               certification::DeltaLedger& ledger, base::TimePoint t,
                               bool asked_for_epoch) const;

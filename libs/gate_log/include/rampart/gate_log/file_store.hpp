@@ -7,8 +7,8 @@
 
 namespace rampart::gate_log {
 
-/// A gate's ledger in a file, one entry a line, with the certificates in the folder FILE.certificates
-/// beside it; or both in memory, for one command.
+/// A gate's ledger in a file, one entry a line, with the certificates in the folder
+/// FILE.certificates beside it; or both in memory, for one command.
 ///
 /// A half-written last line, which a crash left, was never acknowledged and is dropped. Not thread
 /// safe; other processes are kept out while it is open.

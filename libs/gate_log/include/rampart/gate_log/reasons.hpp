@@ -6,7 +6,7 @@
 namespace rampart::gate_log {
 
 #define RAMPART_GATE_LOG_REASONS(X)                                                               \
-    X(kBadCell, kInvalidArgument, "bad_cell",                                                     \
+    X(kBadCell, kInvalidArgument, "bad_log_cell",                                                 \
       "Correct the cell in the line and column that the message names.")                          \
     X(kBadSplitKey, kInvalidArgument, "bad_split_key",                                            \
       "Give a key file of 16 bytes or more, made of random characters, or a column 'side'.")      \
@@ -14,14 +14,14 @@ namespace rampart::gate_log {
       "Wait until the other command has ended: a ledger is charged by one at a time.")            \
     X(kLedgerUnavailable, kUnavailable, "ledger_unavailable",                                     \
       "Make the file writable, or free space, as the message says; then give the command again.") \
-    X(kMissingColumn, kInvalidArgument, "missing_column",                                         \
+    X(kMissingColumn, kInvalidArgument, "missing_log_column",                                     \
       "Add the column; `rampart gate --help` lists what a log needs.")                            \
     X(kNoEarlierCertificate, kFailedPrecondition, "no_earlier_certificate",                       \
       "Put the certificate's files back beside the ledger, or run without --look.")               \
     X(kNoRecords, kInvalidArgument, "no_records", "Give a log with at least one decision.")       \
     X(kNotInALog, kInvalidArgument, "not_in_a_log",                                               \
       "Take the setting out: a log without features cannot have it.")                             \
-    X(kTooManyRecords, kOutOfRange, "too_many_records", "Split the log by period.")
+    X(kTooManyRecords, kOutOfRange, "log_too_long", "Split the log by period.")
 RAMPART_REASONS("gate_log", RAMPART_GATE_LOG_REASONS)
 
 }  // namespace rampart::gate_log

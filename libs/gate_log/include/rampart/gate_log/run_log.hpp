@@ -17,8 +17,8 @@ struct LogRun {
 };
 
 /// Takes the log through the gate's protocol; a ledger without an epoch opens its first. The
-/// certificate is FileStore::last(). Errors: failed_precondition "no_earlier_certificate", for a look
-/// at a pair that no closed run is about, or whose settings are others; those of
+/// certificate is FileStore::last(). Errors: failed_precondition "no_earlier_certificate", for a
+/// look at a pair that no closed run is about, or whose settings are others; those of
 /// gate::Protocol::test and FileStore.
 base::Result<gate::Answer> run_log(const DecisionFile& log, const LogSettings& settings,
                                    const LogRun& run, FileStore& store,

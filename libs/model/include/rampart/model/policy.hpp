@@ -132,8 +132,8 @@ struct PolicyOutput {
     /// P(favourable | x) by the last learned link, calibrated; for a mixture the mean over its
     /// members, on the unit scale the score; 0.5 for a bootstrap
     double score = 0;
-    /// P(approve | x) without exploration: that of the last link, and with exploit_chain that of the
-    /// links before it
+    /// P(approve | x) without exploration: that of the last link, and with exploit_chain that of
+    /// the links before it
     double exploit = 0;
     double approve = 0;  // P(approve | x): the probability of the draw
 };

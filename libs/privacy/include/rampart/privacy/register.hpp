@@ -32,7 +32,7 @@ struct Hold {
 /// Records of erased persons that the gate would have read or learnt from, without identity.
 struct ErasedRecords {
     enum class Side : uint8_t { kDevelopment = 0, kVault = 1 };
-    std::string month{};  // of the application, "2005-04"; empty: not known, nor is side or action
+    std::string month{};  // "2005-04", the application's; empty: not known, nor is side or action
     Side side = Side::kVault;
     std::string action{};  // as drawn: "approve"
     bool later = false;  // an earlier month has a record of the person, so that the gate reads this

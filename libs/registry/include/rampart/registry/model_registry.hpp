@@ -163,7 +163,7 @@ class ModelRegistry {
     base::Result<domain::StoppedPeriod> press_stop(domain::StopKind kind, base::TimePoint now,
                                                    std::string_view actor);
     /// Records the end, after every node decides as before. Fails with failed_precondition
-    /// "not_stopped".
+    /// "not_pressed".
     base::Result<domain::StoppedPeriod> release_stop(domain::StopKind kind, base::TimePoint now,
                                                      std::string_view actor);
     std::vector<domain::StoppedPeriod> stopped_periods() const;

@@ -75,7 +75,8 @@ struct ControlVariateInputs {
 base::Status add_control_variates(const ControlVariateInputs& inputs,
                                   ope::LoggedFeedback& selection, ope::LoggedDecisions& decisions);
 
-/// Returns P(approve), without exploration where the day's was spent, by a third policy on the rows of the two above, in the same order.
+/// Returns P(approve), without exploration where the day's was spent, by a third policy on the rows
+/// of the two above, in the same order.
 std::vector<double> anchor_probabilities(const training_set::DevelopmentSet& set,
                                          const model::Policy& candidate,
                                          const model::Policy& reference,

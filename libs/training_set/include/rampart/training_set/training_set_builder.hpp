@@ -53,7 +53,7 @@ struct Row {
     double p_approve = 0;  // P(approve | x) that was drawn from, as logged
     /// The day's exploration was used up, so that any policy would have decided without it.
     bool exploration_spent = false;
-    double p_refer = 0;    // P(refer | x), likewise; 1: a rule refers
+    double p_refer = 0;  // P(refer | x), likewise; 1: a rule refers
     domain::PolicyId policy;
     bool approved = false;         // drawn
     bool overridden = false;       // people did the other action; never of a referral
