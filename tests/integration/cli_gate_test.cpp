@@ -73,7 +73,7 @@ TEST_F(GateLog, ALedgerIsChargedUntilItIsSpent) {
     const auto spent = run(gate + "--candidate c");
     EXPECT_EQ(spent.exit_code, 1);
     EXPECT_EQ(spent.json().at("reason").as_string(), "delta_spent");
-    EXPECT_EQ(run(gate + "--look --candidate c").exit_code, 1);
+    EXPECT_EQ(run(gate + "--look --candidate c").exit_code, 2) << "it has no run to look at again";
 }
 
 TEST_F(GateLog, BadInputIsNamed) {

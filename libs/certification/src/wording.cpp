@@ -283,10 +283,11 @@ void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
         add(false,
             "which of a person's records are in the vault does not depend on what was decided");
         if (const auto spent = c.plan.identity.without_exploration; spent > 0) {
-            add(false, fmt::format("the day's exploration would be spent at the same records under "
-                                   "either policy, as it was at {} of the vault's: there both "
-                                   "count as they decide without it",
-                                   spent));
+            add(false,
+                fmt::format("at which records the day's exploration is spent depends neither "
+                            "on the policy nor on the draws in the vault, as it was at {} "
+                            "of the vault's: there both count as they decide without it",
+                            spent));
         }
         if (of_population(c.plan)) {
             add(false,
@@ -336,8 +337,12 @@ void add_about_missing(const Certificate& c, std::vector<Assumption>& out) {
 
 /// Adds the assumptions about erased persons.
 void add_about_erased(const Certificate& c, std::vector<Assumption>& out) {
-    if (c.plan.erased == 0) return;
     const Adder add{out};
+    if (c.plan.erased == 0) {
+        if (c.plan.config.records_per_person > 0)
+            add(false, "no record is missing from the vault because its person was erased");
+        return;
+    }
     add(true, fmt::format("{} records of erased persons count the least that a person's value can "
                           "be, in every group to which they may belong",
                           c.plan.erased));

@@ -81,6 +81,16 @@ Result<Findings> find(const ErasureDeps& deps, const ErasureRequest& request,
     return found;
 }
 
+/// Returns the decisions that were made after the erasure was begun.
+std::vector<DecisionId> decided_since(const privacy::PendingErasure& pending,
+                                      const std::vector<DecisionId>& ids) {
+    const std::set<std::string> known(pending.decisions.begin(), pending.decisions.end());
+    std::vector<DecisionId> later;
+    for (const auto& id : ids)
+        if (!known.contains(id.value())) later.push_back(id);
+    return later;
+}
+
 std::string iso_day(TimePoint time) { return base::to_iso8601(time).substr(0, 10); }
 
 Status check_allowed(const ErasureDeps& deps, const ErasureRequest& request,
@@ -291,6 +301,9 @@ Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest
         if (pending) begun.records = pending->records;
         if (!begun.records) {
             RAMPART_TRY(begun.records, erased_records(deps, request.person, found.ids));
+        } else if (const auto later = decided_since(*pending, found.ids); !later.empty()) {
+            RAMPART_TRY(auto more, erased_records(deps, request.person, later));
+            begun.records->insert(begun.records->end(), more.begin(), more.end());
         }
         // who wants it is on record before anything is gone
         RAMPART_RETURN_IF_ERROR(

@@ -54,8 +54,8 @@ std::string node_of(const streaming::Record& fence) {
 /// What a run of records does to the index.
 struct DecisionIndex::Changes {
     storage::WriteBatch batch;
-    std::set<std::string> seen;                               // decision ids
-    std::set<std::pair<int64_t, domain::PersonId>> explored;  // that were not before
+    std::set<std::string> seen;                                            // decision ids
+    std::map<std::string, std::pair<int64_t, domain::PersonId>> explored;  // by decision id
     Fence fence;
     IndexCounts counts;
 };
@@ -215,6 +215,7 @@ Result<bool> DecisionIndex::index_one(const StoredRecord& stored, Changes& chang
         if (!erasure) return pass_over(erasure.error());
         RAMPART_TRY(const auto known, database_->get(kDecisions, erasure->decision.value()));
         const auto decision = wire::decode_decision(known.value_or(std::string()));
+        changes.explored.erase(erasure->decision.value());
         if (known && decision) {
             const int64_t day = base::day_of(decision->decided_at);
             changes.batch.erase(kMeta, explorer_key(day, decision->application.person));
@@ -247,7 +248,7 @@ Result<bool> DecisionIndex::index_one(const StoredRecord& stored, Changes& chang
     const int64_t day = base::day_of(decision->decided_at);
     const auto& person = decision->application.person;
     RAMPART_TRY(const auto before, database_->get(kMeta, explorer_key(day, person)));
-    if (!before) changes.explored.emplace(day, person);
+    if (!before) changes.explored.emplace(id, std::pair(day, person));
     return true;
 }
 
@@ -261,14 +262,14 @@ Result<bool> DecisionIndex::index(std::span<const StoredRecord> records) {
         all_count &= one_counts;
     }
     auto& batch = changes.batch;
-    std::map<int64_t, uint64_t> persons;
-    for (const auto& [day, person] : changes.explored) {
-        batch.put(kMeta, explorer_key(day, person), "");
-        ++persons[day];
+    std::map<int64_t, std::set<domain::PersonId>> explored;
+    for (const auto& [id, one] : changes.explored) {
+        batch.put(kMeta, explorer_key(one.first, one.second), "");
+        explored[one.first].insert(one.second);
     }
-    for (const auto& [day, count] : persons) {
+    for (const auto& [day, persons] : explored) {
         RAMPART_TRY(const uint64_t before, explored_on(day));
-        put_explored(batch, day, before + count);
+        put_explored(batch, day, before + persons.size());
         // the clocks of two nodes may be on different days
         batch.erase_range(kMeta, explorers_from(0), explorers_from(day - 1));
     }

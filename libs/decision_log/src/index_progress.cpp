@@ -62,11 +62,13 @@ Status DecisionIndex::compact_erased(std::span<const domain::DecisionId> decisio
     for (const auto& id : decisions) {
         RAMPART_RETURN_IF_ERROR(database_->compact(kDecisions, {id.value(), id.value() + '\0'}));
     }
+    RAMPART_RETURN_IF_ERROR(database_->compact(kMeta));
     return database_->compact(kQuarantine);
 }
 
 Status DecisionIndex::compact_erased() {
     RAMPART_RETURN_IF_ERROR(database_->compact(kDecisions));
+    RAMPART_RETURN_IF_ERROR(database_->compact(kMeta));
     return database_->compact(kQuarantine);
 }
 

@@ -204,11 +204,19 @@ struct Reading {
 };
 
 /// Leaves the first record of each person, by time and then id; returns how many of the vault's
-/// were left out. Sorts.
-size_t keep_first_records(std::vector<Record>& records) {
+/// were left out. Sorts. Fails where a person is on both sides: what is learnt from one record
+/// would be tested on the other.
+Result<size_t> keep_first_records(std::vector<Record>& records) {
     std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
         return std::tie(a.time, a.id) < std::tie(b.time, b.id);
     });
+    std::map<std::string, bool> side_of;
+    for (const auto& record : records) {
+        if (side_of.emplace(record.person, record.vault).first->second == record.vault) continue;
+        return base::make_error(Reason::kPersonOnBothSides,
+                                "person '{}' is in the vault and on the development side",
+                                record.person);
+    }
     std::set<std::string> seen;
     size_t later = 0;
     std::erase_if(records, [&](const Record& record) {
@@ -344,7 +352,7 @@ Result<DecisionFile> read_decisions(const std::filesystem::path& path, const Log
     DecisionFile out;
     out.columns = digest_of(csv.columns());
     out.anchor = settings.gate.anchor;
-    out.later_records = keep_first_records(records);
+    RAMPART_TRY(out.later_records, keep_first_records(records));
     drop_older(records, settings.gate.max_age_months);
     const auto names = group_names(records, settings.group_columns);
     const bool referrals = std::any_of(records.begin(), records.end(), [](const Record& record) {

@@ -26,6 +26,18 @@ base::Error failure(const fs::path& path, std::string_view what) {
                             std::generic_category().message(errno));
 }
 
+constexpr std::string_view kFirstBytes = "{\"sequence\":0,";
+
+/// Makes the file's entry in its folder durable.
+bool sync_folder(const fs::path& path) {
+    const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (opened < 0) return false;
+    const bool done = ::fsync(opened) == 0;
+    ::close(opened);
+    return done;
+}
+
 /// Writes all bytes at the end of the file and makes them durable.
 bool append_durably(int file, std::string_view bytes) {
     while (!bytes.empty()) {
@@ -54,6 +66,7 @@ Result<std::unique_ptr<FileStore>> FileStore::open(const fs::path& ledger) {
         return base::make_error(Reason::kLedgerInUse, "another command uses the ledger '{}'",
                                 ledger.string());
     }
+    if (!sync_folder(ledger)) return failure(ledger, "cannot make the folder durable of");
     RAMPART_RETURN_IF_ERROR(store->read());
     return store;
 }
@@ -64,6 +77,12 @@ Status FileStore::read() {
     for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', whole)) {
         entries_.push_back(text.substr(whole, end - whole));
         whole = end + 1;
+    }
+    const bool begun = entries_.empty() && text.starts_with(kFirstBytes.substr(0, text.size()));
+    const auto ledger = certification::DeltaLedger::open(entries_);
+    if (!ledger || (entries_.empty() && !begun)) {
+        return base::make_error(Reason::kNotALedger, "'{}' is not a ledger of `rampart gate`{}",
+                                path_.string(), ledger ? "" : ": " + ledger.error().message);
     }
     if (whole < text.size() && ::ftruncate(file_, static_cast<off_t>(whole)) != 0)
         return failure(path_, "cannot drop the unfinished last line of");

@@ -28,7 +28,9 @@ certification::RunIdentity identity_of(const DecisionFile& log, const LogSetting
                     config.declined_impact ? fmt::format("{} if declined", *config.declined_impact)
                                            : std::string("declines have their own"),
                     config.impact_lo, config.impact_hi);
-    identity.vault_rule = "decisions of the log's vault, the first of each person";
+    identity.vault_rule =
+        "decisions of the log's vault, the first of each person; that no test of this vault is "
+        "missing from this ledger is the word of who keeps it";
     if (settings.gate.max_age_months > 0) {
         identity.vault_rule += fmt::format(", not older than {} months before the log's end",
                                            settings.gate.max_age_months);
@@ -39,9 +41,16 @@ certification::RunIdentity identity_of(const DecisionFile& log, const LogSetting
     return identity;
 }
 
+/// Opens the first epoch, or checks that the key is the ledger's.
 Status open_first_epoch(DeltaLedger& ledger, const LogSettings& settings, const LogRun& run,
                         const base::SigningKey& key) {
-    if (ledger.epoch() > 0) return base::ok();
+    if (ledger.epoch() > 0) {
+        const auto& begun_with = ledger.current()->keys.signing;
+        if (begun_with == key.public_key().id()) return base::ok();
+        return base::make_error(Reason::kOtherLedgerKey,
+                                "the ledger was begun with the signing key {}, this is {}",
+                                begun_with, key.public_key().id());
+    }
     const auto& config = settings.gate.config;
     certification::KeyIds ids;
     ids.signing = key.public_key().id();

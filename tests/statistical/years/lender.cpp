@@ -131,7 +131,7 @@ Status Lender::write_files() {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
     fs::create_directories(folder_ / "store" / "keys", ignored);
-    for (const char* name : {"draw", "split", "evidence", "signing", "person"}) {
+    for (const char* name : {"draw", "split", "evidence", "signing", "person", "arm"}) {
         const auto secret = base::sha256(fmt::format("years {} {}", name, life_.seed)).hex();
         RAMPART_RETURN_IF_ERROR(
             base::write_file_atomically(folder_ / "store" / "keys" / name, secret + "\n", 0600));

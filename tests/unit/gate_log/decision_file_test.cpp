@@ -57,6 +57,12 @@ TEST_F(DecisionFileTest, OnlyTheFirstRecordOfAPersonCounts) {
     EXPECT_EQ(log.later_records, 1u);
 }
 
+TEST_F(DecisionFileTest, APersonOnBothSidesIsRefused) {
+    EXPECT_THAT(error_of(header_ + "a,p1,2026-01-01,vault,old,0.5,decline,0.5,0.5,,F\n"
+                                   "b,p1,2026-01-02,development,old,0.5,approve,0.5,0.5,1,F\n"),
+                HasSubstr("person_on_both_sides: person 'p1'"));
+}
+
 TEST_F(DecisionFileTest, WithoutASideAKeyDividesThePersons) {
     std::string csv = "record,person,time,logger,p_approve,action,candidate,reference,impact,sex\n";
     for (int i = 0; i < 1000; ++i)

@@ -10,7 +10,16 @@ namespace {
 class FileStoreTest : public ::testing::Test, protected test::LogFolder {
   protected:
     std::unique_ptr<FileStore> open() const { return FileStore::open(path() / "ledger").value(); }
-    const std::vector<std::string> entries_{"{\"a\":1}", "{\"b\":2}"};
+    static std::vector<std::string> two_entries() {
+        auto ledger = certification::DeltaLedger::open({}).value();
+        for (int i = 0; i < 2; ++i) {
+            const auto entry =
+                ledger.next_epoch(0.1, 1, certification::Spending::kByHistory, "test", {});
+            EXPECT_TRUE(ledger.append(entry.value()));
+        }
+        return ledger.entries();
+    }
+    const std::vector<std::string> entries_ = two_entries();
 };
 
 TEST_F(FileStoreTest, KeepsEntriesInOrderAndTakesTheSameAgain) {
@@ -25,11 +34,23 @@ TEST_F(FileStoreTest, KeepsEntriesInOrderAndTakesTheSameAgain) {
 }
 
 TEST_F(FileStoreTest, DropsALineThatWasNotFinished) {
-    ASSERT_TRUE(base::write_file_atomically(path() / "ledger", "{\"a\":1}\n{\"b\""));
+    const auto torn = fmt::format("{}\n{}", entries_[0], entries_[1].substr(0, 9));
+    ASSERT_TRUE(base::write_file_atomically(path() / "ledger", torn));
     const auto store = open();
-    EXPECT_EQ(store->ledger_entries().value(), std::vector<std::string>{"{\"a\":1}"});
+    EXPECT_EQ(store->ledger_entries().value(), std::vector<std::string>{entries_[0]});
     ASSERT_TRUE(store->append_ledger_entries(1, std::span(entries_).last(1), {}));
-    EXPECT_EQ(base::read_file(path() / "ledger", 1000).value(), "{\"a\":1}\n{\"b\":2}\n");
+    EXPECT_EQ(base::read_file(path() / "ledger", 1 << 20).value(),
+              fmt::format("{}\n{}\n", entries_[0], entries_[1]));
+}
+
+TEST_F(FileStoreTest, AFileThatIsNoLedgerIsRefusedAndKeepsItsBytes) {
+    for (const char* text : {"[gate]\nkappa = 0.5", "{\"a\":1}\n", "{\"a\":1}", "x"}) {
+        ASSERT_TRUE(base::write_file_atomically(path() / "other", text));
+        EXPECT_EQ(FileStore::open(path() / "other").error().reason, "not_a_ledger") << text;
+        EXPECT_EQ(base::read_file(path() / "other", 1000).value(), text);
+    }
+    ASSERT_TRUE(base::write_file_atomically(path() / "ledger", entries_[0].substr(0, 20)));
+    EXPECT_EQ(open()->ledger_entries()->size(), 0u) << "its first line was not finished";
 }
 
 TEST_F(FileStoreTest, KeepsCertificatesBesideTheLedger) {

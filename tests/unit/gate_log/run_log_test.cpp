@@ -66,8 +66,8 @@ TEST_F(RunLogTest, ALedgerFileIsChargedOnceARunAndRefusesWhenItIsSpent) {
 TEST_F(RunLogTest, AFurtherLookCostsNothingAndNeedsAnEarlierOne) {
     auto settings = this->settings();
     const auto file = path() / "ledger";
-    const auto few = read(lines(2000, 0.005), settings).value();
-    const auto more = read(lines(2000, 0.005), settings).value();  // nothing has matured since
+    const auto few = read(lines(2000, -0.1), settings).value();
+    const auto more = read(lines(2000, -0.1), settings).value();  // nothing has matured since
     {
         const auto store = FileStore::open(file).value();
         EXPECT_EQ(run(few, settings, *store, "a", true).error().reason, "no_earlier_certificate");

@@ -72,6 +72,22 @@ double lower_bound(stats::BoundMethod method, const ope::ValueBound& bound) {
     return -INFINITY;
 }
 
+/// Returns the verdict alone: figures of the vault would let the next candidate be fitted to it, and
+/// the ledger's budget would not hold.
+Answer verdict_of(const certification::Certificate& c, const gate::Answer& answer) {
+    const auto verdict = certification::to_string(c.verdict);
+    return {.exit_code =
+                c.verdict == certification::Verdict::kCertified ? ExitCode::kDone : ExitCode::kNo,
+            .text = fmt::format("{}{}\n", verdict,
+                                answer.result.message.empty() ? "" : ": " + answer.result.message),
+            .json = json::serialize(json::object{{"verdict", verdict},
+                                                 {"reason", answer.result.reason},
+                                                 {"message", answer.result.message},
+                                                 {"name", answer.name}}),
+            .notes = {"figures of a ledger's runs are for those who make no further candidate: "
+                      "`rampart verify` shows those of a certificate"}};
+}
+
 Answer answer_of(const certification::Certificate& c, const gate::Answer& answer,
                  const Options& options) {
     const auto verdict = certification::to_string(c.verdict);
@@ -148,7 +164,8 @@ Result<Answer> run_gate(const Options& options) {
     RAMPART_TRY(const auto certificate,
                 certification::read_certificate(files.certificate, key.public_key()));
     RAMPART_RETURN_IF_ERROR(write_certificate(options.out, files, key.public_key()));
-    return answer_of(certificate, answer, options);
+    return options.ledger.empty() ? answer_of(certificate, answer, options)
+                                  : verdict_of(certificate, answer);
 }
 
 }  // namespace
@@ -168,7 +185,8 @@ void add_gate_log(Frame& frame) {
              "rampartd.toml, "
              "[impact] minimum, maximum, units, declined, and [groups] columns. Without --ledger "
              "the error budget is for this one test; with it the ledger is charged, and refuses "
-             "when it is spent. Exit code 0: certified; 1: not.",
+             "when it is spent, and the answer is the verdict without figures. Exit code 0: "
+             "certified; 1: not.",
          .reads_no_store = true},
         [options](const Context&) { return run_gate(*options); });
     command.add_option("--log", options->log, "CSV file of decisions")->required();

@@ -42,7 +42,7 @@ struct DecisionFile {
 /// Further columns are passed over. Groups are "column=value".
 ///
 /// split_key: secret of at least 16 bytes, for a log without `side`; 40 % of the persons are in the
-/// vault. Errors name line and column: "bad_log_cell", "missing_log_column", "bad_split_key"; "no_records";
+/// vault. "person_on_both_sides"; other errors name line and column: "bad_log_cell", "missing_log_column", "bad_split_key"; "no_records";
 /// those of CsvReader, ConstraintSet::conditions_met and ope::validate.
 base::Result<DecisionFile> read_decisions(const std::filesystem::path& path,
                                           const LogSettings& settings,

@@ -19,8 +19,14 @@ namespace rampart::gate_log {
     X(kNoEarlierCertificate, kFailedPrecondition, "no_earlier_certificate",                       \
       "Put the certificate's files back beside the ledger, or run without --look.")               \
     X(kNoRecords, kInvalidArgument, "no_records", "Give a log with at least one decision.")       \
+    X(kNotALedger, kInvalidArgument, "not_a_ledger",                                              \
+      "Name a ledger of `rampart gate`, or a file that is not there yet.")                        \
     X(kNotInALog, kInvalidArgument, "not_in_a_log",                                               \
       "Take the setting out: a log without features cannot have it.")                             \
+    X(kOtherLedgerKey, kFailedPrecondition, "other_ledger_key",                                   \
+      "Name with --key the signing key that the ledger was begun with.")                          \
+    X(kPersonOnBothSides, kInvalidArgument, "person_on_both_sides",                               \
+      "Put all records of a person on one side, or divide them with --split-key.")                \
     X(kTooManyRecords, kOutOfRange, "log_too_long", "Split the log by period.")
 RAMPART_REASONS("gate_log", RAMPART_GATE_LOG_REASONS)
 
