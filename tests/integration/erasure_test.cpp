@@ -207,7 +207,7 @@ TEST_F(Erasure, TheGateOfTheNodeCountsWhoIsErased) {
     stream_ = loan_stream::load(options).value();
     const auto workspace = prepare(true, 0);
     auto text = base::read_file(workspace.config, 1 << 20).value();
-    text.replace(text.find("every_months = 2"), 16, "every_months = 0");
+    text.replace(text.find("every_months = 2"), 16, "every_months = 600");
     ASSERT_TRUE(base::write_file_atomically(workspace.config, text));
     auto node = open(workspace);
     std::vector<domain::Outcome> outcomes;

@@ -46,7 +46,7 @@ class Line {
         return csv_.cells()[position_.find(column)->second];
     }
     base::Error bad(std::string_view column, std::string_view what) const {
-        return base::make_error(Reason::kBadCell, "line {}, column '{}': '{}' {}", csv_.line(),
+        return base::make_error(Reason::kBadLogCell, "line {}, column '{}': '{}' {}", csv_.line(),
                                 column, text(column).substr(0, 40), what);
     }
 
@@ -101,12 +101,12 @@ struct Reading {
         }
         for (const auto& column : wanted) {
             if (line.has(column)) continue;
-            return base::make_error(Reason::kMissingColumn, "the log has no column '{}'{}", column,
-                                    column == "side" ? "; add it, or name a key with --split-key"
-                                    : column == "anchor"
-                                        ? ", P(approve) by the epoch's first reference; add it, or "
-                                          "set gate.anchor = false"
-                                        : "");
+            return base::make_error(
+                Reason::kMissingLogColumn, "the log has no column '{}'{}", column,
+                column == "side"     ? "; add it, or name a key with --split-key"
+                : column == "anchor" ? ", P(approve) by the epoch's first reference; add it, or "
+                                       "set gate.anchor = false"
+                                     : "");
         }
         return base::ok();
     }
@@ -343,7 +343,7 @@ Result<DecisionFile> read_decisions(const std::filesystem::path& path, const Log
         RAMPART_TRY(const bool more, csv.next());
         if (!more) break;
         if (records.size() == limits::kMaxRows) {
-            return base::make_error(Reason::kTooManyRecords, "more than {} decisions",
+            return base::make_error(Reason::kLogTooLong, "more than {} decisions",
                                     limits::kMaxRows);
         }
         RAMPART_TRY(records.emplace_back(), reading.read(line));

@@ -102,7 +102,7 @@ base::Result<domain::StoppedPeriod> ModelRegistry::release_stop(domain::StopKind
     const auto& log = impl_->store->deployment();
     const auto* open = log.open_stop(kind);
     if (open == nullptr) {
-        return base::make_error(Reason::kNotStopped, "the stop button {} is not pressed",
+        return base::make_error(Reason::kNotPressed, "the stop button {} is not pressed",
                                 to_string(kind));
     }
     const auto at = static_cast<size_t>(open - log.stops().data());

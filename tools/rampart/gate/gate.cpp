@@ -72,8 +72,8 @@ double lower_bound(stats::BoundMethod method, const ope::ValueBound& bound) {
     return -INFINITY;
 }
 
-/// Returns the verdict alone: figures of the vault would let the next candidate be fitted to it, and
-/// the ledger's budget would not hold.
+/// Returns the verdict alone: figures of the vault would let the next candidate be fitted to it,
+/// and the ledger's budget would not hold.
 Answer verdict_of(const certification::Certificate& c, const gate::Answer& answer) {
     const auto verdict = certification::to_string(c.verdict);
     return {.exit_code =

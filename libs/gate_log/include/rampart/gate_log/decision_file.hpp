@@ -16,7 +16,7 @@ namespace rampart::gate_log {
 struct DecisionFile {
     ope::LoggedFeedback development, vault;
     base::TimePoint period_from, period_to;  // times of the vault's records
-    size_t later_records = 0;                // of the vault's persons, left out
+    size_t later_records = 0;                // the vault's, left out
     bool anchor = false;                     // the log has a column 'anchor'
     base::Digest columns;                    // digest of the column names in order
 };
@@ -42,8 +42,9 @@ struct DecisionFile {
 /// Further columns are passed over. Groups are "column=value".
 ///
 /// split_key: secret of at least 16 bytes, for a log without `side`; 40 % of the persons are in the
-/// vault. "person_on_both_sides"; other errors name line and column: "bad_log_cell", "missing_log_column", "bad_split_key"; "no_records";
-/// those of CsvReader, ConstraintSet::conditions_met and ope::validate.
+/// vault. Errors: "bad_log_cell", which names line and column; "missing_log_column";
+/// "bad_split_key"; "person_on_both_sides"; "no_records"; those of CsvReader,
+/// ConstraintSet::conditions_met and ope::validate.
 base::Result<DecisionFile> read_decisions(const std::filesystem::path& path,
                                           const LogSettings& settings,
                                           const certification::ConstraintSet& constraints,

@@ -15,7 +15,8 @@ namespace rampart::gate_log {
 class FileStore final : public gate::GateStore {
   public:
     /// Opens or creates the ledger; without a path all is in memory. Errors: failed_precondition
-    /// "ledger_in_use"; invalid_argument "not_a_ledger", which changes no byte of the file; those of the file system, which name the path.
+    /// "ledger_in_use"; invalid_argument "not_a_ledger", which changes no byte of the file; those
+    /// of the file system, which name the path.
     static base::Result<std::unique_ptr<FileStore>> open(const std::filesystem::path& ledger);
     ~FileStore() override;
 

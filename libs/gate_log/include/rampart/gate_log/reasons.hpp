@@ -6,7 +6,7 @@
 namespace rampart::gate_log {
 
 #define RAMPART_GATE_LOG_REASONS(X)                                                               \
-    X(kBadCell, kInvalidArgument, "bad_log_cell",                                                 \
+    X(kBadLogCell, kInvalidArgument, "bad_log_cell",                                              \
       "Correct the cell in the line and column that the message names.")                          \
     X(kBadSplitKey, kInvalidArgument, "bad_split_key",                                            \
       "Give a key file of 16 bytes or more, made of random characters, or a column 'side'.")      \
@@ -14,7 +14,7 @@ namespace rampart::gate_log {
       "Wait until the other command has ended: a ledger is charged by one at a time.")            \
     X(kLedgerUnavailable, kUnavailable, "ledger_unavailable",                                     \
       "Make the file writable, or free space, as the message says; then give the command again.") \
-    X(kMissingColumn, kInvalidArgument, "missing_log_column",                                     \
+    X(kMissingLogColumn, kInvalidArgument, "missing_log_column",                                  \
       "Add the column; `rampart gate --help` lists what a log needs.")                            \
     X(kNoEarlierCertificate, kFailedPrecondition, "no_earlier_certificate",                       \
       "Put the certificate's files back beside the ledger, or run without --look.")               \
@@ -27,7 +27,7 @@ namespace rampart::gate_log {
       "Name with --key the signing key that the ledger was begun with.")                          \
     X(kPersonOnBothSides, kInvalidArgument, "person_on_both_sides",                               \
       "Put all records of a person on one side, or divide them with --split-key.")                \
-    X(kTooManyRecords, kOutOfRange, "log_too_long", "Split the log by period.")
+    X(kLogTooLong, kOutOfRange, "log_too_long", "Split the log by period.")
 RAMPART_REASONS("gate_log", RAMPART_GATE_LOG_REASONS)
 
 }  // namespace rampart::gate_log

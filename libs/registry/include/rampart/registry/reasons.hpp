@@ -57,7 +57,7 @@ namespace rampart::registry {
       "Declare a rule with known probabilities, or promote the model with a certificate.")        \
     X(kNotCertified, kFailedPrecondition, "not_certified",                                        \
       "Promote by a certificate whose verdict is CERTIFIED.")                                     \
-    X(kNotStopped, kFailedPrecondition, "not_pressed",                                            \
+    X(kNotPressed, kFailedPrecondition, "not_pressed",                                            \
       "Release a stop button that is pressed: this one is not.")                                  \
     X(kNothingToRollBackTo, kFailedPrecondition, "nothing_to_roll_back_to",                       \
       "Promote another policy: there is none before the first.")                                  \
