@@ -169,7 +169,7 @@ TEST_F(Erasure, LeavesATallyOfOneRecordAPersonAndNoIdentityInIt) {
         // Bert's erasure crashed when his key was gone, and Anna's is asked for again
         ASSERT_TRUE(list->begin({keys->tag_of(kBert),
                                  application(1).event_time,
-                                 {},
+                                 {domain::decision_id_of(application(1).id).value()},
                                  {{{month, one[0].side, "approve", false, "", 1}}}}));
         ASSERT_EQ(keys->destroy(kBert).value(), 1u);
     }
