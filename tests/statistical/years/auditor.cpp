@@ -195,6 +195,22 @@ class Auditor {
         return matured;
     }
 
+    /// Returns how many persons of the vault with a matured record were erased before `t`, and how
+    /// many records all erased persons of the vault had.
+    std::pair<size_t, size_t> erased_by(TimePoint t) const {
+        const auto& label = node_.settings().product.label;
+        std::set<size_t> persons;
+        size_t records = 0;
+        for (const auto& one : lender_.booked()) {
+            const auto& application = one.decision.application;
+            if (!one.erased_at || *one.erased_at >= t) continue;
+            if (!training_set::in_vault(node_.keys().split, application.person)) continue;
+            ++records;
+            if (label.maturity(application.event_time) <= t) persons.insert(one.person);
+        }
+        return {persons.size(), records};
+    }
+
     Status agree(const retraining::RunRecord& run, const certification::Certificate& certificate,
                  const std::vector<size_t>& vault) const {
         const auto differ = [&](std::string_view what, size_t theirs, size_t ours) {
@@ -203,6 +219,10 @@ class Auditor {
         };
         if (certificate.plan.vault_records != vault.size())
             return differ("records", certificate.plan.vault_records, vault.size());
+        const auto [least, most] = erased_by(run.at);
+        const bool first_epoch = certificate.ledger->registration.epoch == 1;
+        if (first_epoch && (certificate.plan.erased < least || certificate.plan.erased > most))
+            return differ("records of erased persons", certificate.plan.erased, least);
         for (const auto& group : certificate.plan.groups) {
             const bool male = group.name == "sex=male";
             const auto ours = std::count_if(vault.begin(), vault.end(), [&](size_t i) {
