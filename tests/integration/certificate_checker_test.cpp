@@ -92,7 +92,7 @@ TEST_F(Checker, SaysWhatTheGateSaysOfRandomCertificatesWithFurtherLooksAndConstr
         EXPECT_GT((count[{Kind::kPlain, v}]), 50u) << to_string(v);
         EXPECT_GT((count[{Kind::kFurtherLook, v}]), 10u) << to_string(v);
         EXPECT_GT((count[{Kind::kConstrained, v}]), 10u) << to_string(v);
-        EXPECT_GT((count[{Kind::kFixedRange, v}]), 30u) << to_string(v);
+        EXPECT_GT((count[{Kind::kFixedRange, v}]), 20u) << to_string(v);
         EXPECT_GT((count[{Kind::kConstrainedFixedRange, v}]), 5u) << to_string(v);
         EXPECT_GT((count[{Kind::kReferred, v}]), 10u) << to_string(v);
     }
