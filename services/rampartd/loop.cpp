@@ -98,7 +98,8 @@ Status Loop::advance(TimePoint now) {
             RAMPART_RETURN_IF_ERROR(trainer_
                                         ? train_and_watch(now)
                                         : deps_.stores.joiner().advance(now).map([](size_t) {}));
-        return deps_.champion.serve();
+        RAMPART_RETURN_IF_ERROR(deps_.champion.serve());
+        return certificate_end().map([](const auto&) {});
     };
     const Status status = step();
     const std::lock_guard status_lock(status_mutex_);
@@ -145,21 +146,34 @@ Result<retraining::RunRecord> Loop::certify(const domain::PolicyId& candidate, T
     return run;
 }
 
+/// Says when the champion's certificate expires, and counts it where it did.
+Result<champion_monitor::CertificateEnd> Loop::certificate_end() {
+    RAMPART_TRY(const auto until, deps_.stores.registry().champion_certified_until());
+    const bool expired = until && deps_.clock.now() >= *until;
+    deps_.metrics
+        .gauge("rampart_champion_certificate_expired",
+               "1: the certificate by which the champion was promoted has expired; it decides on.")
+        .set(expired ? 1 : 0);
+    return champion_monitor::CertificateEnd{until, expired};
+}
+
 Result<std::string> Loop::monitor_report() {
     const auto& settings = deps_.settings.monitor;
+    RAMPART_TRY(const auto end, certificate_end());
     if (!monitor_) {
         return champion_monitor::to_json(
-            settings, std::nullopt, std::string("another node of the group trains and watches"));
+            settings, std::nullopt, end,
+            std::string("another node of the group trains and watches"));
     }
     if (!settings.enabled) {
-        return champion_monitor::to_json(settings, std::nullopt,
+        return champion_monitor::to_json(settings, std::nullopt, end,
                                          std::string("monitor.enabled is false"));
     }
     auto look = monitor_->last_look();
     if (const auto clock = deps_.stores.joiner().clock(); !look && clock) {
         RAMPART_TRY(look, monitor_->observe(*clock));
     }
-    return champion_monitor::to_json(settings, look);
+    return champion_monitor::to_json(settings, look, end);
 }
 
 Status Loop::rollback(std::string_view actor, std::string_view reason) {

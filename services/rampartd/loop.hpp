@@ -10,6 +10,7 @@
 
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/champion_monitor/champion_monitor.hpp"
+#include "rampart/champion_monitor/monitor_report.hpp"
 #include "rampart/data_retention/erasure.hpp"
 #include "rampart/protected_attributes/attribute_feed.hpp"
 #include "rampart/retraining/training_loop.hpp"
@@ -72,6 +73,7 @@ class Loop {
     base::Status read_log(bool may_train);
     base::Status train_and_watch(base::TimePoint now);
     base::Status look(base::TimePoint t);
+    base::Result<champion_monitor::CertificateEnd> certificate_end();
 
     const Deps deps_;
     base::ThreadPool pool_;

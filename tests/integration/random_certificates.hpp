@@ -54,6 +54,7 @@ struct Drawn {
                                 .records_per_person = records_per_person},
                                random);
         if (random.bernoulli(0.5)) config.records_per_person = records_per_person;
+        config.valid_months = static_cast<unsigned>(seed % 3) * 7;
         config.min_units = 5;
         config.max_missing_rate = 0.3;
         config.calibration_level = 1e-6;

@@ -56,6 +56,7 @@ Result<SealedCertificate> seal(const PreparedRun& run, const SealInputs& in,
     certificate.evidence_root = evidence.tree.root();
     certificate.vault_read_at = in.vault_read_at;
     certificate.issued_at = in.issued_at;
+    certificate.valid_until = end_of(certificate);
     return sign_and_check(std::move(certificate), std::move(evidence.bytes), in.key);
 }
 

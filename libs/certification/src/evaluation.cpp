@@ -273,6 +273,7 @@ std::string plan_name(const std::string& group, Against against) {
 base::Digest frozen_digest(const RunPlan& plan) {
     RunPlan frozen;
     frozen.config = plan.config;
+    frozen.config.valid_months = 0;
     frozen.identity = plan.identity;
     frozen.identity.vault_rule.clear();
     frozen.identity.period_from = frozen.identity.period_to = base::TimePoint();

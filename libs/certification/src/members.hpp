@@ -122,6 +122,7 @@ void members(A& a, GateConfig& c) {
     a.unless_default("labels_of", c.labels_of);
     a.unless_default("records_per_person", c.records_per_person);
     a.unless_default("referrals", c.referrals);
+    a.unless_default("valid_months", c.valid_months);
 }
 
 template <class A>
@@ -331,6 +332,7 @@ void members(A& a, CertificatePayload& p) {
     a("assumptions", c.assumptions);
     a("vault_read_at", c.vault_read_at);
     a("issued_at", c.issued_at);
+    a.unless_default("valid_until", c.valid_until);
 }
 
 }  // namespace rampart::certification

@@ -311,8 +311,15 @@ VaultNames names_of(const RunPlan& plan) {
     return names;
 }
 
+std::optional<base::TimePoint> end_of(const Certificate& c) {
+    const auto months = static_cast<int>(c.plan.config.valid_months);
+    if (c.verdict != Verdict::kCertified || months == 0) return std::nullopt;
+    return base::add_months(c.issued_at, months);
+}
+
 Status check_story(const Certificate& c) {
     RAMPART_RETURN_IF_ERROR(check_parts(c));
+    if (c.valid_until != end_of(c)) return differs("valid_until");
     if (auto status = validate(c.plan.config); !status) return differs(status.error().message);
     if (c.ledger) RAMPART_RETURN_IF_ERROR(check_ledger_reference(c));
     if (c.claim != claim_of(c)) return differs("the claim");

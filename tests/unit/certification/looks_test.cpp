@@ -103,6 +103,18 @@ TEST(Looks, NeedTheSettingsOfTheFirstAndAllOfItsRecords) {
     EXPECT_EQ(reason(), "");
 }
 
+TEST(Looks, MayHaveCertificatesThatLastLongerThanThatOfTheFirst) {
+    Looks looks;
+    looks.mature(0.2);
+    const auto first = looks.look(nullptr);
+    ASSERT_EQ(first.certificate.verdict, Verdict::kNoSolutionFound);
+    looks.mature(1);
+    looks.gate.config.valid_months = 3;
+    const auto second = looks.look(&first.earlier);
+    ASSERT_EQ(second.certificate.verdict, Verdict::kCertified);
+    EXPECT_EQ(second.certificate.valid_until, base::add_months(base::TimePoint::from_micros(1), 3));
+}
+
 TEST(Looks, NeedEachOfTheEarlierRecordsAsItWas) {
     Looks looks;
     looks.mature(0.2);

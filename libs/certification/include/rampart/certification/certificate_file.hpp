@@ -47,6 +47,9 @@ struct Certificate {
     std::vector<Assumption> assumptions;
     base::TimePoint issued_at;      // after the vault was read, or refused
     base::TimePoint vault_read_at;  // only with a ledger reference; not before the registration
+    /// Event time from which a CERTIFIED permits no promotion any more: issued_at and
+    /// GateConfig::valid_months. nullopt: another verdict, or no end.
+    std::optional<base::TimePoint> valid_until{};
 };
 
 /// A certificate file and the evidence file that goes with it.
