@@ -7,6 +7,7 @@
 #include "rampart/joiner/catch_up.hpp"
 #include "rampart/storage/derived_database.hpp"
 #include "services/rampartd/reasons.hpp"
+#include "services/rampartd/software.hpp"
 
 namespace rampart::rampartd {
 
@@ -43,7 +44,8 @@ Status Loop::open_trainer() {
     RAMPART_TRY(trainer_, retraining::TrainingLoop::open(
                               settings.store / "trainer", settings.training,
                               {settings.product, stores.joiner(), *builder_, stores.registry(),
-                               keys.signing, keys.evidence, &pool_, keys.ids, &stores.holds()}));
+                               keys.signing, keys.evidence, &pool_, keys.ids, &stores.holds(),
+                               clock.is_event_time() ? nullptr : &clock, software()}));
     RAMPART_TRY(monitor_,
                 champion_monitor::ChampionMonitor::open(
                     settings.monitor, {settings.product, *builder_, stores.registry(), metrics,
@@ -133,7 +135,8 @@ Status Loop::look(TimePoint t) {
 }
 
 Result<retraining::RunRecord> Loop::certify(const domain::PolicyId& candidate, TimePoint t,
-                                            const std::string& new_epoch) {
+                                            const std::string& new_epoch,
+                                            const std::string& proposed_by) {
     const std::lock_guard lock(mutex_);
     if (!trainer_)
         return base::make_error(Reason::kTrainsElsewhere,
@@ -141,7 +144,7 @@ Result<retraining::RunRecord> Loop::certify(const domain::PolicyId& candidate, T
     RAMPART_RETURN_IF_ERROR(deps_.clock.check());
     RAMPART_RETURN_IF_ERROR(read_log(true));
     RAMPART_RETURN_IF_ERROR(deps_.stores.joiner().advance(t).map([](size_t) {}));
-    RAMPART_TRY(auto run, trainer_->certify(candidate, t, new_epoch));
+    RAMPART_TRY(auto run, trainer_->certify(candidate, t, new_epoch, proposed_by));
     RAMPART_RETURN_IF_ERROR(deps_.champion.serve());
     return run;
 }

@@ -46,7 +46,8 @@ class Loop {
     /// Node::person_behind, Node::state_hash.
     base::Status advance(base::TimePoint now);
     base::Result<retraining::RunRecord> certify(const domain::PolicyId& candidate,
-                                                base::TimePoint t, const std::string& new_epoch);
+                                                base::TimePoint t, const std::string& new_epoch,
+                                                const std::string& proposed_by);
     base::Result<std::string> monitor_report();
     base::Status rollback(std::string_view actor, std::string_view reason);
     base::Result<data_retention::ErasureReport> erase(const domain::PersonId& person,

@@ -57,6 +57,7 @@ Result<SealedCertificate> seal(const PreparedRun& run, const SealInputs& in,
     certificate.vault_read_at = in.vault_read_at;
     certificate.issued_at = in.issued_at;
     certificate.valid_until = end_of(certificate);
+    certificate.issued_wall_clock = in.issued_wall_clock;
     return sign_and_check(std::move(certificate), std::move(evidence.bytes), in.key);
 }
 

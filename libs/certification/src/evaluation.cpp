@@ -278,9 +278,10 @@ base::Digest frozen_digest(const RunPlan& plan) {
     frozen.identity.vault_rule.clear();
     frozen.identity.period_from = frozen.identity.period_to = base::TimePoint();
     frozen.identity.drift_auc.reset();
-    frozen.identity.read_before = 0;
-    frozen.identity.repeats = frozen.identity.later_records = frozen.identity.stopped = 0;
-    frozen.identity.without_exploration = 0;
+    forget_counts(frozen.identity);
+    frozen.identity.proposed_by.clear();
+    frozen.identity.software.clear();
+    frozen.identity.recipe.clear();
     frozen.delta = plan.delta;
     frozen.selection_digest = plan.selection_digest;
     for (const GroupPlan& group : plan.groups) {

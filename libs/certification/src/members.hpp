@@ -74,6 +74,7 @@ void members(A& a, Registration& r) {
     a("at", r.at);
     a.unless_default("look", r.look);
     a("frozen", r.frozen);
+    a.unless_default("wall_clock", r.wall_clock);
 }
 
 template <class A>
@@ -126,6 +127,21 @@ void members(A& a, GateConfig& c) {
 }
 
 template <class A>
+void members(A& a, LeftOut& l) {
+    a("reason", l.reason);
+    a("group", l.group);
+    a("records", l.records);
+}
+
+template <class A>
+void members(A& a, LoggerPeriod& l) {
+    a("id", l.id);
+    a("first", l.first);
+    a("last", l.last);
+    a("records", l.records);
+}
+
+template <class A>
 void members(A& a, RunIdentity& i) {
     a("candidate", i.candidate_id);
     a("reference", i.reference_id);
@@ -143,6 +159,13 @@ void members(A& a, RunIdentity& i) {
     a.unless_default("without_exploration", i.without_exploration);
     a.unless_default("stopped", i.stopped);
     a.unless_default("acknowledged_alarm", i.acknowledged_alarm);
+    a.unless_default("proposed_by", i.proposed_by);
+    a.unless_default("software", i.software);
+    a.unless_default("training_recipe", i.recipe);
+    a.unless_default("logger_periods", i.loggers);
+    a.unless_default("decisions", i.decisions);
+    a.unless_default("in_no_group", i.in_no_group);
+    a.unless_default("left_out", i.left_out);
 }
 
 template <class A>
@@ -333,6 +356,7 @@ void members(A& a, CertificatePayload& p) {
     a("vault_read_at", c.vault_read_at);
     a("issued_at", c.issued_at);
     a.unless_default("valid_until", c.valid_until);
+    a.unless_default("issued_wall_clock", c.issued_wall_clock);
 }
 
 }  // namespace rampart::certification

@@ -8,6 +8,7 @@
 #include "evidence.hpp"
 #include "measure.hpp"
 #include "members.hpp"
+#include "origin.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/certification/reasons.hpp"
 #include "wording.hpp"
@@ -320,6 +321,9 @@ std::optional<base::TimePoint> end_of(const Certificate& c) {
 Status check_story(const Certificate& c) {
     RAMPART_RETURN_IF_ERROR(check_parts(c));
     if (c.valid_until != end_of(c)) return differs("valid_until");
+    const auto charged = c.ledger ? c.ledger->registration.wall_clock : std::nullopt;
+    if (charged.has_value() != c.issued_wall_clock.has_value() || charged > c.issued_wall_clock)
+        return differs("issued_wall_clock");
     if (auto status = validate(c.plan.config); !status) return differs(status.error().message);
     if (c.ledger) RAMPART_RETURN_IF_ERROR(check_ledger_reference(c));
     if (c.claim != claim_of(c)) return differs("the claim");
@@ -363,6 +367,7 @@ base::Result<std::vector<VaultRecord>> read_records(const Certificate& c, std::s
 Status check_evidence(const Certificate& c, std::string_view bytes) {
     if (!c.ledger) return check_root(c, bytes);
     RAMPART_TRY(auto evidence, read_records(c, bytes));
+    RAMPART_RETURN_IF_ERROR(check_origin(c.plan, evidence));
     const VaultNames names = names_of(c.plan);
     const MemoryVault vault(names, std::move(evidence));
     VaultMeasure measure(c.plan.config, names, c.plan.groups);

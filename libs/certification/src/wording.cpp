@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "measure.hpp"
+#include "origin.hpp"
 #include "rampart/certification/constraint_set.hpp"
 
 namespace rampart::certification {
@@ -564,6 +565,7 @@ std::vector<Assumption> assumptions_of(const Certificate& c) {
     if (!c.ledger) return {};
     std::vector<Assumption> out;
     add_about_log(c, out);
+    add_about_origin(c, out);
     add_about_stops(c, out);
     add_about_missing(c, out);
     add_about_erased(c, out);

@@ -38,9 +38,11 @@ Result<std::unique_ptr<Gate>> Gate::create(GateSettings settings, GateDeps deps)
     return std::unique_ptr<Gate>(new Gate(std::move(settings), std::move(deps)));
 }
 
-Result<DeltaLedger> Gate::read_ledger() const {
-    return Protocol(deps_.store, deps_.signing_key, deps_.evidence_key).read_ledger();
+Protocol Gate::protocol() const {
+    return {deps_.store, deps_.signing_key, deps_.evidence_key, deps_.wall_clock};
 }
+
+Result<DeltaLedger> Gate::read_ledger() const { return protocol().read_ledger(); }
 
 Result<std::string> Gate::epoch_entry(const DeltaLedger& ledger, std::string note,
                                       TimePoint t) const {
@@ -107,7 +109,7 @@ Result<Gate::EpochVault> Gate::vault_of_epoch(const LedgerView& history, TimePoi
     RAMPART_TRY(out.vault, deps_.records.vault_rows(t));
     if (settings_.max_age_months > 0) {
         out.from = base::add_months(t, -settings_.max_age_months);
-        out.vault = training::decided_since(out.vault, *out.from);
+        out.vault = training::decided_since(out.vault, *out.from, training_set::Omission::kTooOld);
     }
     const auto charged = history.epoch_start();
     if (!charged) return out;
@@ -129,6 +131,27 @@ Status Gate::add_erased(const Submission& run, std::optional<TimePoint> from, In
         tally, {Side::kVault, in.vault.group_names, in.vault.cell_names, from, run.at});
     in.selection.decisions.erased = count_erased(
         tally, {Side::kDevelopment, learnt.group_names, learnt.cell_names, std::nullopt, run.at});
+    return base::ok();
+}
+
+/// Says who and what made the candidate, and which decisions of the vault are in the evidence and
+/// which are not.
+Status Gate::add_origin(const Submission& run, Inputs& in) const {
+    const auto &candidate = run.candidate.policy, &reference = run.reference.policy;
+    auto& identity = in.identity;
+    identity.proposed_by = run.proposed_by;
+    identity.software = deps_.software;
+    identity.recipe = run.recipe;
+    identity.loggers = training::logger_periods(in.vault, candidate, reference);
+    if (in.vault.known == 0) return base::ok();
+    RAMPART_TRY(const auto tally, deps_.records.erased());
+    // all that are erased, whether or not the test would have read them
+    const auto erased =
+        count_erased(tally, {privacy::ErasedRecords::Side::kVault, in.vault.group_names,
+                             in.vault.cell_names, base::kFirstTime, run.at});
+    identity.decisions = in.vault.known + erased.records + in.vault.unreadable;
+    identity.in_no_group = training::records_in_no_group(in.vault, candidate, reference);
+    identity.left_out = training::left_out(in.vault, candidate, reference, erased);
     return base::ok();
 }
 
@@ -188,7 +211,8 @@ Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& l
     in.identity.repeats = in.vault.repeats;
     in.identity.later_records = training::later_records(in.vault);
     in.identity.without_exploration = training::decided_without_exploration(in.vault);
-    in.identity.stopped = in.vault.stopped.size();
+    in.identity.stopped = in.vault.omitted_as(training_set::Omission::kStopped);
+    RAMPART_RETURN_IF_ERROR(add_origin(run, in));
     if (ledger.epoch() == settings_.acknowledged_epoch)
         in.identity.acknowledged_alarm = settings_.acknowledged_why;
     RAMPART_TRY(in.identity.drift_auc, drift_auc(in.vault, run.at));
@@ -244,7 +268,6 @@ Result<bool> Gate::allows_further_look(const PolicyPair& pair) const {
 }
 
 Result<Answer> Gate::test(const Submission& run) {
-    const Protocol protocol(deps_.store, deps_.signing_key, deps_.evidence_key);
     RAMPART_TRY(auto ledger, read_ledger());
     RAMPART_TRY(const auto history, LedgerView::of(ledger));
     if (const auto* answered = history.answered_run(pair_of(run), run.at, run.opens_epoch)) {
@@ -258,7 +281,7 @@ Result<Answer> Gate::test(const Submission& run) {
         return training::vault_outcomes(ticket, inputs.vault, run.candidate.policy,
                                         run.reference.policy, inputs.constraints);
     };
-    return protocol.test(inputs, outcomes, ledger, run.at, opens_epoch && run.opens_epoch > 0);
+    return protocol().test(inputs, outcomes, ledger, run.at, opens_epoch && run.opens_epoch > 0);
 }
 
 }  // namespace rampart::gate

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -11,7 +12,7 @@
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/text.hpp"
 #include "rampart/gate_log/reasons.hpp"
-#include "rampart/training/gate_inputs.hpp"
+#include "rampart/training/left_out.hpp"
 
 namespace rampart::gate_log {
 namespace {
@@ -203,10 +204,12 @@ struct Reading {
     }
 };
 
-/// Leaves the first record of each person, by time and then id; returns how many of the vault's
-/// were left out. Sorts. Fails where a person is on both sides: what is learnt from one record
-/// would be tested on the other.
-Result<size_t> keep_first_records(std::vector<Record>& records) {
+/// Adds a record of the vault that is left out.
+using LeaveOut = std::function<void(training_set::Omission, const Record&)>;
+
+/// Leaves the first record of each person, by time and then id. Sorts. Fails where a person is on
+/// both sides: what is learnt from one record would be tested on the other.
+Status keep_first_records(std::vector<Record>& records, const LeaveOut& leave_out) {
     std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
         return std::tie(a.time, a.id) < std::tie(b.time, b.id);
     });
@@ -218,13 +221,12 @@ Result<size_t> keep_first_records(std::vector<Record>& records) {
                                 record.person);
     }
     std::set<std::string> seen;
-    size_t later = 0;
     std::erase_if(records, [&](const Record& record) {
         if (seen.insert(record.person).second) return false;
-        later += record.vault ? 1 : 0;
+        if (record.vault) leave_out(training_set::Omission::kLaterRecord, record);
         return true;
     });
-    return later;
+    return base::ok();
 }
 
 /// Returns "column=value" for all values that occur, by column and value.
@@ -317,12 +319,56 @@ base::Digest digest_of(const std::vector<std::string>& columns) {
     return hash.finish();
 }
 
-/// Returns the log's records of the last `max_age_months` before its end, or all.
-void drop_older(std::vector<Record>& records, int max_age_months) {
+/// Leaves the vault's records of the last `max_age_months` before the log's end, or all.
+void drop_older(std::vector<Record>& records, int max_age_months, const LeaveOut& leave_out) {
     if (max_age_months == 0) return;
     const auto from = base::add_months(records.back().time, -max_age_months);
-    std::erase_if(records,
-                  [&](const Record& record) { return record.vault && record.time < from; });
+    std::erase_if(records, [&](const Record& record) {
+        if (!record.vault || record.time >= from) return false;
+        leave_out(training_set::Omission::kTooOld, record);
+        return true;
+    });
+}
+
+/// Returns the positions in `names` of the record's groups.
+std::vector<uint32_t> groups_of(const Record& record, const std::vector<std::string>& columns,
+                                const std::vector<std::string>& names) {
+    std::vector<uint32_t> groups;
+    for (size_t j = 0; j < columns.size(); ++j) {
+        if (record.attributes[j].empty()) continue;
+        const auto name = fmt::format("{}={}", columns[j], record.attributes[j]);
+        const auto found = std::find(names.begin(), names.end(), name);
+        if (found != names.end()) groups.push_back(static_cast<uint32_t>(found - names.begin()));
+    }
+    return groups;
+}
+
+/// Counts a record of the vault's logger.
+void count_logger(const Record& record, std::vector<certification::LoggerPeriod>& loggers) {
+    auto found = std::find_if(loggers.begin(), loggers.end(),
+                              [&](const auto& logger) { return logger.id == record.logger; });
+    if (found == loggers.end())
+        found = loggers.insert(found, {record.logger, record.time, record.time, 0});
+    found->last = record.time;  // records are in order of time
+    ++found->records;
+}
+
+/// Returns the records of the log, of each person the first, and says which of the vault's are left
+/// out.
+Status leave_out_records(std::vector<Record>& records, const LogSettings& settings,
+                         DecisionFile& out) {
+    const auto all = group_names(records, settings.group_columns);
+    training::LeftOutCounts counts(all);
+    const LeaveOut leave_out = [&](training_set::Omission why, const Record& record) {
+        counts.add(why, groups_of(record, settings.group_columns, all));
+        out.later_records += why == training_set::Omission::kLaterRecord ? 1 : 0;
+    };
+    out.decisions = static_cast<size_t>(std::count_if(
+        records.begin(), records.end(), [](const Record& record) { return record.vault; }));
+    RAMPART_RETURN_IF_ERROR(keep_first_records(records, leave_out));
+    drop_older(records, settings.gate.max_age_months, leave_out);
+    out.left_out = counts.list();
+    return base::ok();
 }
 
 }  // namespace
@@ -352,8 +398,7 @@ Result<DecisionFile> read_decisions(const std::filesystem::path& path, const Log
     DecisionFile out;
     out.columns = digest_of(csv.columns());
     out.anchor = settings.gate.anchor;
-    RAMPART_TRY(out.later_records, keep_first_records(records));
-    drop_older(records, settings.gate.max_age_months);
+    RAMPART_RETURN_IF_ERROR(leave_out_records(records, settings, out));
     const auto names = group_names(records, settings.group_columns);
     const bool referrals = std::any_of(records.begin(), records.end(), [](const Record& record) {
         return record.referral != ope::Referral::kNone || record.p_refer > 0 ||
@@ -367,6 +412,10 @@ Result<DecisionFile> read_decisions(const std::filesystem::path& path, const Log
         if (!record.vault) continue;
         if (std::exchange(first, false)) out.period_from = record.time;
         out.period_to = record.time;
+        count_logger(record, out.loggers);
+        const auto known = [](const std::string& attribute) { return !attribute.empty(); };
+        out.in_no_group +=
+            std::none_of(record.attributes.begin(), record.attributes.end(), known) ? 1 : 0;
     }
     RAMPART_TRY(out.development, development.finish());
     RAMPART_TRY(out.vault, vault.finish());

@@ -38,6 +38,12 @@ certification::RunIdentity identity_of(const DecisionFile& log, const LogSetting
     identity.period_from = log.period_from;
     identity.period_to = log.period_to;
     identity.later_records = log.later_records;
+    identity.proposed_by = run.proposed_by;
+    identity.software = run.software;
+    identity.loggers = log.loggers;
+    identity.decisions = log.decisions;
+    identity.in_no_group = log.in_no_group;
+    identity.left_out = log.left_out;
     return identity;
 }
 
@@ -92,7 +98,7 @@ Result<certification::EarlierLook> earlier_look(const DeltaLedger& ledger,
 Result<gate::Answer> run_log(const DecisionFile& log, const LogSettings& settings,
                              const LogRun& run, FileStore& store, const base::SigningKey& key) {
     const std::string pseudonyms = evidence_key(key);
-    const gate::Protocol protocol(store, key, pseudonyms);
+    const gate::Protocol protocol(store, key, pseudonyms, run.wall_clock);
     RAMPART_TRY(auto ledger, protocol.read_ledger());
     RAMPART_RETURN_IF_ERROR(open_first_epoch(ledger, settings, run, key));
     gate::TestInputs inputs{.config = settings.gate.config,

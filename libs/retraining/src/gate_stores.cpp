@@ -46,6 +46,12 @@ class RegistryStore final : public gate::GateStore {
         const registry::Proof proof{files.certificate, files.evidence, key_.public_key()};
         return registry_.store_certificate(proof, at, kGate);
     }
+    Result<std::vector<base::Digest>> certificate_ids() const override {
+        RAMPART_TRY(const auto stored, registry_.certificates());
+        std::vector<base::Digest> ids;
+        for (const auto& certificate : stored) ids.push_back(certificate.id);
+        return ids;
+    }
     Result<std::string> certificate_file(const base::Digest& id) const override {
         return registry_.certificate_file(id);
     }

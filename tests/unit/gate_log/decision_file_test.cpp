@@ -47,6 +47,33 @@ TEST_F(DecisionFileTest, LaysOutBothSidesByColumnsAndGroups) {
     EXPECT_EQ(base::to_iso8601(log.period_to), "2026-01-02T00:00:00Z");
 }
 
+TEST_F(DecisionFileTest, EveryDecisionOfTheVaultIsReadOrLeftOutForOneReason) {
+    auto limited = settings();
+    limited.gate.max_age_months = 1;
+    const auto log = read(header_ +
+                              "a,p1,2026-01-01,vault,new,0.5,approve,0.75,0.5,-0.5,F\n"
+                              "b,p2,2026-03-02,vault,old,0.25,decline,0.5,0.25,,M\n"
+                              "c,p2,2026-03-03,vault,old,0.25,decline,0.5,0.25,,M\n"
+                              "d,p3,2026-03-04,vault,new,0.5,approve,0.75,0.5,-0.5,\n"
+                              "e,p4,2026-03-05,vault,old,0.25,decline,0.5,0.25,,F\n"
+                              "f,p5,2026-01-01,development,old,1,approve,1,1,,F\n"
+                              "g,p5,2026-03-03,development,old,1,approve,1,1,,F\n",
+                          limited)
+                         .value();
+    EXPECT_EQ(log.decisions, 5u) << "those of the other side are not counted";
+    EXPECT_EQ(log.vault.decisions.size(), 3u);
+    EXPECT_EQ(log.in_no_group, 1u);
+    using certification::LeftOut;
+    EXPECT_THAT(log.left_out,
+                ::testing::ElementsAre(LeftOut{"too_old", "", 1}, LeftOut{"too_old", "sex=F", 1},
+                                       LeftOut{"later_record", "", 1},
+                                       LeftOut{"later_record", "sex=M", 1}));
+    ASSERT_EQ(log.loggers.size(), 2u);
+    EXPECT_EQ(log.loggers[0].id, "old");
+    EXPECT_EQ(log.loggers[0].records, 2u);
+    EXPECT_EQ(base::to_iso8601(log.loggers[0].last), "2026-03-05T00:00:00Z");
+}
+
 TEST_F(DecisionFileTest, OnlyTheFirstRecordOfAPersonCounts) {
     const auto log = read(header_ +
                               "b,p1,2026-01-02,vault,old,0.5,approve,0.5,0.5,1,F\n"

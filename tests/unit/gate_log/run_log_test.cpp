@@ -37,6 +37,8 @@ TEST_F(RunLogTest, AGainIsCertifiedAndTheCertificateVerifies) {
                               .value();
     EXPECT_EQ(verified.results.size(), 2u);
     EXPECT_EQ(verified.plan.vault_records, 1600u);
+    EXPECT_EQ(verified.plan.identity.decisions, 1600u);
+    EXPECT_EQ(verified.valid_until, base::add_months(at_, 12)) << "the default";
 }
 
 TEST_F(RunLogTest, ALossIsNotCertified) {

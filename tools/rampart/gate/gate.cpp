@@ -12,6 +12,7 @@
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/gate_log/run_log.hpp"
 #include "rampart/runtime/system_clock.hpp"
+#include "services/rampartd/software.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -22,7 +23,7 @@ using base::Result;
 
 struct Options {
     fs::path log, config, ledger, out, key, split_key;
-    std::string candidate = "candidate", reference = "reference";
+    std::string candidate = "candidate", reference = "reference", proposed_by;
     bool look = false;
 };
 
@@ -148,8 +149,10 @@ Result<Answer> run_gate(const Options& options) {
                 gate_log::read_decisions(options.log, settings, constraints, split_key));
     RAMPART_TRY(const auto store, gate_log::FileStore::open(options.ledger));
     RAMPART_TRY(const auto key, signing_key(key_file(options)));
-    const gate_log::LogRun run{options.candidate, options.reference, runtime::SystemClock().now(),
-                               options.look};
+    const runtime::SystemClock clock;
+    const gate_log::LogRun run{
+        options.candidate,    options.reference,  clock.now(), options.look, &clock,
+        rampartd::software(), options.proposed_by};
     RAMPART_TRY(const auto answer, gate_log::run_log(log, settings, run, *store, key));
     const auto& files = store->last();
     if (files.certificate.empty()) {  // the vault's outcomes ended the run; the ledger says why
@@ -205,6 +208,7 @@ void add_gate_log(Frame& frame) {
                        "a log without the column 'side'");
     command.add_option("--candidate", options->candidate, "candidate's name in the certificate");
     command.add_option("--reference", options->reference, "reference's name in the certificate");
+    command.add_option("--by", options->proposed_by, "who proposes, for the certificate");
 }
 
 }  // namespace rampart::cli

@@ -249,7 +249,7 @@ Result<Answer> certify(const Options& options) {
         RAMPART_TRY(at, base::parse_iso8601(options.at));
     }
     RAMPART_TRY(const auto id, registered(*node, options, at));
-    RAMPART_TRY(const auto run, node->certify(id, at, options.new_epoch));
+    RAMPART_TRY(const auto run, node->certify(id, at, options.new_epoch, options.actor));
     Answer answer;
     answer.exit_code =
         run.verdict == certification::Verdict::kCertified ? ExitCode::kDone : ExitCode::kNo;

@@ -9,6 +9,7 @@
 
 #include "frame/commands.hpp"
 #include "frame/reasons.hpp"
+#include "gate/origin.hpp"
 #include "gate/proof_files.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
@@ -212,6 +213,7 @@ std::string certificate_page(const Certificate& c, const std::string& key_id) {
     add_constraints(c, page);
     add_assumptions(c, page);
     add_facts(c, key_id, page);
+    add_origin(c, page);
     if (!c.recipe.empty()) {
         page.heading("How the figures are computed").paragraph(c.recipe, "soft");
     }
@@ -254,6 +256,7 @@ Answer verified(const certification::Certificate& certificate, const base::Verif
                           {"lower_bound", result.bound.lower_betting},
                           {"passed", result.passed}});
     }
+    text += origin_text(certificate);
     text += fmt::format("\nSignature (key {}), evidence and every figure are right.\n", key.id());
     std::vector<std::string> notes;
     if (!key_named)

@@ -50,6 +50,9 @@ struct Certificate {
     /// Event time from which a CERTIFIED permits no promotion any more: issued_at and
     /// GateConfig::valid_months. nullopt: another verdict, or no end.
     std::optional<base::TimePoint> valid_until{};
+    /// Time of the issue by the machine's clock, not before that of the charge; nullopt: there was
+    /// none. The other times are those of the data: "as known at".
+    std::optional<base::TimePoint> issued_wall_clock{};
 };
 
 /// A certificate file and the evidence file that goes with it.
@@ -71,6 +74,7 @@ struct SealInputs {
     const SealedResult& result;
     base::TimePoint vault_read_at, issued_at;
     const base::SigningKey& key;
+    std::optional<base::TimePoint> issued_wall_clock{};  // where the charge has one
 };
 
 /// Makes the certificate of a run. `feedback`: as given to run(). Errors: invalid_argument when

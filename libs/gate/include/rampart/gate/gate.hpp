@@ -31,6 +31,10 @@ struct GateDeps {
     std::string evidence_key;  // secret behind the pseudonyms in evidence files
     base::ThreadPool* pool = nullptr;
     certification::KeyIds key_ids{};  // ids of the store's keys, for the ledger
+    /// The machine's clock, for the times of charge and issue; nullptr: none, because the store
+    /// goes by event time, and a replay gives the same bytes.
+    const base::Clock* wall_clock = nullptr;
+    std::string software{};  // version and digest of the sources of this program
 };
 
 /// A candidate for the gate. The same submission again, after a crash, is the same run.
@@ -39,9 +43,11 @@ struct Submission {
     const model::LoadedPolicy& reference;             // the policy in charge
     const training_set::DevelopmentSet& development;  // as known at `at`
     base::TimePoint at;                               // event time of the run
-    bool distilled = false;    // the trainer made the candidate by distillation
-    uint32_t opens_epoch = 0;  // number of the budget epoch that the run opens; 0: none
-    std::string epoch_note{};  // reason for that epoch
+    bool distilled = false;     // the trainer made the candidate by distillation
+    uint32_t opens_epoch = 0;   // number of the budget epoch that the run opens; 0: none
+    std::string epoch_note{};   // reason for that epoch
+    std::string proposed_by{};  // a person, or "schedule"
+    std::string recipe{};  // SHA-256 of the settings of the candidate's training; empty: unknown
 };
 
 /// The gate's protocol: open the ledger → precheck the candidate without an impact of the vault →
@@ -95,6 +101,8 @@ class Gate {
                                             base::TimePoint t) const;
     base::Status add_erased(const Submission& run, std::optional<base::TimePoint> from,
                             Inputs& inputs) const;
+    base::Status add_origin(const Submission& run, Inputs& inputs) const;
+    Protocol protocol() const;
     base::Result<std::optional<double>> drift_auc(const training_set::VaultSet& vault,
                                                   base::TimePoint t) const;
     base::Result<std::optional<model::LoadedPolicy>> anchor_of(

@@ -32,6 +32,8 @@ class GateStore {
     /// Keeps certificate and evidence; returns the certificate's id, the SHA-256 of its bytes.
     virtual base::Result<base::Digest> store_certificate(
         const certification::SealedCertificate& files, base::TimePoint at) = 0;
+    /// Ids of all certificates, in any order.
+    virtual base::Result<std::vector<base::Digest>> certificate_ids() const = 0;
     virtual base::Result<std::string> certificate_file(const base::Digest& id) const = 0;
     /// The evidence that the certificate was stored with; `id` is the certificate's.
     virtual base::Result<std::string> evidence_file(const base::Digest& id) const = 0;

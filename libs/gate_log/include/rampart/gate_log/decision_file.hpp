@@ -7,6 +7,7 @@
 #include "rampart/base/clock.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/certification/constraint_set.hpp"
+#include "rampart/certification/gate_run.hpp"
 #include "rampart/gate_log/log_settings.hpp"
 #include "rampart/ope/logged_feedback.hpp"
 
@@ -15,10 +16,14 @@ namespace rampart::gate_log {
 /// A log of randomised decisions, laid out for the gate: of each person the first record.
 struct DecisionFile {
     ope::LoggedFeedback development, vault;
-    base::TimePoint period_from, period_to;  // times of the vault's records
-    size_t later_records = 0;                // the vault's, left out
-    bool anchor = false;                     // the log has a column 'anchor'
-    base::Digest columns;                    // digest of the column names in order
+    base::TimePoint period_from, period_to;          // times of the vault's records
+    size_t later_records = 0;                        // the vault's, left out
+    size_t decisions = 0;                            // the vault's, those left out among them
+    size_t in_no_group = 0;                          // records of the vault without an attribute
+    std::vector<certification::LeftOut> left_out{};  // the vault's
+    std::vector<certification::LoggerPeriod> loggers{};  // of the vault
+    bool anchor = false;                                 // the log has a column 'anchor'
+    base::Digest columns;                                // digest of the column names in order
 };
 
 /// Reads a CSV file, one line for each decision:

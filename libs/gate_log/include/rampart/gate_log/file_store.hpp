@@ -25,6 +25,7 @@ class FileStore final : public gate::GateStore {
                                        base::TimePoint at) override;
     base::Result<base::Digest> store_certificate(const certification::SealedCertificate& files,
                                                  base::TimePoint at) override;
+    base::Result<std::vector<base::Digest>> certificate_ids() const override;
     base::Result<std::string> certificate_file(const base::Digest& id) const override;
     base::Result<std::string> evidence_file(const base::Digest& id) const override;
     /// Fails always: a log has no models.

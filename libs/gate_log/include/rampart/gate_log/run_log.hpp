@@ -14,6 +14,8 @@ struct LogRun {
     std::string candidate = "candidate", reference = "reference";  // names in the certificate
     base::TimePoint at;                                            // time of the run
     bool look = false;  // a further look at the pair, which is charged already
+    const base::Clock* wall_clock = nullptr;  // gate::GateDeps::wall_clock
+    std::string software{}, proposed_by{};    // as in certification::RunIdentity
 };
 
 /// Takes the log through the gate's protocol; a ledger without an epoch opens its first. The

@@ -28,6 +28,8 @@ struct TrainerDeps {
     base::ThreadPool* pool;
     certification::KeyIds key_ids{};          // ids of the store's keys, for the ledger
     const privacy::Register* list = nullptr;  // has the tally of erased records; nullptr: none
+    const base::Clock* wall_clock = nullptr;  // gate::GateDeps::wall_clock
+    std::string software{};                   // gate::GateDeps::software
 };
 
 /// Retrains on schedule and takes each candidate to the gate.
@@ -52,9 +54,11 @@ class TrainingLoop {
     /// failed_precondition: it does not fit this deployment, or `t` lies before the present
     /// champion's promotion. A non-empty `new_epoch` opens the next budget epoch and is its reason;
     /// its entry is written together with the run's charge, so that a command that fails or is
-    /// refused opens none.
+    /// refused opens none. `proposed_by`: who proposes, in the certificate, and who promotes, in the
+    /// audit log; empty: not named.
     base::Result<RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t,
-                                    const std::string& new_epoch = "");
+                                    const std::string& new_epoch = "",
+                                    const std::string& proposed_by = "");
 
     /// Continues an interrupted run, if there is one.
     base::Status finish_started();
@@ -72,7 +76,9 @@ class TrainingLoop {
     base::Result<std::optional<RunRecord>> look_again(base::TimePoint t);
     base::Result<RunRecord> execute(StartedRun run);
     base::Result<RunRecord> begin(base::TimePoint t, std::string candidate,
+                                  const std::string& proposed_by,
                                   const std::string& new_epoch = "");
+    base::Result<std::string> recipe_of(const StartedRun& run) const;
     base::Result<model::LoadedPolicy> candidate_of(StartedRun& run,
                                                    const training_set::DevelopmentSet& development,
                                                    const model::LoadedPolicy& reference);
