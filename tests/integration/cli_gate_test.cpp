@@ -26,12 +26,17 @@ class GateLog : public CommandLine {
 };
 
 TEST_F(GateLog, CertifiesAGainAndTheCertificateVerifiesByCommandAndChecker) {
-    const auto ran = run("gate --log log.csv --config gate.toml --out gate.cert");
+    const auto ran = run("gate --log log.csv --config gate.toml --out gate.cert --by 'A. Mayer'");
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
     EXPECT_THAT(ran.out, testing::StartsWith("CERTIFIED"));
     EXPECT_THAT(ran.out, HasSubstr("sex=F"));
-    const auto verified = run("verify gate.cert");
+    const auto verified = run("verify gate.cert --html gate.html");
     EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+    for (const auto& page : {verified.out, read("gate.html")}) {
+        for (const char* said : {"Where it comes from", "A. Mayer", "sources ", "decided by",
+                                 "issued, by the machine", "permits a promotion until"})
+            EXPECT_THAT(page, HasSubstr(said));
+    }
     EXPECT_EQ(
         std::system(fmt::format("cd '{}' && '{}/tools/certificate_checker/certificate_checker' "
                                 "gate.pub.pem gate.cert gate.evidence.jsonl "

@@ -316,6 +316,9 @@ TEST_F(Loop, RollingBackGoesOneChampionBackAndIsLogged) {
         fmt::format("{} models --store {} --json", kRampart, (copy / "store").string()));
     const auto history = json::parse(models.output).at("promotions").as_array();
     EXPECT_EQ(history.back().at("reason").as_string(), "a test");
+    for (const auto& promotion : history) {
+        EXPECT_EQ(promotion.at("valid_until").is_null(), promotion.at("certificate").is_null());
+    }
 
     const auto asked_at = [&](std::string_view time) {
         return run_program(fmt::format("{} models --store {} --at {} --json", kRampart,

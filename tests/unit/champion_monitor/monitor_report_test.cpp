@@ -14,6 +14,14 @@ TEST(MonitorReport, WithoutALookItSaysWhyNothingIsWatched) {
     EXPECT_THAT(text, HasSubstr("\"every_days\":7"));
 }
 
+TEST(MonitorReport, SaysWhenTheChampionsCertificateExpires) {
+    EXPECT_THAT(to_json({}, std::nullopt, {}), HasSubstr("\"champion_certified_until\":null"));
+    const CertificateEnd end{base::TimePoint(), true};
+    const auto text = to_json({}, std::nullopt, end);
+    EXPECT_THAT(text, HasSubstr("\"champion_certified_until\":\"1970-01-01T00:00:00Z\""));
+    EXPECT_THAT(text, HasSubstr("\"champion_certificate_expired\":true"));
+}
+
 TEST(MonitorReport, AWatchHasItsPoliciesAlarmAndProblem) {
     Watch watch;
     watch.promotion = 3;

@@ -69,11 +69,13 @@ struct GateRun {
 };
 
 /// Runs the gate after the entries of `ledger`; opens an epoch when there is none. The certificate
-/// is issued at second 4.
+/// is issued at second 4, or `later` than that.
 inline GateRun run_gate(const std::string& candidate, const std::string& reference,
                         const base::SigningKey& key, std::vector<std::string> ledger_entries = {},
-                        double good = 0.75, double bad = 0.25, unsigned valid_months = 0) {
+                        double good = 0.75, double bad = 0.25, unsigned valid_months = 0,
+                        base::Duration later = {}) {
     using namespace certification;
+    const auto at = [later](int64_t second) { return testing::at(second) + later; };
     auto ledger = must(DeltaLedger::open(ledger_entries));
     const auto append = [&](const std::string& bytes) { EXPECT_TRUE(ledger.append(bytes)); };
     auto config = gate_config();
