@@ -139,7 +139,7 @@ class Monitor : public testing::Test {
             registry.register_model(model::encode_model_file(policy), node.now(), "a test").value();
         const auto gate =
             registry::testing::run_gate(id.value(), first.value(), node.keys().signing, {}, 0.75,
-                                        0.25, 1, node.now() - registry::testing::at(4));
+                                        0.25, 8, node.now() - registry::testing::at(4));
         EXPECT_EQ(gate.verdict, certification::Verdict::kCertified);
         for (size_t i = 0; i < gate.ledger.size(); ++i) {
             EXPECT_TRUE(registry.append_ledger_entries(i, std::vector<std::string>{gate.ledger[i]},

@@ -1,6 +1,6 @@
-# Writes OUT, a header with the SHA-256 over names and bytes of the files that the programs are built
-# from. No times and no paths of this machine are in it; OUT is left alone if nothing changed, so that
-# one source file is compiled again. Called by the build: cmake -DSOURCE=… -DOUT=… -P this
+# Writes OUT, a header with the SHA-256 over names and bytes of the files that the programs are
+# built from. No times and no paths of this machine are in it; OUT is left alone if nothing changed,
+# so that one source file is compiled again. cmake -DSOURCE=… -DOUT=… -P this
 file(GLOB_RECURSE files LIST_DIRECTORIES false RELATIVE ${SOURCE}
     ${SOURCE}/libs/* ${SOURCE}/services/* ${SOURCE}/schemas/* ${SOURCE}/tools/rampart/*
     ${SOURCE}/tools/cmake/*)

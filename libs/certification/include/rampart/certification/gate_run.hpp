@@ -78,8 +78,8 @@ struct RunIdentity {
     std::string software{};     // version and digest of the sources of the program that tests
     std::string recipe{};       // SHA-256 of the settings of the candidate's training, where known
     std::vector<LoggerPeriod> loggers{};  // as RunPlan::logger_ids
-    /// Decisions of the vault that were known, those of erased persons and those in quarantine among
-    /// them: the records in the evidence and those left out. 0: not counted, as in older
+    /// Decisions of the vault that were known, with those of erased persons and those in
+    /// quarantine: the records in the evidence and those left out. 0: not counted, as in older
     /// certificates.
     size_t decisions = 0;
     size_t in_no_group = 0;           // records in the evidence that are in no group

@@ -21,7 +21,7 @@ struct DecisionFile {
     size_t decisions = 0;                            // the vault's, those left out among them
     size_t in_no_group = 0;                          // records of the vault without an attribute
     std::vector<certification::LeftOut> left_out{};  // the vault's
-    std::vector<certification::LoggerPeriod> loggers{};  // of the vault
+    std::vector<certification::LoggerPeriod> loggers{};  // who decided those
     bool anchor = false;                                 // the log has a column 'anchor'
     base::Digest columns;                                // digest of the column names in order
 };

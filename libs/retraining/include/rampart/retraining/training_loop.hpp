@@ -54,7 +54,7 @@ class TrainingLoop {
     /// failed_precondition: it does not fit this deployment, or `t` lies before the present
     /// champion's promotion. A non-empty `new_epoch` opens the next budget epoch and is its reason;
     /// its entry is written together with the run's charge, so that a command that fails or is
-    /// refused opens none. `proposed_by`: who proposes, in the certificate, and who promotes, in the
+    /// refused opens none. `proposed_by` is named in the certificate and, if it is promoted, in the
     /// audit log; empty: not named.
     base::Result<RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t,
                                     const std::string& new_epoch = "",

@@ -63,8 +63,8 @@ struct Recipe {
     double selection_power = 0.9;  // (0.5, 1): chance that each group passes the gate
 };
 
-/// Returns the SHA-256 of all settings of a recipe by which two candidates may differ, each with its
-/// name.
+/// Returns the SHA-256 of all settings of a recipe by which two candidates may differ, each with
+/// its name.
 base::Digest digest_of(const Recipe& recipe);
 
 }  // namespace rampart::training

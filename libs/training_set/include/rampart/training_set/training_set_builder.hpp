@@ -41,7 +41,7 @@ enum class Omission {
     kImmature,      // horizon and grace are not over
     kStopped,       // made while a stop button was pressed
     kRepeat,        // repeats an earlier draw about the person
-    kLaterRecord,   // of a person with an earlier record
+    kLaterRecord,   // not the first about the person
     kUndecidable,   // a policy needs the person's groups, and they are not known
     kErased,        // the person was erased
     kQuarantined,   // cannot be read; of which side it is, is not known
@@ -118,8 +118,8 @@ struct DecisionSet {
     /// Matured decisions that were made in a stopped period; of the vault also others that are no
     /// rows.
     std::vector<Omitted> omitted{};
-    /// Decisions of the vault that were made by then, rows or not, in whatever way they are known: a
-    /// count of its own. Of the development set 0.
+    /// Decisions of the vault that were made by then, rows or not, in whatever way they are known:
+    /// a count of its own. 0 in the development set.
     size_t known = 0;
     size_t unreadable = 0;  // records of decisions in quarantine, of either side
     /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read, groups,
