@@ -111,9 +111,10 @@ Status check_label(const VaultRecord& r) {
                       r.has_label, r.has_label ? "0 or 1" : "NaN (missing)");
 }
 
-/// Reads the vault once. `gamma`: in place of the plan's, for the tipping point.
-Result<SealedResult> read_once(const RunPlan& plan, const VaultSource& feedback,
-                               std::optional<double> gamma = {}) {
+}  // namespace
+
+Result<SealedResult> evaluate_groups(const RunPlan& plan, const VaultSource& feedback,
+                                     std::optional<double> gamma) {
     std::vector<GroupEvaluation> groups;
     for (const GroupPlan& group : plan.groups) {
         groups.emplace_back(plan, group);
@@ -142,11 +143,13 @@ Result<SealedResult> read_once(const RunPlan& plan, const VaultSource& feedback,
     return result;
 }
 
+namespace {
+
 /// Returns the largest Gamma with which all groups pass, by bisection: wealth falls as Gamma grows.
 Result<double> tipping_gamma(const RunPlan& plan, const VaultSource& feedback) {
     const double whole = plan.config.impact_hi - plan.config.impact_lo;
     const auto passes = [&](double gamma) {
-        return read_once(plan, feedback, gamma).map([](const SealedResult& r) {
+        return evaluate_groups(plan, feedback, gamma).map([](const SealedResult& r) {
             return r.verdict == Verdict::kCertified;
         });
     };
@@ -175,7 +178,7 @@ Result<SealedResult> evaluate(const RunPlan& plan, const VaultSource& feedback) 
             "the vault's records are no longer those that the run was registered for: abandon the "
             "run and register another");
     }
-    RAMPART_TRY(SealedResult result, read_once(plan, feedback));
+    RAMPART_TRY(SealedResult result, evaluate_groups(plan, feedback));
     const bool missing = std::any_of(plan.groups.begin(), plan.groups.end(),
                                      [](const GroupPlan& g) { return g.missing > 0; });
     if (plan.config.missing_gamma && missing) {

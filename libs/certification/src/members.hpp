@@ -304,6 +304,40 @@ void members(A& a, LedgerReference& l) {
     a.unless_default("looks_before", l.looks_before);
 }
 
+template <class A>
+void members(A& a, EffectInterval& e) {
+    a("name", e.name);
+    a("lower", e.lower);
+    a("upper", e.upper);
+    a("smallest_seen", e.smallest_seen);
+}
+
+template <class A>
+void members(A& a, ApprovalRate& r) {
+    a("rate", r.rate);
+    a("lower", r.lower);
+    a("upper", r.upper);
+    a.unless_default("highest", r.highest);
+    a.unless_default("ratio", r.ratio);
+    a.unless_default("ratio_lower", r.ratio_lower);
+    a.unless_default("ratio_upper", r.ratio_upper);
+}
+
+template <class A>
+void members(A& a, GroupApproval& g) {
+    a("name", g.name);
+    a("candidate", g.candidate);
+    a("reference", g.reference);
+}
+
+template <class A>
+void members(A& a, ValidationFigures& f) {
+    a("effect_delta", f.effect_delta);
+    a("effects", f.effects);
+    a("rate_delta", f.rate_delta);
+    a("approvals", f.approvals);
+}
+
 inline constexpr std::string_view kCertificateFormat = "rampart-certificate-2";
 
 /// The payload: a certificate with its format's name in front.
@@ -325,6 +359,7 @@ void members(A& a, CertificatePayload& p) {
     a("results", c.results);
     a.unless_default("constraint_results", c.constraint_results);
     a.unless_default("tipping_gamma", c.tipping_gamma);
+    a.unless_default("figures", c.figures);
     a("evidence_records", c.evidence_records);
     a("evidence_root", c.evidence_root);
     a("recipe", c.recipe);

@@ -3,28 +3,11 @@
 #include <algorithm>
 
 #include "measure.hpp"
+#include "rampart/base/significant.hpp"
 #include "rampart/certification/constraint_set.hpp"
 
 namespace rampart::certification {
 namespace {
-
-std::string group_names(const RunPlan& plan) {
-    std::string names;
-    for (const GroupPlan& group : plan.groups) {
-        if (group.against == Against::kAnchor) continue;
-        if (!names.empty()) names += ", ";
-        names += group.name;
-    }
-    return names;
-}
-
-std::string better_than(const GateConfig& config) {
-    const std::string units = config.impact_units.empty() ? "units" : config.impact_units;
-    if (config.margin == 0) return "no lower than";
-    if (config.margin > 0)
-        return fmt::format("lower by less than {} {} than", config.margin, units);
-    return fmt::format("higher by more than {} {} than", -config.margin, units);
-}
 
 bool has_overrides(const RunPlan& plan) {
     return std::any_of(plan.groups.begin(), plan.groups.end(),
@@ -81,30 +64,6 @@ std::string general_terms(const GateConfig& config) {
     if (config.at_least) out += fmt::format(" - {}", *config.at_least);
     out += "; Z = c(1) / p(1) * (impact - q_approve) + offset if approved, else ";
     out += known_decline ? "offset" : "c(0) / p(0) * (impact - q_decline) + offset";
-    return out;
-}
-
-/// Returns whether the claim is about the population that the vault's persons were drawn from, too.
-bool of_population(const RunPlan& plan) {
-    return plan.config.records_per_person > 0 && plan.identity.read_before == 0;
-}
-
-/// Returns the error probability of the claim. A candidate that was made from answers has the
-/// epoch's: its own charge is that of one history among many. Older certificates name the charge.
-double confidence_of(const RunPlan& plan) {
-    return plan.config.records_per_person > 0 ? plan.config.delta_epoch : plan.delta;
-}
-
-/// Returns what is claimed besides the groups' tests.
-std::string constraints_of(const RunPlan& plan) {
-    const bool people = plan.config.records_per_person > 0 && !of_population(plan);
-    std::string out;
-    for (const ConstraintPlan& constraint : plan.constraint_plans) {
-        out += !out.empty() ? "; "
-               : people     ? ", and over these people, on average, the constraints hold: "
-                            : ", and over people like these, on average, the constraints hold: ";
-        out += fmt::format("{} ({})", constraint.name, constraint.expression);
-    }
     return out;
 }
 
@@ -224,14 +183,6 @@ std::string calibration_recipe(const GateConfig& config) {
            "loggers + groups)). ";
 }
 
-std::string run_of(const LedgerReference& l) {
-    return fmt::format("run {} of {} in epoch {}, error budget {}{}", l.registration.run,
-                       l.epoch.runs, l.epoch.epoch, l.epoch.delta_epoch,
-                       l.registration.look == 0
-                           ? ""
-                           : fmt::format(", look {} with the same bets", l.registration.look + 1));
-}
-
 /// Appends an assumption, tested or not.
 struct Adder {
     std::vector<Assumption>& out;
@@ -317,6 +268,12 @@ void add_about_stops(const Certificate& c, std::vector<Assumption>& out) {
         "vault");
 }
 
+/// Returns the tipping point with few digits, in older certificates with all.
+std::string tipping_point(const Certificate& c) {
+    return c.figures ? base::significant(*c.tipping_gamma, 4, base::Toward::kDown)
+                     : fmt::format("{}", *c.tipping_gamma);
+}
+
 /// Adds the assumptions about missing outcomes.
 void add_about_missing(const Certificate& c, std::vector<Assumption>& out) {
     const GateConfig& config = c.plan.config;
@@ -328,7 +285,7 @@ void add_about_missing(const Certificate& c, std::vector<Assumption>& out) {
         add(false, fmt::format("missing impacts lie within {} of the centre of the action drawn{}",
                                *config.missing_gamma,
                                c.tipping_gamma
-                                   ? fmt::format("; all groups pass up to {}", *c.tipping_gamma)
+                                   ? fmt::format("; all groups pass up to {}", tipping_point(c))
                                    : ""));
     } else {
         add(true, fmt::format("{}, and those are counted as the worst for the candidate", share));
@@ -450,46 +407,19 @@ void add_about_rest(const Certificate& c, std::vector<Assumption>& out) {
             "the mean of the units' values is close to normal: not so when harm is rare and "
             "severe");
     }
+    if (c.figures) {
+        add(false,
+            "the intervals beside the verdict hold for this run by itself: for a candidate that "
+            "was made without answers of this epoch");
+    }
     add(false, "the claim is about the logged period; another population needs another test");
 }
 
 }  // namespace
 
-std::string claim_of(const Certificate& c) {
-    const RunIdentity& id = c.plan.identity;
-    if (!c.ledger) {
-        return fmt::format("Nothing is claimed of candidate {}: no test was run ({}).",
-                           id.candidate_id, c.message);
-    }
-    if (c.verdict != Verdict::kCertified) {
-        return fmt::format(
-            "Nothing is claimed of candidate {}: at least one group{} did not pass ({}).",
-            id.candidate_id, c.plan.constraint_plans.empty() ? "" : " or constraint",
-            run_of(*c.ledger));
-    }
-    return fmt::format(
-        "With confidence 1 - {} ({}), in each of the groups {} the average impact that candidate "
-        "{} would "
-        "have had on the {} vault decisions{} from {} to {} is {} {}{}{}{}.",
-        confidence_of(c.plan), run_of(*c.ledger), group_names(c.plan), id.candidate_id,
-        c.evidence_records,
-        c.plan.erased > 0
-            ? fmt::format(" and {} of erased persons, counted at the worst,", c.plan.erased)
-            : "",
-        base::to_iso8601(id.period_from), base::to_iso8601(id.period_to),
-        better_than(c.plan.config),
-        c.plan.config.at_least ? fmt::format("{}", *c.plan.config.at_least)
-                               : fmt::format("that of reference {}", id.reference_id),
-        id.anchor_id.empty()
-            ? ""
-            : fmt::format(", and {} that of anchor {}", better_than(c.plan.config), id.anchor_id),
-        of_population(c.plan)
-            ? ", and so it is on average over the population that these persons were drawn from"
-            : "",
-        constraints_of(c.plan));
-}
-
-std::string recipe_of(const RunPlan& plan) {
+std::string recipe_of(const Certificate& c) {
+    if (!c.ledger) return "";
+    const RunPlan& plan = c.plan;
     const bool known_decline = plan.config.declined_impact && !plan.config.declines_overridden;
     const bool not_granted =
         plan.config.declined_impact && (plan.config.declines_overridden || has_overrides(plan));
@@ -557,7 +487,7 @@ std::string recipe_of(const RunPlan& plan) {
            "Bounds per record: bound of V * units / records - margin. IEEE double, "
            "compensated sums, no fused operations; bounds rounded downwards; null is minus "
            "infinity." +
-           constraint_recipe(plan);
+           constraint_recipe(plan) + (c.figures ? figures_recipe(plan) : "");
 }
 
 std::vector<Assumption> assumptions_of(const Certificate& c) {

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rampart/base/result.hpp"
+#include "rampart/certification/gate_run.hpp"
+
+namespace rampart::certification {
+
+/// What the validation of a model asks for beside the verdict. All of it follows from the plan and
+/// the evidence. It speaks of the vault's persons: keep it in the certificate.
+
+/// Two-sided interval of a group's mean effect per record, margin not counted, in the units of the
+/// impact. No end: none could be computed.
+struct EffectInterval {
+    std::string name;  // as GroupPlan
+    std::optional<double> lower, upper;
+    /// Mean effect per record at which the group passes with probability 0.8, of the persons on
+    /// hand, from figures of the plan alone; none: none within the range.
+    std::optional<double> smallest_seen;
+    bool operator==(const EffectInterval&) const = default;
+};
+
+/// Share of a group's persons whom a policy approves by draw, and its ratio to that of the group of
+/// the same attribute with the highest share. The ends are for the population that the persons are
+/// a random sample of; of these persons the share itself is exact.
+struct ApprovalRate {
+    double rate = 0;              // mean over persons of the mean of P(approve | x), [0, 1]
+    double lower = 0, upper = 1;  // of the rate
+    std::string highest{};        // that group; empty: no other group has the attribute
+    std::optional<double> ratio{}, ratio_lower{}, ratio_upper{};  // none: division by 0
+    bool operator==(const ApprovalRate&) const = default;
+};
+struct GroupApproval {
+    std::string name;
+    ApprovalRate candidate{}, reference{};
+    bool operator==(const GroupApproval&) const = default;
+};
+
+struct ValidationFigures {
+    /// Error probability of each end: delta_epoch over the number of ends, so that all intervals of
+    /// a kind hold together with confidence 1 - delta_epoch.
+    double effect_delta = 0, rate_delta = 0;
+    std::vector<EffectInterval> effects{};   // in the order of the plan's groups
+    std::vector<GroupApproval> approvals{};  // of the groups against the reference
+    bool operator==(const ValidationFigures&) const = default;
+};
+
+/// Computes the figures of a run. `feedback`: as given to run(). Errors: the source's, and
+/// run()'s for impacts that do not fit.
+base::Result<ValidationFigures> validation_figures(const RunPlan& plan,
+                                                   const VaultSource& feedback);
+
+/// Returns the attribute of a group: "sex" for "sex=F", "sex,age" for "sex=F,age=old"; empty for a
+/// name without "=".
+std::string attribute_of(std::string_view group);
+
+}  // namespace rampart::certification

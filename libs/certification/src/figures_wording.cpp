@@ -1,0 +1,48 @@
+#include "wording.hpp"
+
+namespace rampart::certification {
+namespace {
+
+std::string effects_recipe(const RunPlan& plan) {
+    const bool fixed = plan.config.records_per_person > 0;
+    return fmt::format(
+        "effects: lower is lower_betting, as above, at effect_delta = delta_epoch / (2 groups), "
+        "with bets planned anew by the rule of the first look for that delta; its wealth against a "
+        "mean of 0 is that of the same bets. upper is minus the same bound of the opposite sign: "
+        "of -impact, [-impact_hi, -impact_lo], -q, -declined_impact{} and -margin, so that what is "
+        "missing{}, cut or out of range counts the best; there lo is {} and hi {}. smallest_seen: "
+        "with u = units, e = {}, S = sqrt(plan_variance), P(k) = Phi((u (a + b) / 2 + e log1p("
+        "bet_k lo) + ln weight_k + ln delta) / sqrt(u (a - b)^2 / 4)), a = log1p(bet_k (m + S)), b "
+        "= log1p(bet_k (m - S)), bet_k at most bet_cap / -min(lo, m - S): m, found by 60 halvings "
+        "of hi, is the smallest at which the largest P(k) is 0.8; by another bound m = ((u + e) (z "
+        "+ w) - e lo) / u, w its width for u + e values of that variance, z = Phi^-1(0.8) "
+        "sqrt(plan_variance / (u + e)); null where m is above hi; smallest_seen is m * units / "
+        "records - margin. ",
+        plan.config.at_least ? ", -(the constant)" : "", plan.erased > 0 ? ", erased" : "",
+        fixed ? "min(-hi, records_per_person (L + min(0, -margin))), L the least that E[Z | x] can "
+                "be by the trust region and these impacts"
+              : "the least value of V by x",
+        fixed ? "-lo" : "the largest", plan.erased > 0 ? "erased" : "0");
+}
+
+std::string approvals_recipe(const RunPlan& plan) {
+    return fmt::format(
+        "approvals: rate is the mean over persons of the mean of pi (candidate) or s (reference) "
+        "over a person's lines in the group: drawn approvals, without referrals and what people do "
+        "with a draw. lower is 1/2 + the betting bound of rate - 1/2 in [-1/2, 1/2]{} at "
+        "rate_delta = delta_epoch / (4 groups against the reference), bets planned for variance "
+        "1/12 and that many persons; upper is 1/2 less the same of 1/2 - rate. highest is the "
+        "first of the groups of the same attribute (what stands before each =) with the highest "
+        "rate; ratio = rate / its rate, ratio_lower = lower / its upper, ratio_upper = upper / its "
+        "lower, none where that is 0; of highest itself all are ratio.",
+        plan.erased > 0 ? ", and of -1/2 for each erased person," : "");
+}
+
+}  // namespace
+
+std::string figures_recipe(const RunPlan& plan) {
+    return " Figures beside the verdict, no part of the test: " + effects_recipe(plan) +
+           approvals_recipe(plan);
+}
+
+}  // namespace rampart::certification

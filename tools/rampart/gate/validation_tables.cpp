@@ -1,0 +1,93 @@
+#include "gate/validation_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+
+namespace rampart::cli {
+namespace {
+
+using base::Toward;
+using certification::ApprovalRate;
+using certification::Certificate;
+
+std::string plain(std::optional<double> x, Toward toward = Toward::kNearest) {
+    return x ? base::significant(*x, 4, toward) : "none";
+}
+
+std::string with_sign(std::optional<double> x, Toward toward) {
+    return x ? signed_number(*x, toward) : "none";
+}
+
+FigureTable effects_table(const Certificate& c) {
+    const auto& config = c.plan.config;
+    FigureTable out{"Intervals that hold together",
+                    fmt::format("Change of the average impact per decision, in {}. All intervals "
+                                "hold together with confidence {}, for this run by itself. The "
+                                "smallest effect is the one with which the group would have "
+                                "passed with probability 0.8.",
+                                config.impact_units.empty() ? "units" : config.impact_units,
+                                confidence_text(config.delta_epoch)),
+                    {{"group", "estimate", "lower end", "upper end", "smallest effect"}}};
+    for (size_t g = 0; g < c.figures->effects.size(); ++g) {
+        const auto& effect = c.figures->effects[g];
+        out.rows.push_back({effect.name, signed_number(c.results[g].bound.mean_gain),
+                            with_sign(effect.lower, Toward::kDown),
+                            with_sign(effect.upper, Toward::kUp),
+                            with_sign(effect.smallest_seen, Toward::kUp)});
+    }
+    return out;
+}
+
+report::Table::value_type rate_row(const std::string& group, const char* policy,
+                                   const ApprovalRate& rate) {
+    const bool compared = !rate.highest.empty();
+    const auto ratio = [&](std::optional<double> x, Toward toward) {
+        return compared ? plain(x, toward) : std::string();
+    };
+    return {group,
+            policy,
+            rate.highest,
+            plain(rate.rate),
+            plain(rate.lower, Toward::kDown),
+            plain(rate.upper, Toward::kUp),
+            ratio(rate.ratio, Toward::kNearest),
+            ratio(rate.ratio_lower, Toward::kDown),
+            ratio(rate.ratio_upper, Toward::kUp)};
+}
+
+FigureTable approvals_table(const Certificate& c) {
+    FigureTable out{
+        "Approval rates and adverse impact",
+        fmt::format("Share of people approved by draw, without referrals, and its "
+                    "ratio to the highest of the same attribute. For the vault's "
+                    "people rates are exact; for the population that they are a "
+                    "random sample of all intervals hold together with confidence {}.",
+                    confidence_text(c.plan.config.delta_epoch)),
+        {{"group", "policy", "compared with", "rate", "from", "to", "ratio", "from", "to"}},
+        3};
+    for (const auto& group : c.figures->approvals) {
+        out.rows.push_back(rate_row(group.name, "candidate", group.candidate));
+        out.rows.push_back(rate_row(group.name, "reference", group.reference));
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string signed_number(double x, Toward toward) {
+    const std::string text = base::significant(x, 4, toward);
+    return std::isfinite(x) && text.front() != '-' ? "+" + text : text;
+}
+
+std::string confidence_text(double delta) {
+    return fmt::format("{} %", base::significant(100 * (1 - delta), 4, Toward::kDown));
+}
+
+std::vector<FigureTable> validation_tables(const Certificate& c) {
+    if (!c.figures) return {};
+    return {effects_table(c), approvals_table(c)};
+}
+
+}  // namespace rampart::cli
