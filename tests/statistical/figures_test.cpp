@@ -19,6 +19,7 @@ using certification::ValidationFigures;
 
 constexpr double kDelta = 0.1;
 constexpr size_t kGroups = 8;
+constexpr auto kNotCertified = certification::Verdict::kNoSolutionFound;
 
 /// Applicants of eight groups of one attribute. A loan brings 75 with 0.9 to the good half, with
 /// 0.35 to the others, else -150; the candidate moves P(approve) by half of min(p, 1 - p), in the
@@ -101,9 +102,9 @@ TEST(Figures, IntervalsOfAllGroupsHoldTogether) {
         rate_of("an interval of any of 8 groups misses", kRepetitions, 1, [&](auto& random) {
             const auto selection = world.draw(random, "c"), vault = world.draw(random, "v");
             RunPlan plan = plan_of(selection, vault);
-            const auto figures = *validation_figures(plan, vault_of(vault));
+            const auto figures = *validation_figures(plan, vault_of(vault), kNotCertified);
             plan.config.delta_epoch = kDelta * 2 * kGroups;  // each end at 0.1
-            const auto wrong = *validation_figures(plan, vault_of(vault));
+            const auto wrong = *validation_figures(plan, vault_of(vault), kNotCertified);
             EXPECT_EQ(wrong.effect_delta, kDelta);
             without_bonferroni += !all_effects_hold(wrong, world.effect());
             return !all_effects_hold(figures, world.effect());
@@ -123,14 +124,14 @@ TEST(Figures, MissingOutcomesThatWereGoodDoNotLeaveTheInterval) {
             const auto selection = world.draw(random, "c");
             auto vault = world.draw(random, "v");
             const RunPlan plan = plan_of(selection, vault);
-            const auto figures = *validation_figures(plan, vault_of(vault));
+            const auto figures = *validation_figures(plan, vault_of(vault), kNotCertified);
             auto& d = vault.decisions;
             for (size_t i = 0; i < d.size(); ++i) {
                 if (d.approved[i] == 0 || d.has_impact[i] != 0) continue;
                 d.has_impact[i] = 1;
                 vault.impact[i] = d.candidate[i] > d.reference[i] ? -150 : 75;
             }
-            const auto wrong = *validation_figures(plan, vault_of(vault));
+            const auto wrong = *validation_figures(plan, vault_of(vault), kNotCertified);
             worst_everywhere += !all_effects_hold(wrong, world.effect());
             return !all_effects_hold(figures, world.effect());
         });
@@ -179,9 +180,9 @@ TEST(Figures, AdverseImpactRatiosHoldTogether) {
         rate_of("a rate of 8 groups, 2 policies misses", kRepetitions, 3, [&](auto& random) {
             const auto selection = world.draw(random, "c"), vault = world.draw(random, "v");
             RunPlan plan = plan_of(selection, vault);
-            const auto figures = *validation_figures(plan, vault_of(vault));
+            const auto figures = *validation_figures(plan, vault_of(vault), kNotCertified);
             plan.config.delta_epoch = kDelta * 4 * kGroups;  // each end at 0.1
-            const auto wrong = *validation_figures(plan, vault_of(vault));
+            const auto wrong = *validation_figures(plan, vault_of(vault), kNotCertified);
             wrong_ratios += !all_ratios_hold(wrong, world, true);
             ratios += !all_ratios_hold(figures, world, false);
             return !all_rates_hold(figures, world);
@@ -220,7 +221,7 @@ TEST(Figures, AtTheSmallestEffectFourOfFiveRunsPass) {
     const auto selection = world.draw(random, "c"), vault = world.draw(random, "v");
     const RunPlan plan = plan_of(selection, vault);
     const double smallest =
-        validation_figures(plan, vault_of(vault))->effects[0].smallest_seen.value();
+        validation_figures(plan, vault_of(vault), kNotCertified)->effects[0].smallest_seen.value();
     world.skill *= smallest / world.effect();
     EXPECT_NEAR(pass_rate(plan, world), 0.8, 0.08);
     world.skill *= 0.7;

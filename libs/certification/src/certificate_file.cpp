@@ -52,7 +52,7 @@ Result<SealedCertificate> seal(const PreparedRun& run, const SealInputs& in,
     certificate.results = in.result.groups;
     certificate.constraint_results = in.result.constraints;
     certificate.tipping_gamma = in.result.tipping_gamma;
-    RAMPART_TRY(certificate.figures, validation_figures(run.plan(), feedback));
+    RAMPART_TRY(certificate.figures, validation_figures(run.plan(), feedback, in.result.verdict));
     certificate.evidence_records = evidence.tree.leaves();
     certificate.evidence_root = evidence.tree.root();
     certificate.vault_read_at = in.vault_read_at;

@@ -45,9 +45,11 @@ class GroupEvaluation {
                                       plan_->hi};
         GroupResult out{.name = plan_->name, .bound = {}, .passed = false};
         out.bound = ope::bound_value(sample_, design, run_->delta, run_->config.margin);
-        out.passed = out.bound.sample.n >= 2 && sample_.varied() &&
-                     std::isfinite(out.bound.sample.variance) && clears(out.bound) &&
-                     enough_outcomes(run_->config, *plan_);
+        out.passed =
+            out.bound.sample.n >= 2 && sample_.varied() &&
+            std::isfinite(out.bound.sample.variance) &&
+            clears(*run_, out.bound.sample, out.bound.log_wealth, {plan_->lo, plan_->hi}) &&
+            enough_outcomes(run_->config, *plan_);
         return out;
     }
 
@@ -57,21 +59,6 @@ class GroupEvaluation {
     void close_unit() {
         if (unit_) sample_.add(value_);
         value_ = 0;
-    }
-
-    bool clears(const ope::ValueBound& bound) const {
-        const stats::Range range{plan_->lo, plan_->hi};
-        switch (run_->config.bound) {
-            case stats::BoundMethod::kBetting:
-                return bound.log_wealth >= -std::log(run_->delta);
-            case stats::BoundMethod::kStudentT:
-                return stats::t_lower_bound(bound.sample, run_->delta) > 0;
-            case stats::BoundMethod::kHoeffding:
-                return stats::hoeffding_lower_bound(bound.sample, range, run_->delta) > 0;
-            case stats::BoundMethod::kMaurerPontil:
-                return stats::maurer_pontil_lower_bound(bound.sample, range, run_->delta) > 0;
-        }
-        RAMPART_CHECK(false, "bound {}", static_cast<int>(run_->config.bound));
     }
 
     const RunPlan* run_;
@@ -112,6 +99,21 @@ Status check_label(const VaultRecord& r) {
 }
 
 }  // namespace
+
+bool clears(const RunPlan& plan, const stats::Moments& sample, double log_wealth,
+            stats::Range range) {
+    switch (plan.config.bound) {
+        case stats::BoundMethod::kBetting:
+            return log_wealth >= -std::log(plan.delta);
+        case stats::BoundMethod::kStudentT:
+            return stats::t_lower_bound(sample, plan.delta) > 0;
+        case stats::BoundMethod::kHoeffding:
+            return stats::hoeffding_lower_bound(sample, range, plan.delta) > 0;
+        case stats::BoundMethod::kMaurerPontil:
+            return stats::maurer_pontil_lower_bound(sample, range, plan.delta) > 0;
+    }
+    RAMPART_CHECK(false, "bound {}", static_cast<int>(plan.config.bound));
+}
 
 Result<SealedResult> evaluate_groups(const RunPlan& plan, const VaultSource& feedback,
                                      std::optional<double> gamma) {

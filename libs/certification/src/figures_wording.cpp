@@ -38,11 +38,36 @@ std::string approvals_recipe(const RunPlan& plan) {
         plan.erased > 0 ? ", and of -1/2 for each erased person," : "");
 }
 
+std::string sensitivity_recipe(const RunPlan& plan) {
+    const GateConfig& config = plan.config;
+    std::string out;
+    if (config.declined_impact) {
+        out += fmt::format(
+            " declined_from, declined_to: with the same bets (at most bet_cap / -(the least V)) "
+            "and, in place of declined_impact{}, each of 8 equal steps from it to impact_lo "
+            "(impact_hi), then 7 halvings between the last value at which the same of \"all groups "
+            "pass\" holds and the next; which records count the least of their x, or hi, is as at "
+            "declined_impact, and what counts hi stays.",
+            config.declines_overridden ? "" : " and q_decline");
+    }
+    if (!config.max_weight) {
+        out +=
+            " odds_factor f, where CERTIFIED: 10, or by 10 halvings of ln f from 1 to 10 the "
+            "largest at which all groups pass with the same bets (at most bet_cap / -(the least "
+            "V)) and Z less T plus T / f where T > 0, T f where T < 0; T is Z less what Z "
+            "would be had the action drawn had probability 1, and 0 for a record that counts the "
+            "least of its x.";
+    }
+    if (!config.missing_gamma)
+        out += " tipping_gamma, where CERTIFIED and outcomes are missing: impact_hi - impact_lo.";
+    return out;
+}
+
 }  // namespace
 
 std::string figures_recipe(const RunPlan& plan) {
     return " Figures beside the verdict, no part of the test: " + effects_recipe(plan) +
-           approvals_recipe(plan);
+           approvals_recipe(plan) + sensitivity_recipe(plan);
 }
 
 }  // namespace rampart::certification

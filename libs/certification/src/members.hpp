@@ -331,11 +331,20 @@ void members(A& a, GroupApproval& g) {
 }
 
 template <class A>
+void members(A& a, Sensitivity& s) {
+    a.unless_default("declined_from", s.declined_from);
+    a.unless_default("declined_to", s.declined_to);
+    a.unless_default("odds_factor", s.odds_factor);
+    a.unless_default("tipping_gamma", s.tipping_gamma);
+}
+
+template <class A>
 void members(A& a, ValidationFigures& f) {
     a("effect_delta", f.effect_delta);
     a("effects", f.effects);
     a("rate_delta", f.rate_delta);
     a("approvals", f.approvals);
+    a.unless_default("sensitivity", f.sensitivity);
 }
 
 inline constexpr std::string_view kCertificateFormat = "rampart-certificate-2";

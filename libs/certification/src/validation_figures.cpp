@@ -8,6 +8,7 @@
 #include "mirror.hpp"
 #include "rampart/stats/betting_sample.hpp"
 #include "selection_plan.hpp"
+#include "sensitivity.hpp"
 
 namespace rampart::certification {
 namespace {
@@ -179,7 +180,8 @@ std::string attribute_of(std::string_view group) {
     return out;
 }
 
-Result<ValidationFigures> validation_figures(const RunPlan& plan, const VaultSource& feedback) {
+Result<ValidationFigures> validation_figures(const RunPlan& plan, const VaultSource& feedback,
+                                             Verdict verdict) {
     ValidationFigures out;
     const auto groups = static_cast<double>(plan.groups.size());
     const auto against_reference = static_cast<double>(
@@ -189,6 +191,7 @@ Result<ValidationFigures> validation_figures(const RunPlan& plan, const VaultSou
     out.rate_delta = plan.config.delta_epoch / (4 * against_reference);
     RAMPART_TRY(out.effects, effect_intervals(plan, feedback, out.effect_delta));
     RAMPART_TRY(out.approvals, approvals(plan, feedback, out.rate_delta));
+    RAMPART_TRY(out.sensitivity, sensitivity(plan, feedback, verdict == Verdict::kCertified));
     return out;
 }
 

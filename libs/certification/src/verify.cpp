@@ -300,7 +300,7 @@ Status check_results(const Certificate& c, const SealedResult& again) {
 
 Status check_figures(const Certificate& c, const VaultSource& vault) {
     if (!c.figures) return base::ok();  // an older certificate
-    const auto again = validation_figures(c.plan, vault);
+    const auto again = validation_figures(c.plan, vault, c.verdict);
     if (!again) return differs(again.error().message);
     const std::string first =
         FigureList::first_difference(FigureList::of(*c.figures), FigureList::of(*again));

@@ -230,7 +230,8 @@ TEST(ValidationFigures, EveryFigureThatIsForgedIsFoundThoughTheSignerSignsItAgai
         members.insert(text.substr(begin, end - begin));
     }
     for (const char* member : {"effect_delta", "lower", "upper", "smallest_seen", "rate_delta",
-                               "rate", "ratio", "ratio_lower", "ratio_upper"}) {
+                               "rate", "ratio", "ratio_lower", "ratio_upper", "declined_from",
+                               "declined_to", "odds_factor", "tipping_gamma"}) {
         EXPECT_TRUE(members.contains(member)) << member;
     }
 }

@@ -74,6 +74,43 @@ FigureTable approvals_table(const Certificate& c) {
     return out;
 }
 
+/// Returns what is said of the declared impact of a decline.
+std::string declined_text(const Certificate& c) {
+    const auto& s = c.figures->sensitivity;
+    const auto end = [&](double x, double most, Toward inwards) {
+        return x == most ? "the end of the declared range" : base::significant(x, 4, inwards);
+    };
+    return fmt::format("{} to {}; declared is {}",
+                       end(*s.declined_from, c.plan.config.impact_lo, Toward::kUp),
+                       end(*s.declined_to, c.plan.config.impact_hi, Toward::kDown),
+                       *c.plan.config.declined_impact);
+}
+
+FigureTable sensitivity_table(const Certificate& c) {
+    const auto& s = c.figures->sensitivity;
+    FigureTable out{"How much could be wrong",
+                    "Within these limits, each by itself, the verdict on the groups stays.",
+                    {{"what", "the verdict stays for"}},
+                    2};
+    if (s.declined_from) out.rows.push_back({"impact of a decline", declined_text(c)});
+    if (s.odds_factor) {
+        out.rows.push_back({"odds of the logged probabilities",
+                            fmt::format("a factor of up to {}{} in each record",
+                                        base::significant(*s.odds_factor, 4, Toward::kDown),
+                                        *s.odds_factor >= 10 ? " or more" : "")});
+    }
+    const auto gamma =
+        c.verdict == certification::Verdict::kCertified ? c.tipping_gamma : std::nullopt;
+    if (s.tipping_gamma) {
+        out.rows.push_back({"missing outcomes", "any: they were counted as the worst"});
+    } else if (gamma) {
+        out.rows.push_back(
+            {"missing outcomes", fmt::format("impacts within {} of their centres",
+                                             base::significant(*gamma, 4, Toward::kDown))});
+    }
+    return out;
+}
+
 }  // namespace
 
 std::string signed_number(double x, Toward toward) {
@@ -87,7 +124,9 @@ std::string confidence_text(double delta) {
 
 std::vector<FigureTable> validation_tables(const Certificate& c) {
     if (!c.figures) return {};
-    return {effects_table(c), approvals_table(c)};
+    std::vector<FigureTable> out{effects_table(c), approvals_table(c), sensitivity_table(c)};
+    std::erase_if(out, [](const FigureTable& table) { return table.rows.size() < 2; });
+    return out;
 }
 
 }  // namespace rampart::cli

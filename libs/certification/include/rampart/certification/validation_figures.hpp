@@ -39,19 +39,35 @@ struct GroupApproval {
     bool operator==(const GroupApproval&) const = default;
 };
 
+/// How far what the test rests on may be wrong, other things (bets, ranges) equal.
+struct Sensitivity {
+    /// Declared impacts of a decline around the configured one, within the declared range, with
+    /// which all groups pass if they do, or not all if they do not. None: none is declared.
+    std::optional<double> declined_from{}, declined_to{};
+    /// Of a certified run: factor by which the odds p / (1 - p) of what was drawn may be wrong for
+    /// each record, 1 / factor to factor, whichever is the worst for the group, with all groups
+    /// passing; 10: that or more. None with max_weight, where records hang together.
+    std::optional<double> odds_factor{};
+    /// Of a certified run with missing outcomes that were counted as the worst: their distance from
+    /// their control variates with which all groups pass, which is any.
+    std::optional<double> tipping_gamma{};
+    bool operator==(const Sensitivity&) const = default;
+};
+
 struct ValidationFigures {
     /// Error probability of each end: delta_epoch over the number of ends, so that all intervals of
     /// a kind hold together with confidence 1 - delta_epoch.
     double effect_delta = 0, rate_delta = 0;
     std::vector<EffectInterval> effects{};   // in the order of the plan's groups
     std::vector<GroupApproval> approvals{};  // of the groups against the reference
+    Sensitivity sensitivity{};
     bool operator==(const ValidationFigures&) const = default;
 };
 
-/// Computes the figures of a run. `feedback`: as given to run(). Errors: the source's, and
-/// run()'s for impacts that do not fit.
-base::Result<ValidationFigures> validation_figures(const RunPlan& plan,
-                                                   const VaultSource& feedback);
+/// Computes the figures of a run that ended with `verdict`. `feedback`: as given to run(). Errors:
+/// the source's, and run()'s for impacts that do not fit.
+base::Result<ValidationFigures> validation_figures(const RunPlan& plan, const VaultSource& feedback,
+                                                   Verdict verdict);
 
 /// Returns the attribute of a group: "sex" for "sex=F", "sex,age" for "sex=F,age=old"; empty for a
 /// name without "=".
