@@ -63,11 +63,21 @@ std::string sensitivity_recipe(const RunPlan& plan) {
     return out;
 }
 
+std::string parts_recipe(const RunPlan& plan) {
+    return fmt::format(
+        " parts: the persons' values from a person's lines in the part alone: the first half of "
+        "the period (second_half false), the second, each logger of several; estimate is the mean "
+        "of V * persons / records - margin, lower its bound by student_t at delta_epoch / 2, upper "
+        "minus that of the opposite sign as for effects; each holds by itself{}. ungrouped: lines, "
+        "and persons with such a line, in no group.",
+        plan.erased > 0 ? ", and erased persons are in none" : "");
+}
+
 }  // namespace
 
 std::string figures_recipe(const RunPlan& plan) {
     return " Figures beside the verdict, no part of the test: " + effects_recipe(plan) +
-           approvals_recipe(plan) + sensitivity_recipe(plan);
+           approvals_recipe(plan) + sensitivity_recipe(plan) + parts_recipe(plan);
 }
 
 }  // namespace rampart::certification

@@ -339,12 +339,26 @@ void members(A& a, Sensitivity& s) {
 }
 
 template <class A>
+void members(A& a, PartEffect& p) {
+    a("part", p.part);
+    a("group", p.group);
+    a("records", p.records);
+    a("persons", p.persons);
+    a.unless_default("estimate", p.estimate);
+    a.unless_default("lower", p.lower);
+    a.unless_default("upper", p.upper);
+}
+
+template <class A>
 void members(A& a, ValidationFigures& f) {
     a("effect_delta", f.effect_delta);
     a("effects", f.effects);
     a("rate_delta", f.rate_delta);
     a("approvals", f.approvals);
     a.unless_default("sensitivity", f.sensitivity);
+    a.unless_default("parts", f.parts);
+    a.unless_default("ungrouped_records", f.ungrouped_records);
+    a.unless_default("ungrouped_persons", f.ungrouped_persons);
 }
 
 inline constexpr std::string_view kCertificateFormat = "rampart-certificate-2";

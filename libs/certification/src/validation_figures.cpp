@@ -6,6 +6,7 @@
 #include "evaluation.hpp"
 #include "measure.hpp"
 #include "mirror.hpp"
+#include "part_figures.hpp"
 #include "rampart/stats/betting_sample.hpp"
 #include "selection_plan.hpp"
 #include "sensitivity.hpp"
@@ -29,12 +30,11 @@ Status replan(RunPlan& plan, double delta) {
     return base::ok();
 }
 
-Result<std::vector<EffectInterval>> effect_intervals(const RunPlan& plan,
+Result<std::vector<EffectInterval>> effect_intervals(const RunPlan& plan, RunPlan upper,
                                                      const VaultSource& feedback, double delta) {
     RunPlan lower = plan;
     RAMPART_RETURN_IF_ERROR(replan(lower, delta));
     RAMPART_TRY(const SealedResult least, evaluate_groups(lower, feedback));
-    RAMPART_TRY(RunPlan upper, mirrored(plan, feedback));
     RAMPART_RETURN_IF_ERROR(replan(upper, delta));
     RAMPART_TRY(const SealedResult most, evaluate_groups(upper, MirroredVault(feedback)));
     std::vector<EffectInterval> out;
@@ -164,6 +164,19 @@ Result<std::vector<GroupApproval>> approvals(const RunPlan& plan, const VaultSou
     return out;
 }
 
+Status count_ungrouped(const VaultSource& feedback, ValidationFigures& out) {
+    std::optional<Pseudonym> last;
+    return feedback.read([&](std::span<const VaultRecord> block) {
+        for (const VaultRecord& record : block) {
+            if (record.groups != 0) continue;
+            ++out.ungrouped_records;
+            out.ungrouped_persons += last != record.unit;
+            last = record.unit;
+        }
+        return base::ok();
+    });
+}
+
 }  // namespace
 
 std::string attribute_of(std::string_view group) {
@@ -189,9 +202,12 @@ Result<ValidationFigures> validation_figures(const RunPlan& plan, const VaultSou
                       [](const GroupPlan& g) { return g.against == Against::kReference; }));
     out.effect_delta = plan.config.delta_epoch / (2 * groups);
     out.rate_delta = plan.config.delta_epoch / (4 * against_reference);
-    RAMPART_TRY(out.effects, effect_intervals(plan, feedback, out.effect_delta));
+    RAMPART_TRY(const RunPlan opposite, mirrored(plan, feedback));
+    RAMPART_TRY(out.effects, effect_intervals(plan, opposite, feedback, out.effect_delta));
     RAMPART_TRY(out.approvals, approvals(plan, feedback, out.rate_delta));
     RAMPART_TRY(out.sensitivity, sensitivity(plan, feedback, verdict == Verdict::kCertified));
+    RAMPART_TRY(out.parts, part_effects(plan, opposite, feedback));
+    RAMPART_RETURN_IF_ERROR(count_ungrouped(feedback, out));
     return out;
 }
 

@@ -362,14 +362,20 @@ Result<DecisionFile> read_decisions(const std::filesystem::path& path, const Log
     Layout development(names, settings, constraints, referrals),
         vault(names, settings, constraints, referrals);
     bool first = true;
+    std::vector<base::TimePoint> vault_times;
     for (const auto& record : records) {
         (record.vault ? vault : development).add(record);
         if (!record.vault) continue;
         if (std::exchange(first, false)) out.period_from = record.time;
         out.period_to = record.time;
+        vault_times.push_back(record.time);
     }
     RAMPART_TRY(out.development, development.finish());
     RAMPART_TRY(out.vault, vault.finish());
+    for (const auto time : vault_times) {
+        out.vault.decisions.second_half.push_back(
+            certification::in_second_half(time, out.period_from, out.period_to));
+    }
     return out;
 }
 

@@ -111,6 +111,33 @@ FigureTable sensitivity_table(const Certificate& c) {
     return out;
 }
 
+FigureTable parts_table(const Certificate& c) {
+    FigureTable out{"By half of the period and by logging policy",
+                    fmt::format("Intervals by Student's t, approximate; each holds by itself with "
+                                "confidence {}, not all together. Erased persons are not counted.",
+                                confidence_text(c.plan.config.delta_epoch)),
+                    {{"part", "group", "decisions", "people", "estimate", "from", "to"}},
+                    2};
+    for (const auto& part : c.figures->parts) {
+        out.rows.push_back(
+            {part.part.substr(0, 12), part.group, std::to_string(part.records),
+             std::to_string(part.persons), with_sign(part.estimate, Toward::kNearest),
+             with_sign(part.lower, Toward::kDown), with_sign(part.upper, Toward::kUp)});
+    }
+    return out;
+}
+
+FigureTable ungrouped_table(const Certificate& c) {
+    FigureTable out{"In no group",
+                    "Nothing is tested for these people: their attributes are not known, or have "
+                    "values that no group has.",
+                    {{"what", "number"}}};
+    if (c.figures->ungrouped_records == 0) return out;
+    out.rows.push_back({"decisions", std::to_string(c.figures->ungrouped_records)});
+    out.rows.push_back({"people", std::to_string(c.figures->ungrouped_persons)});
+    return out;
+}
+
 }  // namespace
 
 std::string signed_number(double x, Toward toward) {
@@ -124,7 +151,8 @@ std::string confidence_text(double delta) {
 
 std::vector<FigureTable> validation_tables(const Certificate& c) {
     if (!c.figures) return {};
-    std::vector<FigureTable> out{effects_table(c), approvals_table(c), sensitivity_table(c)};
+    std::vector<FigureTable> out{effects_table(c), parts_table(c), approvals_table(c),
+                                 sensitivity_table(c), ungrouped_table(c)};
     std::erase_if(out, [](const FigureTable& table) { return table.rows.size() < 2; });
     return out;
 }

@@ -54,6 +54,16 @@ struct Sensitivity {
     bool operator==(const Sensitivity&) const = default;
 };
 
+/// Mean effect per record of a group within a part of the vault, with an interval by Student's t
+/// that holds by itself alone and approximately; erased persons are in no part.
+struct PartEffect {
+    std::string part;  // "first half", "second half" or a logging policy
+    std::string group;
+    size_t records = 0, persons = 0;
+    std::optional<double> estimate{}, lower{}, upper{};  // none: too few persons
+    bool operator==(const PartEffect&) const = default;
+};
+
 struct ValidationFigures {
     /// Error probability of each end: delta_epoch over the number of ends, so that all intervals of
     /// a kind hold together with confidence 1 - delta_epoch.
@@ -61,6 +71,11 @@ struct ValidationFigures {
     std::vector<EffectInterval> effects{};   // in the order of the plan's groups
     std::vector<GroupApproval> approvals{};  // of the groups against the reference
     Sensitivity sensitivity{};
+    /// Halves of the period, where the evidence names them, and logging policies, if there are
+    /// several; each with confidence 1 - delta_epoch.
+    std::vector<PartEffect> parts{};
+    /// Records and persons of the vault who are in no group, so that no test speaks of them.
+    size_t ungrouped_records = 0, ungrouped_persons = 0;
     bool operator==(const ValidationFigures&) const = default;
 };
 
