@@ -1,10 +1,28 @@
+#include <algorithm>
+
+#include "measure.hpp"
+#include "mirror.hpp"
 #include "wording.hpp"
 
 namespace rampart::certification {
 namespace {
 
+/// Returns lo of the test with the opposite sign; empty: ranges are the vault's own.
+std::string wider_range(const RunPlan& plan) {
+    if (plan.config.records_per_person == 0) return "";
+    const GateConfig opposite = mirrored(plan.config);
+    const auto least = [&](Against against) {
+        const double loss = widest_loss(opposite, against);
+        return plan.config.records_per_person * std::min(loss + opposite.margin, loss);
+    };
+    return fmt::format("the smaller of -hi and {}{}", least(Against::kReference),
+                       plan.identity.anchor_id.empty()
+                           ? ""
+                           : fmt::format(" (against the anchor {})", least(Against::kAnchor)));
+}
+
 std::string effects_recipe(const RunPlan& plan) {
-    const bool fixed = plan.config.records_per_person > 0;
+    const std::string wider = wider_range(plan);
     return fmt::format(
         "effects: lower is lower_betting, as above, at effect_delta = delta_epoch / (2 groups), "
         "with bets planned anew by the rule of the first look for that delta; its wealth against a "
@@ -19,10 +37,8 @@ std::string effects_recipe(const RunPlan& plan) {
         "sqrt(plan_variance / (u + e)); null where m is above hi; smallest_seen is m * units / "
         "records - margin. ",
         plan.config.at_least ? ", -(the constant)" : "", plan.erased > 0 ? ", erased" : "",
-        fixed ? "min(-hi, records_per_person (L + min(0, -margin))), L the least that E[Z | x] can "
-                "be by the trust region and these impacts"
-              : "the least value of V by x",
-        fixed ? "-lo" : "the largest", plan.erased > 0 ? "erased" : "0");
+        wider.empty() ? "the least value of V by x" : wider, wider.empty() ? "the largest" : "-lo",
+        plan.erased > 0 ? "erased" : "0");
 }
 
 std::string approvals_recipe(const RunPlan& plan) {

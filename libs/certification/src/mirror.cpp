@@ -7,16 +7,6 @@
 namespace rampart::certification {
 namespace {
 
-GateConfig mirrored(GateConfig config) {
-    const double lo = config.impact_lo;
-    config.impact_lo = -config.impact_hi;
-    config.impact_hi = -lo;
-    if (config.declined_impact) config.declined_impact = -*config.declined_impact;
-    if (config.at_least) config.at_least = -*config.at_least;
-    config.margin = -config.margin;
-    return config;
-}
-
 GroupPlan mirrored(GroupPlan group) {
     const double lo = group.lo;
     group.lo = -group.hi;
@@ -28,6 +18,16 @@ GroupPlan mirrored(GroupPlan group) {
 }
 
 }  // namespace
+
+GateConfig mirrored(GateConfig config) {
+    const double lo = config.impact_lo;
+    config.impact_lo = -config.impact_hi;
+    config.impact_hi = -lo;
+    if (config.declined_impact) config.declined_impact = -*config.declined_impact;
+    if (config.at_least) config.at_least = -*config.at_least;
+    config.margin = -config.margin;
+    return config;
+}
 
 base::Result<RunPlan> mirrored(const RunPlan& plan, const VaultSource& vault) {
     RunPlan out = plan;

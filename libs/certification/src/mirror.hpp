@@ -8,6 +8,9 @@
 /// missing outcomes, erased persons, weights that are cut, records beyond their range.
 namespace rampart::certification {
 
+/// Returns the settings of that test.
+GateConfig mirrored(GateConfig config);
+
 /// Returns the plan of that test, without bets. Where ranges are the vault's own they are measured
 /// on it; where they were fixed beforehand, [lo, hi] becomes [-hi, -lo], or lower where x alone may
 /// count less. Errors: the source's.

@@ -6,7 +6,8 @@
 namespace rampart::certification {
 
 /// Computes the groups' effects within both halves of the period, where the evidence names them,
-/// and for each logging policy, where there are several. `opposite`: the plan mirrored(). Errors: the source's.
+/// and for each logging policy, where there are several. `opposite`: the plan mirrored(). Errors:
+/// the source's.
 base::Result<std::vector<PartEffect>> part_effects(const RunPlan& plan, const RunPlan& opposite,
                                                    const VaultSource& feedback);
 

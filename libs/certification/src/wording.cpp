@@ -161,6 +161,16 @@ std::string constraint_recipe(const RunPlan& plan) {
         constraint_ranges(plan.config));
 }
 
+/// Returns what is counted for a missing impact, for a change that gains and one that loses.
+std::string missing_recipe(const GateConfig& config) {
+    if (!config.missing_gamma) return "impact_lo and impact_hi";
+    return fmt::format(
+        "max(impact_lo, q - G) and min(impact_hi, q + G), q of the action drawn and G = {}; "
+        "tipping_gamma is the largest G, found by eight halvings of impact_hi - impact_lo, with "
+        "which all groups pass",
+        *config.missing_gamma);
+}
+
 /// Returns when a test of the logged probabilities fails; empty where the bound is fixed.
 std::string calibration_recipe(const GateConfig& config) {
     if (config.records_per_person > 0) {
@@ -442,19 +452,11 @@ std::string recipe_of(const Certificate& c) {
                                 : "";
     const std::string anchored =
         plan.identity.anchor_id.empty() ? "" : "; against the anchor, s is the record's anchor";
-    const std::string missing =
-        plan.config.missing_gamma
-            ? fmt::format(
-                  "max(impact_lo, q - G) and min(impact_hi, q + G), q of the action drawn "
-                  "and G = {}; tipping_gamma is the largest G, found by eight halvings of "
-                  "impact_hi - impact_lo, with which all groups pass",
-                  *plan.config.missing_gamma)
-            : "impact_lo and impact_hi";
     return terms + own + anchored + granted +
            (plan.config.at_least  ? ""
             : has_referrals(plan) ? "; Z = 0 where pi = s and pi_refer = s_refer"
                                   : "; Z = 0 where pi = s") +
-           "; a missing impact is the first of " + missing + ", where " +
+           "; a missing impact is the first of " + missing_recipe(plan.config) + ", where " +
            (plan.config.at_least || plan.config.max_weight || has_referrals(plan)
                 ? "c of the action drawn is positive"
                 : "the candidate takes the action more often than the reference") +

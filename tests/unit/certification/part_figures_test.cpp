@@ -72,6 +72,11 @@ TEST(PartFigures, OneLoggerAndUnknownHalvesHaveNoneAndTheEvidenceIsAsBefore) {
     });
     EXPECT_EQ(zeros.plan.vault_digest, c.plan.vault_digest);
     EXPECT_EQ(zeros.sealed.evidence, c.sealed.evidence);
+    const SealedCase one(0.5, [](SealedCase& x) {
+        x.vault.decisions.second_half.assign(x.vault.decisions.size(), 0);
+        x.vault.decisions.second_half.back() = 1;
+    });
+    EXPECT_NE(one.plan.vault_digest, c.plan.vault_digest) << "registered with the run";
 }
 
 TEST(PartFigures, AHalfThatIsForgedInTheEvidenceOrTheFiguresIsFound) {

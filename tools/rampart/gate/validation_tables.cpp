@@ -77,13 +77,13 @@ FigureTable approvals_table(const Certificate& c) {
 /// Returns what is said of the declared impact of a decline.
 std::string declined_text(const Certificate& c) {
     const auto& s = c.figures->sensitivity;
-    const auto end = [&](double x, double most, Toward inwards) {
-        return x == most ? "the end of the declared range" : base::significant(x, 4, inwards);
-    };
+    const auto& config = c.plan.config;
+    if (*s.declined_from == config.impact_lo && *s.declined_to == config.impact_hi)
+        return "any in the declared range";
     return fmt::format("{} to {}; declared is {}",
-                       end(*s.declined_from, c.plan.config.impact_lo, Toward::kUp),
-                       end(*s.declined_to, c.plan.config.impact_hi, Toward::kDown),
-                       *c.plan.config.declined_impact);
+                       base::significant(*s.declined_from, 4, Toward::kUp),
+                       base::significant(*s.declined_to, 4, Toward::kDown),
+                       base::significant(*config.declined_impact, 4));
 }
 
 FigureTable sensitivity_table(const Certificate& c) {

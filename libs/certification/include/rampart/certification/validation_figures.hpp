@@ -28,7 +28,7 @@ struct EffectInterval {
 /// a random sample of; of these persons the share itself is exact.
 struct ApprovalRate {
     double rate = 0;              // mean over persons of the mean of P(approve | x), [0, 1]
-    double lower = 0, upper = 1;  // of the rate
+    double lower = 0, upper = 1;  // ends for the rate
     std::string highest{};        // that group; empty: no other group has the attribute
     std::optional<double> ratio{}, ratio_lower{}, ratio_upper{};  // none: division by 0
     bool operator==(const ApprovalRate&) const = default;
@@ -44,12 +44,13 @@ struct Sensitivity {
     /// Declared impacts of a decline around the configured one, within the declared range, with
     /// which all groups pass if they do, or not all if they do not. None: none is declared.
     std::optional<double> declined_from{}, declined_to{};
-    /// Of a certified run: factor by which the odds p / (1 - p) of what was drawn may be wrong for
-    /// each record, 1 / factor to factor, whichever is the worst for the group, with all groups
-    /// passing; 10: that or more. None with max_weight, where records hang together.
+    /// Factor by which the odds p / (1 - p) of what was drawn may be wrong for each record, 1 /
+    /// factor to factor, whichever is the worst for the group, with all groups passing; 10: that or
+    /// more. None for a run that was not certified, and with max_weight, which depends on p, too.
     std::optional<double> odds_factor{};
-    /// Of a certified run with missing outcomes that were counted as the worst: their distance from
-    /// their control variates with which all groups pass, which is any.
+    /// Distance of missing outcomes from their control variates with which all groups pass, in a
+    /// certified run that counted them as the worst: any. Certificate::tipping_gamma where they
+    /// were not.
     std::optional<double> tipping_gamma{};
     bool operator==(const Sensitivity&) const = default;
 };
@@ -69,7 +70,7 @@ struct ValidationFigures {
     /// a kind hold together with confidence 1 - delta_epoch.
     double effect_delta = 0, rate_delta = 0;
     std::vector<EffectInterval> effects{};   // in the order of the plan's groups
-    std::vector<GroupApproval> approvals{};  // of the groups against the reference
+    std::vector<GroupApproval> approvals{};  // groups against the reference
     Sensitivity sensitivity{};
     /// Halves of the period, where the evidence names them, and logging policies, if there are
     /// several; each with confidence 1 - delta_epoch.
