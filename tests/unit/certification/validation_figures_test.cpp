@@ -46,6 +46,7 @@ double per_record(const SealedCase& c, const GroupPlan& group, double bound) {
 TEST(ValidationFigures, IntervalsAreTheBettingBoundsOfBothSidesAtTheirShareOfDelta) {
     const SealedCase c(0.6, [](SealedCase& x) {
         x.config.margin = 2.5;
+        x.config.declined_impact = -20;
         x.vault.decisions.erased = {2, {1, 2}};
     });
     const ValidationFigures figures = c.figures();
@@ -141,7 +142,7 @@ TEST(ValidationFigures, RatesAreMeansOverPersonsAndRatiosAreToTheHighestOfTheAtt
             d.groups.push_back({"age=old", {}});
             for (uint32_t i = 0; i < d.size(); i += 2) d.groups[2].records.push_back(i);
             d.groups.push_back({"land=a", d.groups[0].records});
-            for (const uint32_t i : d.groups[0].records) {  // men are approved more often
+            for (const uint32_t i : d.groups[1].records) {  // women are approved more often
                 d.reference[i] *= 0.9;
                 d.candidate[i] *= 0.9;
             }
@@ -162,12 +163,12 @@ TEST(ValidationFigures, RatesAreMeansOverPersonsAndRatiosAreToTheHighestOfTheAtt
     }
     const ApprovalRate &women = figures.approvals[0].candidate,
                        &men = figures.approvals[1].candidate;
-    EXPECT_EQ(women.highest, "sex=M");
-    EXPECT_NEAR(*women.ratio, women.rate / men.rate, 1e-12);
-    EXPECT_NEAR(*women.ratio_lower, women.lower / men.upper, 1e-12);
-    EXPECT_NEAR(*women.ratio_upper, women.upper / men.lower, 1e-12);
-    EXPECT_EQ(men.highest, "sex=M");
-    EXPECT_EQ(*men.ratio_lower, 1);
+    EXPECT_EQ(men.highest, "sex=F");
+    EXPECT_NEAR(*men.ratio, men.rate / women.rate, 1e-12);
+    EXPECT_NEAR(*men.ratio_lower, men.lower / women.upper, 1e-12);
+    EXPECT_NEAR(*men.ratio_upper, men.upper / women.lower, 1e-12);
+    EXPECT_EQ(women.highest, "sex=F");
+    EXPECT_EQ(*women.ratio_lower, 1);
     EXPECT_EQ(figures.approvals[2].candidate.highest, "") << "alone in its attribute";
     EXPECT_FALSE(figures.approvals[3].reference.ratio);
 }
