@@ -44,7 +44,8 @@ std::string effects_recipe(const RunPlan& plan) {
 std::string approvals_recipe(const RunPlan& plan) {
     return fmt::format(
         "approvals: rate is the mean over persons of the mean of pi (candidate) or s (reference) "
-        "over a person's lines in the group: drawn approvals, without referrals and what people do "
+        "over a person's lines in the group, 0 without a person: drawn approvals, without "
+        "referrals and what people do "
         "with a draw. lower is 1/2 + the betting bound of rate - 1/2 in [-1/2, 1/2]{} at "
         "rate_delta = delta_epoch / (4 groups against the reference), bets planned for variance "
         "1/12 and that many persons; upper is 1/2 less the same of 1/2 - rate. highest is the "

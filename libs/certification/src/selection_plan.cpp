@@ -251,6 +251,7 @@ double pass_probability(std::span<const double> values, const GroupPlan& group, 
 }
 
 std::optional<double> smallest_seen(const RunPlan& run, const GroupPlan& group, double power) {
+    if (group.records == 0) return std::nullopt;  // all are erased
     const double per_record = static_cast<double>(group.units) / static_cast<double>(group.records);
     if (run.config.bound != stats::BoundMethod::kBetting) {
         const double mean = mean_by_width(run, group, power);

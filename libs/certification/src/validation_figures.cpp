@@ -102,9 +102,11 @@ class GroupRates {
         const auto end = [&](const stats::BettingSample& s) {
             return std::clamp(0.5 + s.lower_bound(delta_), 0.0, 1.0);
         };
-        return {.rate = side.sum.value() / static_cast<double>(group_->units),
-                .lower = end(*side.above),
-                .upper = 1 - end(*side.below)};
+        // where all are erased nothing is known
+        return {
+            .rate = group_->units > 0 ? side.sum.value() / static_cast<double>(group_->units) : 0,
+            .lower = end(*side.above),
+            .upper = 1 - end(*side.below)};
     }
 
     const GroupPlan* group_;

@@ -195,6 +195,23 @@ TEST(ValidationFigures, ABoundOfARateIsTheBettingBoundWithErasedPersonsAtTheWors
     EXPECT_NEAR(found.upper, 1 - bound(below), 1e-5);
 }
 
+TEST(ValidationFigures, OfAGroupWhosePersonsAreAllErasedNothingIsKnown) {
+    const SealedCase c(0.6, [](SealedCase& x) {
+        x.vault.decisions.groups[0].records.clear();
+        x.vault.decisions.erased = {60, {60, 0}};
+    });
+    EXPECT_EQ(c.result.verdict, Verdict::kNoSolutionFound);
+    const ValidationFigures figures = c.figures();
+    EXPECT_FALSE(figures.effects[0].smallest_seen);
+    EXPECT_LE(*figures.effects[0].lower, -10);
+    EXPECT_GE(*figures.effects[0].upper, 10);
+    const ApprovalRate& rate = figures.approvals[0].candidate;
+    EXPECT_EQ(rate.rate, 0);
+    EXPECT_EQ(rate.lower, 0);
+    EXPECT_EQ(rate.upper, 1);
+    EXPECT_FALSE(figures.approvals[0].candidate.ratio_upper.value_or(1) < 1);
+}
+
 TEST(ValidationFigures, TheAttributeIsWhatStandsBeforeTheSigns) {
     EXPECT_EQ(attribute_of("sex=F"), "sex");
     EXPECT_EQ(attribute_of("sex=F,age=old"), "sex,age");

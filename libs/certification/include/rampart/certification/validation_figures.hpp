@@ -27,7 +27,8 @@ struct EffectInterval {
 /// the same attribute with the highest share. The ends are for the population that the persons are
 /// a random sample of; of these persons the share itself is exact.
 struct ApprovalRate {
-    double rate = 0;              // mean over persons of the mean of P(approve | x), [0, 1]
+    /// Mean over persons of the mean of P(approve | x), [0, 1]; 0 where all are erased.
+    double rate = 0;
     double lower = 0, upper = 1;  // ends for the rate
     std::string highest{};        // that group; empty: no other group has the attribute
     std::optional<double> ratio{}, ratio_lower{}, ratio_upper{};  // none: division by 0
