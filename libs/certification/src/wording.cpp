@@ -201,6 +201,11 @@ struct Adder {
     }
 };
 
+/// Returns a number with few digits, in older certificates with all.
+std::string few_digits(const Certificate& c, double x, base::Toward toward) {
+    return c.figures ? base::significant(x, 4, toward) : fmt::format("{}", x);
+}
+
 /// Adds the assumptions about the logged decisions.
 void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
     const GateConfig& config = c.plan.config;
@@ -211,7 +216,8 @@ void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
             ? fmt::format("by bets at a level of {} for the epoch, however often it is looked at,",
                           config.calibration_level)
             : fmt::format("at a level of {} for the epoch, {} for each test,",
-                          config.calibration_level, calibration_level_of_a_test(c.plan));
+                          config.calibration_level,
+                          few_digits(c, calibration_level_of_a_test(c.plan), base::Toward::kUp));
     const std::string& why = c.plan.identity.acknowledged_alarm;
     const std::string drawn = config.referrals ? "approvals and referrals" : "approvals";
     if (!why.empty()) {
@@ -278,12 +284,6 @@ void add_about_stops(const Certificate& c, std::vector<Assumption>& out) {
         "vault");
 }
 
-/// Returns the tipping point with few digits, in older certificates with all.
-std::string tipping_point(const Certificate& c) {
-    return c.figures ? base::significant(*c.tipping_gamma, 4, base::Toward::kDown)
-                     : fmt::format("{}", *c.tipping_gamma);
-}
-
 /// Adds the assumptions about missing outcomes.
 void add_about_missing(const Certificate& c, std::vector<Assumption>& out) {
     const GateConfig& config = c.plan.config;
@@ -294,9 +294,10 @@ void add_about_missing(const Certificate& c, std::vector<Assumption>& out) {
         add(true, share);
         add(false, fmt::format("missing impacts lie within {} of the centre of the action drawn{}",
                                *config.missing_gamma,
-                               c.tipping_gamma
-                                   ? fmt::format("; all groups pass up to {}", tipping_point(c))
-                                   : ""));
+                               c.tipping_gamma ? fmt::format("; all groups pass up to {}",
+                                                             few_digits(c, *c.tipping_gamma,
+                                                                        base::Toward::kDown))
+                                               : ""));
     } else {
         add(true, fmt::format("{}, and those are counted as the worst for the candidate", share));
     }

@@ -104,13 +104,15 @@ void add_results(const Certificate& c, report::Html& page) {
     const std::string units = config.impact_units.empty() ? "units" : config.impact_units;
     page.heading("Each group");
     page.paragraph(
-        fmt::format(
-            "Change of the average impact, in {}, against {}. The dot is the estimate, the "
-            "bar reaches down to its lower bound ({}, confidence {}). A group passes "
-            "when the whole bar lies to the right of the line at {:g}; all groups must.",
-            units,
-            config.at_least ? fmt::format("the constant {:g}", *config.at_least) : "the reference",
-            to_string(config.bound), confidence_text(c.plan.delta), 0 - config.margin),
+        fmt::format("Change of the average impact, in {}, against {}. The dot is the estimate, the "
+                    "bar reaches down to its lower bound ({}, confidence {}). A group passes "
+                    "when the whole bar lies to the right of the line at {}; all groups must.",
+                    units,
+                    config.at_least
+                        ? fmt::format("the constant {}", base::significant(*config.at_least, 4))
+                        : "the reference",
+                    to_string(config.bound), confidence_text(c.plan.delta),
+                    base::significant(0 - config.margin, 4)),
         "soft");
     page.raw(picture(c));
     add_group_table(c, page);
