@@ -63,7 +63,7 @@ FigureTable approvals_table(const Certificate& c) {
         fmt::format("Share of people approved by draw, without referrals, and its "
                     "ratio to the highest of the same attribute. For the vault's "
                     "people rates are exact; for the population that they are a "
-                    "random sample of all intervals hold together with confidence {}.",
+                    "random sample of, all intervals hold together with confidence {}.",
                     confidence_text(c.plan.config.delta_epoch)),
         {{"group", "policy", "compared with", "rate", "from", "to", "ratio", "from", "to"}},
         3};
