@@ -208,7 +208,8 @@ TEST_F(Loop, VerifyLeavesAPageForPeopleIfTheCertificateIsValid) {
     ASSERT_EQ(ran.exit_code, 0) << ran.output;
     const std::string html = read(page);
     for (const char* part :
-         {"CERTIFIED", "With confidence 1 - ", "<svg", "assumed", "Merkle root"}) {
+         {"CERTIFIED", "With confidence 90 % ", "<svg", "Intervals that hold together",
+          "Approval rates and adverse impact", "assumed", "Merkle root"}) {
         EXPECT_NE(html.find(part), std::string::npos) << part;
     }
     EXPECT_EQ(html.find("<script"), std::string::npos);

@@ -328,6 +328,63 @@ void members(A& a, LedgerReference& l) {
     a.unless_default("looks_before", l.looks_before);
 }
 
+template <class A>
+void members(A& a, EffectInterval& e) {
+    a("name", e.name);
+    a("lower", e.lower);
+    a("upper", e.upper);
+    a("smallest_seen", e.smallest_seen);
+}
+
+template <class A>
+void members(A& a, ApprovalRate& r) {
+    a("rate", r.rate);
+    a("lower", r.lower);
+    a("upper", r.upper);
+    a.unless_default("highest", r.highest);
+    a.unless_default("ratio", r.ratio);
+    a.unless_default("ratio_lower", r.ratio_lower);
+    a.unless_default("ratio_upper", r.ratio_upper);
+}
+
+template <class A>
+void members(A& a, GroupApproval& g) {
+    a("name", g.name);
+    a("candidate", g.candidate);
+    a("reference", g.reference);
+}
+
+template <class A>
+void members(A& a, Sensitivity& s) {
+    a.unless_default("declined_from", s.declined_from);
+    a.unless_default("declined_to", s.declined_to);
+    a.unless_default("odds_factor", s.odds_factor);
+    a.unless_default("tipping_gamma", s.tipping_gamma);
+}
+
+template <class A>
+void members(A& a, PartEffect& p) {
+    a("part", p.part);
+    a("group", p.group);
+    a("records", p.records);
+    a("persons", p.persons);
+    a.unless_default("estimate", p.estimate);
+    a.unless_default("lower", p.lower);
+    a.unless_default("upper", p.upper);
+}
+
+template <class A>
+void members(A& a, ValidationFigures& f) {
+    a("effect_delta", f.effect_delta);
+    a("effects", f.effects);
+    a("rate_delta", f.rate_delta);
+    a("approvals", f.approvals);
+    a.unless_default("sensitivity", f.sensitivity);
+    a.unless_default("parts", f.parts);
+    a.unless_default("ungrouped_records", f.ungrouped_records);
+    a.unless_default("ungrouped_persons", f.ungrouped_persons);
+}
+
 inline constexpr std::string_view kCertificateFormat = "rampart-certificate-2";
 
 /// The payload: a certificate with its format's name in front.
@@ -349,6 +406,7 @@ void members(A& a, CertificatePayload& p) {
     a("results", c.results);
     a.unless_default("constraint_results", c.constraint_results);
     a.unless_default("tipping_gamma", c.tipping_gamma);
+    a.unless_default("figures", c.figures);
     a("evidence_records", c.evidence_records);
     a("evidence_root", c.evidence_root);
     a("recipe", c.recipe);

@@ -6,6 +6,7 @@
 #include "constraint_run.hpp"
 #include "evaluation.hpp"
 #include "evidence.hpp"
+#include "figure_list.hpp"
 #include "measure.hpp"
 #include "members.hpp"
 #include "origin.hpp"
@@ -62,7 +63,7 @@ Status check_parts(const Certificate& c) {
     }
     const bool bare = c.plan.groups.empty() && c.results.empty() && c.evidence_records == 0 &&
                       c.plan.constraint_plans.empty() && c.constraint_results.empty() &&
-                      c.plan.logger_ids.empty() && c.plan.logger_calibration.empty();
+                      !c.figures && c.plan.logger_ids.empty() && c.plan.logger_calibration.empty();
     return bare && !c.reason.empty() ? base::ok() : differs("a refusal's content");
 }
 
@@ -298,6 +299,15 @@ Status check_results(const Certificate& c, const SealedResult& again) {
     return c.verdict == again.verdict ? base::ok() : differs("the verdict");
 }
 
+Status check_figures(const Certificate& c, const VaultSource& vault) {
+    if (!c.figures) return base::ok();  // an older certificate
+    const auto again = validation_figures(c.plan, vault, c.verdict);
+    if (!again) return differs(again.error().message);
+    const std::string first =
+        FigureList::first_difference(FigureList::of(*c.figures), FigureList::of(*again));
+    return first.empty() ? base::ok() : differs(fmt::format("figures: {}", first));
+}
+
 }  // namespace
 
 /// Returns the names of groups in the evidence: the groups against the reference have theirs
@@ -327,7 +337,7 @@ Status check_story(const Certificate& c) {
     if (auto status = validate(c.plan.config); !status) return differs(status.error().message);
     if (c.ledger) RAMPART_RETURN_IF_ERROR(check_ledger_reference(c));
     if (c.claim != claim_of(c)) return differs("the claim");
-    if (c.recipe != (c.ledger ? recipe_of(c.plan) : "")) return differs("the recipe");
+    if (c.recipe != recipe_of(c)) return differs("the recipe");
     const auto assumptions = assumptions_of(c);
     const auto same = [](const Assumption& a, const Assumption& b) {
         return a.text == b.text && a.tested == b.tested;
@@ -386,7 +396,9 @@ Status check_evidence(const Certificate& c, std::string_view bytes) {
     if (fault) return differs(fmt::format("the right to a test ({})", fault->reason));
     RAMPART_RETURN_IF_ERROR(check_constraint_plans(c.plan, vault));
     const auto again = evaluate(c.plan, vault);
-    return again ? check_results(c, *again) : differs(again.error().message);
+    if (!again) return differs(again.error().message);
+    RAMPART_RETURN_IF_ERROR(check_results(c, *again));
+    return check_figures(c, vault);
 }
 
 }  // namespace rampart::certification

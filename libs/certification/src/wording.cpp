@@ -4,28 +4,11 @@
 
 #include "measure.hpp"
 #include "origin.hpp"
+#include "rampart/base/significant.hpp"
 #include "rampart/certification/constraint_set.hpp"
 
 namespace rampart::certification {
 namespace {
-
-std::string group_names(const RunPlan& plan) {
-    std::string names;
-    for (const GroupPlan& group : plan.groups) {
-        if (group.against == Against::kAnchor) continue;
-        if (!names.empty()) names += ", ";
-        names += group.name;
-    }
-    return names;
-}
-
-std::string better_than(const GateConfig& config) {
-    const std::string units = config.impact_units.empty() ? "units" : config.impact_units;
-    if (config.margin == 0) return "no lower than";
-    if (config.margin > 0)
-        return fmt::format("lower by less than {} {} than", config.margin, units);
-    return fmt::format("higher by more than {} {} than", -config.margin, units);
-}
 
 bool has_overrides(const RunPlan& plan) {
     return std::any_of(plan.groups.begin(), plan.groups.end(),
@@ -82,30 +65,6 @@ std::string general_terms(const GateConfig& config) {
     if (config.at_least) out += fmt::format(" - {}", *config.at_least);
     out += "; Z = c(1) / p(1) * (impact - q_approve) + offset if approved, else ";
     out += known_decline ? "offset" : "c(0) / p(0) * (impact - q_decline) + offset";
-    return out;
-}
-
-/// Returns whether the claim is about the population that the vault's persons were drawn from, too.
-bool of_population(const RunPlan& plan) {
-    return plan.config.records_per_person > 0 && plan.identity.read_before == 0;
-}
-
-/// Returns the error probability of the claim. A candidate that was made from answers has the
-/// epoch's: its own charge is that of one history among many. Older certificates name the charge.
-double confidence_of(const RunPlan& plan) {
-    return plan.config.records_per_person > 0 ? plan.config.delta_epoch : plan.delta;
-}
-
-/// Returns what is claimed besides the groups' tests.
-std::string constraints_of(const RunPlan& plan) {
-    const bool people = plan.config.records_per_person > 0 && !of_population(plan);
-    std::string out;
-    for (const ConstraintPlan& constraint : plan.constraint_plans) {
-        out += !out.empty() ? "; "
-               : people     ? ", and over these people, on average, the constraints hold: "
-                            : ", and over people like these, on average, the constraints hold: ";
-        out += fmt::format("{} ({})", constraint.name, constraint.expression);
-    }
     return out;
 }
 
@@ -203,6 +162,16 @@ std::string constraint_recipe(const RunPlan& plan) {
         constraint_ranges(plan.config));
 }
 
+/// Returns what is counted for a missing impact, for a change that gains and one that loses.
+std::string missing_recipe(const GateConfig& config) {
+    if (!config.missing_gamma) return "impact_lo and impact_hi";
+    return fmt::format(
+        "max(impact_lo, q - G) and min(impact_hi, q + G), q of the action drawn and G = {}; "
+        "tipping_gamma is the largest G, found by eight halvings of impact_hi - impact_lo, with "
+        "which all groups pass",
+        *config.missing_gamma);
+}
+
 /// Returns when a test of the logged probabilities fails; empty where the bound is fixed.
 std::string calibration_recipe(const GateConfig& config) {
     if (config.records_per_person > 0) {
@@ -225,14 +194,6 @@ std::string calibration_recipe(const GateConfig& config) {
            "loggers + groups)). ";
 }
 
-std::string run_of(const LedgerReference& l) {
-    return fmt::format("run {} of {} in epoch {}, error budget {}{}", l.registration.run,
-                       l.epoch.runs, l.epoch.epoch, l.epoch.delta_epoch,
-                       l.registration.look == 0
-                           ? ""
-                           : fmt::format(", look {} with the same bets", l.registration.look + 1));
-}
-
 /// Appends an assumption, tested or not.
 struct Adder {
     std::vector<Assumption>& out;
@@ -240,6 +201,11 @@ struct Adder {
         out.push_back({std::move(text), tested});
     }
 };
+
+/// Returns a number with few digits, in older certificates with all.
+std::string few_digits(const Certificate& c, double x, base::Toward toward) {
+    return c.figures ? base::significant(x, 4, toward) : fmt::format("{}", x);
+}
 
 /// Adds the assumptions about the logged decisions.
 void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
@@ -251,7 +217,8 @@ void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
             ? fmt::format("by bets at a level of {} for the epoch, however often it is looked at,",
                           config.calibration_level)
             : fmt::format("at a level of {} for the epoch, {} for each test,",
-                          config.calibration_level, calibration_level_of_a_test(c.plan));
+                          config.calibration_level,
+                          few_digits(c, calibration_level_of_a_test(c.plan), base::Toward::kUp));
     const std::string& why = c.plan.identity.acknowledged_alarm;
     const std::string drawn = config.referrals ? "approvals and referrals" : "approvals";
     if (!why.empty()) {
@@ -328,9 +295,10 @@ void add_about_missing(const Certificate& c, std::vector<Assumption>& out) {
         add(true, share);
         add(false, fmt::format("missing impacts lie within {} of the centre of the action drawn{}",
                                *config.missing_gamma,
-                               c.tipping_gamma
-                                   ? fmt::format("; all groups pass up to {}", *c.tipping_gamma)
-                                   : ""));
+                               c.tipping_gamma ? fmt::format("; all groups pass up to {}",
+                                                             few_digits(c, *c.tipping_gamma,
+                                                                        base::Toward::kDown))
+                                               : ""));
     } else {
         add(true, fmt::format("{}, and those are counted as the worst for the candidate", share));
     }
@@ -451,46 +419,19 @@ void add_about_rest(const Certificate& c, std::vector<Assumption>& out) {
             "the mean of the units' values is close to normal: not so when harm is rare and "
             "severe");
     }
+    if (c.figures) {
+        add(false,
+            "the intervals beside the verdict hold for this run by itself: for a candidate that "
+            "was made without answers of this epoch");
+    }
     add(false, "the claim is about the logged period; another population needs another test");
 }
 
 }  // namespace
 
-std::string claim_of(const Certificate& c) {
-    const RunIdentity& id = c.plan.identity;
-    if (!c.ledger) {
-        return fmt::format("Nothing is claimed of candidate {}: no test was run ({}).",
-                           id.candidate_id, c.message);
-    }
-    if (c.verdict != Verdict::kCertified) {
-        return fmt::format(
-            "Nothing is claimed of candidate {}: at least one group{} did not pass ({}).",
-            id.candidate_id, c.plan.constraint_plans.empty() ? "" : " or constraint",
-            run_of(*c.ledger));
-    }
-    return fmt::format(
-        "With confidence 1 - {} ({}), in each of the groups {} the average impact that candidate "
-        "{} would "
-        "have had on the {} vault decisions{} from {} to {} is {} {}{}{}{}.",
-        confidence_of(c.plan), run_of(*c.ledger), group_names(c.plan), id.candidate_id,
-        c.evidence_records,
-        c.plan.erased > 0
-            ? fmt::format(" and {} of erased persons, counted at the worst,", c.plan.erased)
-            : "",
-        base::to_iso8601(id.period_from), base::to_iso8601(id.period_to),
-        better_than(c.plan.config),
-        c.plan.config.at_least ? fmt::format("{}", *c.plan.config.at_least)
-                               : fmt::format("that of reference {}", id.reference_id),
-        id.anchor_id.empty()
-            ? ""
-            : fmt::format(", and {} that of anchor {}", better_than(c.plan.config), id.anchor_id),
-        of_population(c.plan)
-            ? ", and so it is on average over the population that these persons were drawn from"
-            : "",
-        constraints_of(c.plan));
-}
-
-std::string recipe_of(const RunPlan& plan) {
+std::string recipe_of(const Certificate& c) {
+    if (!c.ledger) return "";
+    const RunPlan& plan = c.plan;
     const bool known_decline = plan.config.declined_impact && !plan.config.declines_overridden;
     const bool not_granted =
         plan.config.declined_impact && (plan.config.declines_overridden || has_overrides(plan));
@@ -513,19 +454,11 @@ std::string recipe_of(const RunPlan& plan) {
                                 : "";
     const std::string anchored =
         plan.identity.anchor_id.empty() ? "" : "; against the anchor, s is the record's anchor";
-    const std::string missing =
-        plan.config.missing_gamma
-            ? fmt::format(
-                  "max(impact_lo, q - G) and min(impact_hi, q + G), q of the action drawn "
-                  "and G = {}; tipping_gamma is the largest G, found by eight halvings of "
-                  "impact_hi - impact_lo, with which all groups pass",
-                  *plan.config.missing_gamma)
-            : "impact_lo and impact_hi";
     return terms + own + anchored + granted +
            (plan.config.at_least  ? ""
             : has_referrals(plan) ? "; Z = 0 where pi = s and pi_refer = s_refer"
                                   : "; Z = 0 where pi = s") +
-           "; a missing impact is the first of " + missing + ", where " +
+           "; a missing impact is the first of " + missing_recipe(plan.config) + ", where " +
            (plan.config.at_least || plan.config.max_weight || has_referrals(plan)
                 ? "c of the action drawn is positive"
                 : "the candidate takes the action more often than the reference") +
@@ -558,7 +491,7 @@ std::string recipe_of(const RunPlan& plan) {
            "Bounds per record: bound of V * units / records - margin. IEEE double, "
            "compensated sums, no fused operations; bounds rounded downwards; null is minus "
            "infinity." +
-           constraint_recipe(plan);
+           constraint_recipe(plan) + (c.figures ? figures_recipe(plan) : "");
 }
 
 std::vector<Assumption> assumptions_of(const Certificate& c) {

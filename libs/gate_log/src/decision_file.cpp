@@ -407,6 +407,7 @@ Result<DecisionFile> read_decisions(const std::filesystem::path& path, const Log
     Layout development(names, settings, constraints, referrals),
         vault(names, settings, constraints, referrals);
     bool first = true;
+    std::vector<base::TimePoint> vault_times;
     for (const auto& record : records) {
         (record.vault ? vault : development).add(record);
         if (!record.vault) continue;
@@ -416,9 +417,14 @@ Result<DecisionFile> read_decisions(const std::filesystem::path& path, const Log
         const auto known = [](const std::string& attribute) { return !attribute.empty(); };
         out.in_no_group +=
             std::none_of(record.attributes.begin(), record.attributes.end(), known) ? 1 : 0;
+        vault_times.push_back(record.time);
     }
     RAMPART_TRY(out.development, development.finish());
     RAMPART_TRY(out.vault, vault.finish());
+    for (const auto time : vault_times) {
+        out.vault.decisions.second_half.push_back(
+            certification::in_second_half(time, out.period_from, out.period_to));
+    }
     return out;
 }
 

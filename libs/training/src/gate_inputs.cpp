@@ -405,6 +405,10 @@ Result<ope::LoggedDecisions> vault_decisions(const training_set::VaultSet& vault
                                              const model::Policy& reference,
                                              const certification::ConstraintSet& constraints) {
     auto decisions = decisions_of(vault, candidate, reference);
+    for (const size_t i : rows_of(vault, candidate, reference)) {
+        decisions.second_half.push_back(certification::in_second_half(
+            vault.rows[i].event_time, vault.rows.front().event_time, vault.rows.back().event_time));
+    }
     RAMPART_RETURN_IF_ERROR(
         add_conditions(vault, rows_of(vault, candidate, reference), constraints, decisions));
     RAMPART_RETURN_IF_ERROR(ope::validate(decisions));

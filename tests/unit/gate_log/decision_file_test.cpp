@@ -44,6 +44,7 @@ TEST_F(DecisionFileTest, LaysOutBothSidesByColumnsAndGroups) {
     EXPECT_EQ(log.vault.impact[0], -0.5);
     EXPECT_TRUE(std::isnan(log.vault.impact[1]));
     EXPECT_EQ(log.development.decisions.record_id, std::vector<std::string>{"c"});
+    EXPECT_EQ(vault.second_half, (std::vector<uint8_t>{0, 1}));
     EXPECT_EQ(base::to_iso8601(log.period_to), "2026-01-02T00:00:00Z");
 }
 

@@ -8,6 +8,7 @@
 
 #include "frame/commands.hpp"
 #include "frame/reasons.hpp"
+#include "gate/validation_tables.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/gate_log/run_log.hpp"
@@ -101,9 +102,10 @@ Answer answer_of(const certification::Certificate& c, const gate::Answer& answer
     for (size_t g = 0; g < c.results.size(); ++g) {
         const auto& result = c.results[g];
         const double lower = lower_bound(c.plan.config.bound, result.bound);
-        text += fmt::format("{:<32}{:>8}{:>+14.4f}{:>+14.4f}{:>8}\n", result.name,
-                            c.plan.groups[g].units, result.bound.mean_gain, lower,
-                            result.passed ? "yes" : "no");
+        text +=
+            fmt::format("{:<32}{:>8}{:>14}{:>14}{:>8}\n", result.name, c.plan.groups[g].units,
+                        signed_number(result.bound.mean_gain),
+                        signed_number(lower, base::Toward::kDown), result.passed ? "yes" : "no");
         groups.push_back({{"name", result.name},
                           {"people", c.plan.groups[g].units},
                           {"estimate", number(result.bound.mean_gain)},

@@ -10,6 +10,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/base/signing.hpp"
 #include "rampart/certification/gate_run.hpp"
+#include "rampart/certification/validation_figures.hpp"
 
 namespace rampart::certification {
 
@@ -41,6 +42,7 @@ struct Certificate {
     std::vector<GroupResult> results;                  // in the order of plan.groups
     std::vector<ConstraintResult> constraint_results;  // in the order of plan.constraint_plans
     std::optional<double> tipping_gamma;               // as in SealedResult
+    std::optional<ValidationFigures> figures;          // older certificates have none
     size_t evidence_records = 0;
     base::Digest evidence_root;  // Merkle root (RFC 6962) of the evidence file's lines
     std::string recipe;          // how the numbers are computed
