@@ -189,6 +189,7 @@ namespace rampart::constraints {
 
 template <class A>
 void members(A& a, LeafPlan& l) {
+    a.unless_default("threshold", l.threshold);
     a("q_approve", l.q_approve);
     a("q_decline", l.q_decline);
     a.unless_default("q_refer", l.q_refer);

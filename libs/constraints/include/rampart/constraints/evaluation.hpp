@@ -41,6 +41,11 @@
 /// x allows (for an upper end the most), and one whose 1 / p is beyond its share of W counts with w
 /// = 1, whatever was drawn, as one that meets the condition with the worst v.
 ///
+/// Where a mean is of a function of the impact (Leaf::Value), this function is applied to impacts,
+/// to their declared range and to the known impact of a decline, and all else stays: shares and
+/// shortfalls have the same estimate, centred and weighted. The numbers c of tails are chosen on the
+/// development set, as those from which the best end can be expected.
+///
 /// Missing outcomes, up to the declared rate, count as the worst for the end that is computed: a
 /// record whose label is missing as one that meets the condition with the worst value. So does each
 /// erased person, with the largest weight W: V(theta) is never less.
@@ -112,6 +117,7 @@ struct Outcomes {
 /// Plan of a leaf, made before the vault's outcomes are read.
 struct LeafPlan {
     // from the development set
+    std::optional<double> threshold{};    // c of a tail
     double q_approve = 0, q_decline = 0;  // control variates of impacts
     double q_refer = 0;                   // 0 without Settings::referrals
     size_t selection_units = 0;           // persons who meet the condition
