@@ -251,7 +251,7 @@ class Parser {
         Expression out = mean(Quantity::kImpact);
         if (statistic == Statistic::kMean) {
             RAMPART_TRY(out.mean.quantity, quantity());
-            RAMPART_RETURN_IF_ERROR(share_into(out.mean));
+            RAMPART_RETURN_IF_ERROR(share_into(out));
         } else {
             out.mean.statistic = statistic;
             RAMPART_RETURN_IF_ERROR(alpha_into(out.mean));
@@ -274,23 +274,23 @@ class Parser {
     }
 
     /// Reads a comparison of the impact with a number, where there is one.
-    base::Status share_into(Mean& mean) {
+    base::Status share_into(Expression& mean) {
         if (!is_relation(peek())) return base::ok();
-        if (mean.quantity != Quantity::kImpact)
+        if (mean.mean.quantity != Quantity::kImpact)
             return error("only an impact is compared within a mean: mean(impact <= -100)");
         if (peek().is("=") || peek().is("!="))
             return error("an impact is compared by <, <=, > or >=, as in mean(impact <= -100)");
-        mean.statistic = Statistic::kShare;
+        Relation relation = Relation::kLess;
         for (const Relation r :
              {Relation::kLess, Relation::kAtMost, Relation::kGreater, Relation::kAtLeast}) {
-            if (peek().is(to_string(r))) mean.relation = r;
+            if (peek().is(to_string(r))) relation = r;
         }
         take();
         const bool negative = accept("-");
         if (peek().kind != Token::Kind::kNumber)
             return error("here should stand a number, as in mean(impact <= -100)");
         const double value = take().number;
-        mean.number = (negative ? -value : value) + 0.0;
+        mean = impact_share(relation, negative ? -value : value);
         return base::ok();
     }
 

@@ -43,8 +43,8 @@
 ///
 /// Where a mean is of a function of the impact (Leaf::Value), this function is applied to impacts,
 /// to their declared range and to the known impact of a decline, and all else stays: shares and
-/// shortfalls have the same estimate, centred and weighted. The numbers c of tails are chosen on the
-/// development set, as those from which the best end can be expected.
+/// shortfalls have the same estimate, centred and weighted. The numbers c of tails are chosen on
+/// the development set, as those from which the best end can be expected.
 ///
 /// Missing outcomes, up to the declared rate, count as the worst for the end that is computed: a
 /// record whose label is missing as one that meets the condition with the worst value. So does each

@@ -58,8 +58,8 @@ struct Mean {
     Policy policy = Policy::kCandidate;
     Condition condition{};
     Statistic statistic = Statistic::kMean;
-    Relation relation = Relation::kEqual;  // of a share: kLess, kAtMost, kGreater or kAtLeast
-    double number = 0;                     // of cvar and quantile in (0, 1)
+    Relation relation = Relation::kEqual;  // for a share kLess, kAtMost, kGreater or kAtLeast
+    double number = 0;                     // for cvar and quantile in (0, 1)
     bool operator==(const Mean&) const = default;
 };
 

@@ -15,7 +15,8 @@ inline constexpr size_t kMaxMeans = 32;        // as written; see kMaxLeaves of 
 /// Reads a constraint.
 ///
 ///     constraint = sum (">=" | "<=") sum
-///                | DEFINITION "(" [ TEXT [ "," TEXT ] ] [ "," NUMBER ] [ "," ] [ ["-"] NUMBER ] ")"
+///                | DEFINITION "(" [ TEXT [ "," TEXT ] ] [ "," NUMBER ] [ "," ]
+///                [ ["-"] NUMBER ] ")"
 ///     sum        = product { ("+" | "-") product }
 ///     product    = signed { ("*" | "/") signed }
 ///     signed     = "-" signed | NUMBER | "(" sum ")" | mean

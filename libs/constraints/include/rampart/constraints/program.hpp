@@ -91,7 +91,7 @@ struct Formula {
         kQuantile,  // parts: P(I < c) of the lower end, P(I <= c) of the upper one
     };              // each a leaf, or a number where no statement needs it
     Kind kind = Kind::kNumber;
-    double number = 0;  // of a tail: alpha
+    double number = 0;  // alpha, for a tail
     size_t leaf = 0;    // index into Program::leaves
     std::vector<Formula> parts{};
     bool operator==(const Formula&) const = default;
