@@ -55,6 +55,30 @@ std::string tail_recipe(const RunPlan& plan) {
            "impact_hi].";
 }
 
+/// Returns how differences are tested by one process; empty: there are none.
+std::string difference_recipe(const RunPlan& plan) {
+    const bool any =
+        std::any_of(plan.constraint_plans.begin(), plan.constraint_plans.end(),
+                    [](const ConstraintPlan& c) { return !c.tests.differences.empty(); });
+    if (!any) return "";
+    return " Differences: a statement (counted from 0) in differences says that a times the mean "
+           "above less b times the mean below plus e is >= 0; it has the whole delta and no "
+           "bounds, and passes iff log_wealth >= ln(1/delta). W1(m) = sum_k weight_k prod (1 + "
+           "bet_k (N - m D)) over the persons of the mean above, at its lower end; W2(m) is the "
+           "same for the mean below, at its upper end, with -(a m + e) / b for m; bets at most "
+           "bet_cap / (2 max_weight (m - lo)), for W2 with -(a m + e) / b and -hi for m and lo. "
+           "Persons of whom records may meet both conditions, and erased ones, count N = 2 "
+           "max_weight lo, D = 2 max_weight in both. With f = a for the mean above and b for the "
+           "one below, F = persons person_weight / f, and s^2 the sum over both of v "
+           "person_units persons / F^2, v the larger of selection_variance and 1e-6 (max_weight "
+           "(hi - lo))^2: bet_k = min(bet_cap / (2 max_weight (selection_mean - lo)), (0.4, 1, "
+           "2.5)_k sqrt(2 ln(1/delta)) / (s F)). log_wealth is a lower bound of ln W1(m) + ln "
+           "W2(m) for all m from lo of the mean above to 1e-9 (hi - lo) beyond its hi or, where "
+           "that is less, (b hi of the mean below - e) / a: the smallest ln W1(y) + ln W2(x) "
+           "over pieces [x, y], of which the one with the smallest is halved until there are 400 "
+           "or it is shorter than 1e-7 (hi - lo).";
+}
+
 }  // namespace
 
 std::string constraint_recipe(const RunPlan& plan) {
@@ -103,7 +127,7 @@ std::string constraint_recipe(const RunPlan& plan) {
                granted ? "; with a condition on the label, pi impact + (1 - pi) declined_impact"
                        : "",
                constraint_ranges(plan.config)) +
-           tail_recipe(plan);
+           tail_recipe(plan) + difference_recipe(plan);
 }
 
 }  // namespace rampart::certification

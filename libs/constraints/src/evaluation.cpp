@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "difference.hpp"
 #include "forecast.hpp"
 #include "leaf_plan.hpp"
 #include "rampart/base/check.hpp"
@@ -233,8 +234,28 @@ class LowerEnd {
     bool usable_ = false;
 };
 
+StatementResult evaluate_difference(const Program& program, const Settings& settings,
+                                    const Plan& plan, const Difference& difference,
+                                    const Log& vault, const Outcomes& outcomes, SumsCache& sums) {
+    StatementResult out{.ends = {}, .lower = -kInfinity};
+    bool known = true;
+    for (const EndPlan& end : plan.statements[difference.statement]) {
+        const LeafPlan& leaf = plan.leaves[end.end.leaf];
+        known = known && enough_outcomes(settings, leaf);
+        const double estimate = LowerEnd(settings, leaf, end, sums.of(end.end)).estimate();
+        out.ends.push_back({(end.end.upper ? -1 : 1) * estimate, std::nan("")});
+    }
+    out.log_wealth = smallest_log_wealth(program, settings, plan, difference, vault, outcomes);
+    out.passed = known && *out.log_wealth >= -std::log(settings.delta);
+    return out;
+}
+
 StatementResult evaluate_statement(const Program& program, const Settings& settings,
-                                   const Plan& plan, size_t s, SumsCache& sums) {
+                                   const Plan& plan, size_t s, const Log& vault,
+                                   const Outcomes& outcomes, SumsCache& sums) {
+    if (const Difference* difference = difference_in(plan, s)) {
+        return evaluate_difference(program, settings, plan, *difference, vault, outcomes, sums);
+    }
     StatementResult out;
     std::vector<Known> leaves;
     for (const Leaf& leaf : program.leaves) {
@@ -288,6 +309,13 @@ Result<Plan> plan(const Program& program, const Settings& settings, const Log& s
         const LeafView view = view_of(program, settings, selection, i, out.leaves[i]);
         RAMPART_RETURN_IF_ERROR(plan_leaf(view, selection_outcomes, out.leaves[i]));
     }
+    out.differences = choose_differences(program, settings, selection, vault, out);
+    for (size_t i = 0; i < out.leaves.size(); ++i) {
+        if (std::any_of(out.differences.begin(), out.differences.end(),
+                        [&](const Difference& d) { return d.first == i || d.second == i; }))
+            continue;
+        out.leaves[i].person_weight = out.leaves[i].person_units = 0;
+    }
     RAMPART_RETURN_IF_ERROR(complete(program, settings, vault, out));
     return out;
 }
@@ -308,14 +336,21 @@ base::Status complete(const Program& program, const Settings& settings, const Lo
         RAMPART_RETURN_IF_ERROR(check_fixed_ranges(view, plan.leaves[i]));
         RAMPART_RETURN_IF_ERROR(check_counts(view, plan.leaves[i]));
     }
+    RAMPART_RETURN_IF_ERROR(check_differences(program, settings, vault, plan));
     plan.statements.clear();
     for (const Statement& statement : program.statements) {
+        const Difference* difference = difference_in(plan, plan.statements.size());
         std::vector<EndPlan>& ends = plan.statements.emplace_back();
         for (const End& end : statement.needs) {
             EndPlan next{.end = end,
                          .delta = settings.delta / static_cast<double>(statement.needs.size())};
-            RAMPART_TRY(next.bets, plan_bets(settings, plan.leaves[end.leaf], next));
+            if (difference == nullptr) {
+                RAMPART_TRY(next.bets, plan_bets(settings, plan.leaves[end.leaf], next));
+            }
             ends.push_back(next);
+        }
+        if (difference != nullptr) {
+            RAMPART_RETURN_IF_ERROR(plan_difference(settings, plan, *difference, ends));
         }
     }
     return base::ok();
@@ -331,7 +366,8 @@ ConstraintResult evaluate(const Program& program, const Settings& settings, cons
     SumsCache sums(program, settings, plan, vault, outcomes);
     ConstraintResult out{.statements = {}, .passed = !program.statements.empty()};
     for (size_t s = 0; s < program.statements.size(); ++s) {
-        out.statements.push_back(evaluate_statement(program, settings, plan, s, sums));
+        out.statements.push_back(
+            evaluate_statement(program, settings, plan, s, vault, outcomes, sums));
         out.passed = out.passed && out.statements.back().passed;
     }
     return out;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "difference.hpp"
 #include "leaf_plan.hpp"
 #include "rampart/stats/confidence_bound.hpp"
 #include "rampart/stats/distributions.hpp"
@@ -230,12 +231,17 @@ double pass_probability(const Program& program, const Settings& settings, const 
     double least = 1;
     for (size_t s = 0; s < program.statements.size(); ++s) {
         std::vector<EndForecast> ends;
+        const Difference* difference = difference_in(plan, s);
         for (const EndPlan& end : plan.statements[s]) {
+            if (difference != nullptr) break;
             ends.push_back(forecast_end(settings, plan.leaves[end.end.leaf], end.end, end.delta,
                                         sums.of(end.end)));
         }
-        const double allowed = deviations_allowed(program, program.statements[s], ends,
-                                                  {program.impact_range, thresholds});
+        const double allowed =
+            difference != nullptr
+                ? deviations_allowed(settings, plan, *difference, selection.persons)
+                : deviations_allowed(program, program.statements[s], ends,
+                                     {program.impact_range, thresholds});
         if (allowed <= -8) return 0;
         least = std::min(least, stats::normal_cdf(allowed));
     }

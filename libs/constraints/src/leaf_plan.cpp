@@ -182,6 +182,9 @@ base::Status plan_leaf(const LeafView& view, const Outcomes& outcomes, LeafPlan&
         values.push_back(sums.n[u] - plan.selection_mean * sums.d[u]);
     }
     plan.selection_variance = stats::moments(values).variance;
+    const auto persons = static_cast<double>(view.log.persons);
+    plan.person_weight = d.value() / persons;
+    plan.person_units = static_cast<double>(values.size()) / persons;
     if (std::isfinite(plan.selection_mean) && std::isfinite(plan.selection_variance)) {
         return base::ok();
     }

@@ -124,9 +124,11 @@ report::Cell ends_of(const certification::ConstraintPlan& plan,
         const auto& end = plan.tests.statements[s][i].end;
         const auto& found = result.ends[i];
         markup +=
-            fmt::format("{}{}: {}, {} {}", i == 0 ? "" : "<br/>",
-                        report::escaped(plan.means[end.leaf]), number(found.estimate.value_or(NAN)),
-                        end.upper ? "at most" : "at least", number(found.bound.value_or(NAN)));
+            fmt::format("{}{}: {}", i == 0 ? "" : "<br/>", report::escaped(plan.means[end.leaf]),
+                        number(found.estimate.value_or(NAN)));
+        if (result.log_wealth) continue;
+        markup += fmt::format(", {} {}", end.upper ? "at most" : "at least",
+                              number(found.bound.value_or(NAN)));
     }
     return report::Cell::raw(std::move(markup));
 }
@@ -137,10 +139,13 @@ void add_constraints(const Certificate& c, report::Html& page) {
     if (c.constraint_results.empty()) return;
     page.heading("Constraints");
     page.paragraph(
-        fmt::format("Each holds with confidence {:.4g} %. A constraint that consists of several "
-                    "statements has a line for each; it passes when the margin of all of them, the "
-                    "lower end of what is proved, is at least 0.",
-                    100 * (1 - c.plan.delta)),
+        fmt::format(
+            "Each holds with confidence {:.4g} %. A constraint that consists of several "
+            "statements has a line for each; it passes when the margin of all of them, the "
+            "lower end of what is proved, is at least 0. A difference of two averages that one "
+            "process tests has ln W in its place, the gain of bets on it, and passes when "
+            "that is at least {:.4g}.",
+            100 * (1 - c.plan.delta), -std::log(c.plan.delta)),
         "soft");
     std::vector<report::Row> rows;
     for (size_t k = 0; k < c.constraint_results.size(); ++k) {
@@ -154,7 +159,8 @@ void add_constraints(const Certificate& c, report::Html& page) {
                        : "";
             rows.push_back({report::Cell::raw(what),
                             ends_of(plan, statement, s),
-                            number(statement.lower.value_or(NAN)),
+                            statement.log_wealth ? fmt::format("ln W {:.4g}", *statement.log_wealth)
+                                                 : number(statement.lower.value_or(NAN)),
                             {statement.passed ? "yes" : "no", style_of(statement.passed)}});
         }
     }

@@ -110,6 +110,15 @@ struct Statement {
     bool operator==(const Statement&) const = default;
 };
 
+/// A statement a L1 - b L2 + e >= 0.
+struct Difference {
+    size_t statement = 0;          // index into Program::statements
+    size_t first = 0, second = 0;  // leaves L1 and L2, different
+    double a = 1, b = 1, e = 0;    // a, b > 0
+    size_t persons = 0;            // in a plan: the vault's, erased ones included
+    bool operator==(const Difference&) const = default;
+};
+
 struct Program {
     Constraint constraint;
     std::vector<Leaf> leaves;
@@ -127,6 +136,9 @@ base::Result<Program> compile(std::string_view constraint, Interval impact_range
 /// Returns the range of the mean for any data and c: [0, 1], the declared range of impacts, or the
 /// range of a difference of two of them.
 Interval range_of(const Leaf& leaf, Interval impact_range);
+
+/// Returns a statement as a difference of two means; nullopt: it is none.
+std::optional<Difference> difference_of(const Program& program, size_t statement);
 
 /// What tails need besides the intervals of leaves.
 struct Thresholds {
