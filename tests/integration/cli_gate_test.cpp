@@ -93,5 +93,26 @@ TEST_F(GateLog, BadInputIsNamed) {
     EXPECT_THAT(run("gate --log log.csv --config gate.toml").err, HasSubstr("impact.maximum"));
 }
 
+TEST_F(GateLog, ConstraintsOnTailsAreCertifiedAndVerified) {
+    const auto with = [&](std::string_view cvar) {
+        write("gate.toml",
+              fmt::format("{}\n[[gate.constraint]]\nname = \"rare\"\nexpression = 'mean(impact "
+                          "< 0 | group = \"sex=F\") <= 0.3'\n[[gate.constraint]]\nname = "
+                          "\"tail\"\nexpression = '{}'\n[[gate.constraint]]\nname = \"median\"\n"
+                          "expression = 'quantile(impact, 0.5) - quantile(impact, 0.5, reference) "
+                          ">= 0'\n",
+                          gate_log::test::kToml, cvar));
+        return run("gate --log log.csv --config gate.toml --out gate.cert");
+    };
+    const auto ran = with("tail_at_least(\"sex=M\", 0.5, -0.7)");
+    EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+    EXPECT_EQ(run("verify gate.cert").exit_code, 0);
+    const auto html = run("verify gate.cert --html page.html");
+    EXPECT_THAT(read("page.html"), HasSubstr("cvar(impact, 0.5 | group = &quot;sex=M&quot;)"));
+    EXPECT_EQ(with("cvar(impact, 0.5) >= -0.3").exit_code, 1);
+    EXPECT_EQ(run("verify gate.cert").exit_code, 0);
+    EXPECT_THAT(with("cvar(impact, 10) >= 0").err, HasSubstr("the lowest 10 %"));
+}
+
 }  // namespace
 }  // namespace rampart::cli_tests

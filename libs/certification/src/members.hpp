@@ -213,6 +213,7 @@ namespace rampart::constraints {
 
 template <class A>
 void members(A& a, LeafPlan& l) {
+    a.unless_default("threshold", l.threshold);
     a("q_approve", l.q_approve);
     a("q_decline", l.q_decline);
     a.unless_default("q_refer", l.q_refer);
@@ -220,6 +221,8 @@ void members(A& a, LeafPlan& l) {
     a("selection_share", l.selection_share);
     a("selection_mean", l.selection_mean);
     a("selection_variance", l.selection_variance);
+    a.unless_default("person_weight", l.person_weight);
+    a.unless_default("person_units", l.person_units);
     a.unless_default("selection_known", l.selection_known);
     a("records", l.records);
     a("units", l.units);
@@ -231,6 +234,17 @@ void members(A& a, LeafPlan& l) {
     a("lo", l.lo);
     a("hi", l.hi);
     a("max_weight", l.max_weight);
+}
+
+template <class A>
+void members(A& a, Difference& d) {
+    a("statement", d.statement);
+    a("above", d.first);
+    a("below", d.second);
+    a("a", d.a);
+    a("b", d.b);
+    a("e", d.e);
+    a("persons", d.persons);
 }
 
 template <class A>
@@ -254,6 +268,7 @@ void members(A& a, ConstraintPlan& c) {
     a("means", c.means);
     a("mean_plans", c.tests.leaves);
     a("statements", c.tests.statements);
+    a.unless_default("differences", c.tests.differences);
 }
 
 template <class A>
@@ -266,6 +281,7 @@ template <class A>
 void members(A& a, ConstraintResult::Statement& s) {
     a("ends", s.ends);
     a("lower", s.lower);
+    a.unless_default("log_wealth", s.log_wealth);
     a("passed", s.passed);
 }
 

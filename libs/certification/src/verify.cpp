@@ -269,6 +269,7 @@ Status check_constraint_results(const Certificate& c, const SealedResult& again)
                              y.ends[i].bound.value_or(kNone));
             }
             compare.same("lower", x.lower.value_or(kNone), y.lower.value_or(kNone));
+            compare.same("log_wealth", x.log_wealth.value_or(kNone), y.log_wealth.value_or(kNone));
             compare.equal("statement passed", x.passed, y.passed);
         }
         RAMPART_RETURN_IF_ERROR(compare.status());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "constraint_recipe.hpp"
 #include "measure.hpp"
 #include "origin.hpp"
 #include "rampart/base/significant.hpp"
@@ -114,52 +115,6 @@ std::string range_recipe(const GateConfig& config, bool referrals) {
         "{0}. ",
         config.records_per_person, (referrals ? " + c(R) iR" : "") + rest,
         std::string(referrals ? ", iR" : "") + (known ? " (i0 is declined_impact)" : " and i0"));
-}
-
-/// Returns what the ranges of v and w are.
-std::string constraint_ranges(const GateConfig& config) {
-    if (config.records_per_person == 0) {
-        return "lo, hi: range of v; max_weight: largest sum of w of a person, whatever is drawn. ";
-    }
-    return fmt::format(
-        "lo, hi, the range of v, and max_weight, the largest sum of w of a person, were fixed "
-        "before the vault was read. A record whose impact Z may be below lo (for an upper end "
-        "above hi) counts the least (largest) expectation that impacts in the declared range "
-        "allow; one with 1 / p above max_weight / {} counts as one that meets the condition with "
-        "v = lo (hi) and w = 1, whatever was drawn. Bets are planned for persons times "
-        "selection_known units. ",
-        config.records_per_person);
-}
-
-/// Returns how the constraints' figures are computed; empty: no constraints.
-std::string constraint_recipe(const RunPlan& plan) {
-    if (plan.constraint_plans.empty()) return "";
-    const bool granted = plan.config.labels_of == LabelsOf::kGranted;
-    return fmt::format(
-        " Constraints: left less right of >= (right less left of <=) is a formula over means. "
-        "Where "
-        "it is a smallest of several (min, or less abs), each is a statement, otherwise it is the "
-        "only one; a constraint passes iff all its statements do, a statement iff the lower end of "
-        "its formula's interval is >= 0. The interval follows from those of the means, which are "
-        "what is recorded at the ends that matter and the range of the quantity at the others; "
-        "each end has delta over the number of ends of its statement. conditions: bit 0 (1) says "
-        "that a record meets the condition with label 0 (1), one number a condition, in the order "
-        "of the means, each once, but none of everybody. A mean is N / D over persons, n = w v, d "
-        "= w summed over the records that meet "
-        "the condition{}; v of a decision is pi, of a loss pi (1 - label) + (1 - pi) label, of an "
-        "impact Z as above against 0 or, for a difference of policies, the other policy{}. A "
-        "record "
-        "whose label is missing counts as one that meets the condition with v = lo (for an upper "
-        "end hi). {}"
-        "For an upper end v, lo, hi are replaced by -v, -hi, -lo. The end is the largest theta, "
-        "found by bisection to 1e-7 (hi - lo) from lo on, for which the bound of the configured "
-        "kind shows that N - theta D, which is at least -max_weight (theta - lo), has a positive "
-        "mean; betting with bets at most bet_cap / (max_weight (theta - lo)), planned as above "
-        "with "
-        "selection_mean for theta and selection_variance.",
-        granted ? "; where the quantity or the condition involves the label, w = approved / p" : "",
-        granted ? "; with a condition on the label, pi impact + (1 - pi) declined_impact" : "",
-        constraint_ranges(plan.config));
 }
 
 /// Returns what is counted for a missing impact, for a change that gains and one that loses.

@@ -126,9 +126,12 @@ report::Cell ends_of(const certification::ConstraintPlan& plan,
     for (size_t i = 0; i < result.ends.size(); ++i) {
         const auto& end = plan.tests.statements[s][i].end;
         const auto& found = result.ends[i];
+        markup +=
+            fmt::format("{}{}: {}", i == 0 ? "" : "<br/>", report::escaped(plan.means[end.leaf]),
+                        signed_number(found.estimate.value_or(NAN)));
+        if (result.log_wealth) continue;
         markup += fmt::format(
-            "{}{}: {}, {} {}", i == 0 ? "" : "<br/>", report::escaped(plan.means[end.leaf]),
-            signed_number(found.estimate.value_or(NAN)), end.upper ? "at most" : "at least",
+            ", {} {}", end.upper ? "at most" : "at least",
             signed_number(found.bound.value_or(NAN), end.upper ? Toward::kUp : Toward::kDown));
     }
     return report::Cell::raw(std::move(markup));
@@ -142,8 +145,10 @@ void add_constraints(const Certificate& c, report::Html& page) {
     page.paragraph(
         fmt::format("Each holds with confidence {}. A constraint that consists of several "
                     "statements has a line for each; it passes when the margin of all of them, the "
-                    "lower end of what is proved, is at least 0.",
-                    confidence_text(c.plan.delta)),
+                    "lower end of what is proved, is at least 0. A difference of two averages that "
+                    "one process tests has ln W in its place, the gain of bets on it, and passes "
+                    "when that is at least {:.4g}.",
+                    confidence_text(c.plan.delta), -std::log(c.plan.delta)),
         "soft");
     std::vector<report::Row> rows;
     for (size_t k = 0; k < c.constraint_results.size(); ++k) {
@@ -157,7 +162,9 @@ void add_constraints(const Certificate& c, report::Html& page) {
                        : "";
             rows.push_back({report::Cell::raw(what),
                             ends_of(plan, statement, s),
-                            signed_number(statement.lower.value_or(NAN), Toward::kDown),
+                            statement.log_wealth
+                                ? fmt::format("ln W {:.4g}", *statement.log_wealth)
+                                : signed_number(statement.lower.value_or(NAN), Toward::kDown),
                             {statement.passed ? "yes" : "no", style_of(statement.passed)}});
         }
     }

@@ -255,6 +255,7 @@ struct ConstraintResult {
         std::vector<End> ends;  // as ConstraintPlan::tests.statements
         std::optional<double> lower;
         bool passed = false;
+        std::optional<double> log_wealth{};  // for a difference that one process tests
     };
     std::string name;
     std::vector<Statement> statements;
