@@ -76,6 +76,23 @@ TEST_F(GateLog, ALedgerIsChargedUntilItIsSpent) {
     EXPECT_EQ(run(gate + "--look --candidate c").exit_code, 2) << "it has no run to look at again";
 }
 
+TEST_F(GateLog, ANewEpochIsOpenedByARunOnLaterRecordsAlone) {
+    const std::string gate = "gate --log log.csv --config gate.toml --ledger ledger --json ";
+    write("log.csv", log(-0.2));
+    EXPECT_EQ(run(gate).json().at("name").as_string(), "e1r1");
+    const auto refused = run(gate + "--new-epoch again");
+    EXPECT_EQ(refused.exit_code, 1) << refused.err;
+    EXPECT_EQ(refused.json().at("verdict").as_string(), "REFUSED");
+    EXPECT_EQ(refused.json().at("reason").as_string(), "too_few_units");
+    write("log.csv",
+          fmt::format("{}{}", log(-0.2), gate_log::test::made_up_lines(4000, 0.2, 2, 2, 4000)));
+    const auto opened = run(gate + "--new-epoch 'a new quarter'");
+    EXPECT_EQ(opened.exit_code, 0) << opened.err;
+    EXPECT_EQ(opened.json().at("name").as_string(), "e2r1");
+    EXPECT_EQ(run(gate + "--new-epoch x --look").exit_code, 2);
+    EXPECT_EQ(run("gate --log log.csv --config gate.toml --new-epoch x").exit_code, 2);
+}
+
 TEST_F(GateLog, BadInputIsNamed) {
     write("log.csv", fmt::format("{}a,p1,2026-01-01,vault,old,1.5,decline,0.5,0.5,,F\n",
                                  gate_log::test::kHeader));

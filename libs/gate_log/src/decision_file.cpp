@@ -203,10 +203,9 @@ struct Reading {
     }
 };
 
-/// Leaves the first record of each person, by time and then id; returns how many of the vault's
-/// were left out. Sorts. Fails where a person is on both sides: what is learnt from one record
+/// Sorts by time and then id. Fails where a person is on both sides: what is learnt from one record
 /// would be tested on the other.
-Result<size_t> keep_first_records(std::vector<Record>& records) {
+Status sort_records(std::vector<Record>& records) {
     std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
         return std::tie(a.time, a.id) < std::tie(b.time, b.id);
     });
@@ -217,6 +216,11 @@ Result<size_t> keep_first_records(std::vector<Record>& records) {
                                 "person '{}' is in the vault and on the development side",
                                 record.person);
     }
+    return base::ok();
+}
+
+/// Leaves the first record of each person; returns how many of the vault's were left out.
+size_t keep_first_records(std::vector<Record>& records) {
     std::set<std::string> seen;
     size_t later = 0;
     std::erase_if(records, [&](const Record& record) {
@@ -317,19 +321,30 @@ base::Digest digest_of(const std::vector<std::string>& columns) {
     return hash.finish();
 }
 
-/// Returns the log's records of the last `max_age_months` before its end, or all.
-void drop_older(std::vector<Record>& records, int max_age_months) {
-    if (max_age_months == 0) return;
-    const auto from = base::add_months(records.back().time, -max_age_months);
+/// Leaves out the vault's records before `from`.
+void drop_older(std::vector<Record>& records, base::TimePoint from) {
     std::erase_if(records,
                   [&](const Record& record) { return record.vault && record.time < from; });
+}
+
+/// Leaves out the vault's records up to `read_until`; returns whose they were.
+std::set<std::string> drop_read(std::vector<Record>& records,
+                                const std::optional<base::TimePoint>& read_until) {
+    std::set<std::string> persons;
+    std::erase_if(records, [&](const Record& record) {
+        if (!read_until || !record.vault || record.time > *read_until) return false;
+        persons.insert(record.person);
+        return true;
+    });
+    return persons;
 }
 
 }  // namespace
 
 Result<DecisionFile> read_decisions(const std::filesystem::path& path, const LogSettings& settings,
                                     const certification::ConstraintSet& constraints,
-                                    const std::optional<std::string>& split_key) {
+                                    const std::optional<std::string>& split_key,
+                                    std::optional<base::TimePoint> read_until) {
     if (split_key && split_key->size() < kMinSplitKeyBytes) {
         return base::make_error(Reason::kBadSplitKey, "the split key has {} bytes; {} are needed",
                                 split_key->size(), kMinSplitKeyBytes);
@@ -352,9 +367,14 @@ Result<DecisionFile> read_decisions(const std::filesystem::path& path, const Log
     DecisionFile out;
     out.columns = digest_of(csv.columns());
     out.anchor = settings.gate.anchor;
-    RAMPART_TRY(out.later_records, keep_first_records(records));
-    drop_older(records, settings.gate.max_age_months);
+    out.read_until = read_until;
+    RAMPART_RETURN_IF_ERROR(sort_records(records));
     const auto names = group_names(records, settings.group_columns);
+    const auto end = records.back().time;
+    out.persons_read = drop_read(records, read_until);
+    if (settings.gate.max_age_months > 0)
+        drop_older(records, base::add_months(end, -settings.gate.max_age_months));
+    out.later_records = keep_first_records(records);
     const bool referrals = std::any_of(records.begin(), records.end(), [](const Record& record) {
         return record.referral != ope::Referral::kNone || record.p_refer > 0 ||
                record.candidate_refer > 0 || record.reference_refer > 0 || record.anchor_refer > 0;

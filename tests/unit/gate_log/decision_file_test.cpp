@@ -57,6 +57,33 @@ TEST_F(DecisionFileTest, OnlyTheFirstRecordOfAPersonCounts) {
     EXPECT_EQ(log.later_records, 1u);
 }
 
+TEST_F(DecisionFileTest, RecordsThatWereReadBeforeAreLeftOutAndWhoseTheyWereIsKnown) {
+    const std::string csv = header_ +
+                            "a,p1,2026-01-01,vault,old,0.5,decline,0.5,0.5,,F\n"
+                            "b,p1,2026-01-03,vault,old,0.5,approve,0.5,0.5,1,F\n"
+                            "c,p2,2026-01-02,vault,old,0.5,approve,0.5,0.5,1,F\n"
+                            "d,p3,2026-01-01,development,old,0.5,approve,0.5,0.5,1,F\n";
+    const auto until = base::parse_iso8601("2026-01-02").value();
+    const auto log = read(csv, settings(), {}, until).value();
+    EXPECT_EQ(log.vault.decisions.record_id, std::vector<std::string>{"b"});
+    EXPECT_EQ(log.later_records, 0u);
+    EXPECT_EQ(log.persons_read, (std::set<std::string>{"p1", "p2"}));
+    EXPECT_EQ(log.development.decisions.record_id, std::vector<std::string>{"d"});
+    EXPECT_EQ(base::to_iso8601(log.period_from), "2026-01-03T00:00:00Z");
+}
+
+TEST_F(DecisionFileTest, TheFirstOfAPersonIsCountedFromTheAgeLimitOn) {
+    auto settings = this->settings();
+    settings.gate.max_age_months = 1;
+    const auto log = read(header_ +
+                              "a,p1,2026-01-01,vault,old,0.5,decline,0.5,0.5,,F\n"
+                              "b,p1,2026-03-01,vault,old,0.5,approve,0.5,0.5,1,F\n"
+                              "c,p2,2026-03-02,vault,old,0.5,approve,0.5,0.5,1,F\n",
+                          settings)
+                         .value();
+    EXPECT_EQ(log.vault.decisions.record_id, (std::vector<std::string>{"b", "c"}));
+}
+
 TEST_F(DecisionFileTest, APersonOnBothSidesIsRefused) {
     EXPECT_THAT(error_of(header_ + "a,p1,2026-01-01,vault,old,0.5,decline,0.5,0.5,,F\n"
                                    "b,p1,2026-01-02,development,old,0.5,approve,0.5,0.5,1,F\n"),

@@ -22,7 +22,7 @@ using base::Result;
 
 struct Options {
     fs::path log, config, ledger, out, key, split_key;
-    std::string candidate = "candidate", reference = "reference";
+    std::string candidate = "candidate", reference = "reference", new_epoch;
     bool look = false;
 };
 
@@ -131,9 +131,13 @@ Answer answer_of(const certification::Certificate& c, const gate::Answer& answer
 }
 
 Result<Answer> run_gate(const Options& options) {
-    if (options.look && options.ledger.empty()) {
+    if ((options.look || !options.new_epoch.empty()) && options.ledger.empty()) {
         return base::make_error(Reason::kMisuse,
-                                "--look continues a run of a ledger: name it with --ledger");
+                                "--look and --new-epoch are about a ledger: name it with --ledger");
+    }
+    if (options.look && !options.new_epoch.empty()) {
+        return base::make_error(Reason::kMisuse,
+                                "--look continues a run of this epoch: give it or --new-epoch");
     }
     RAMPART_TRY(const auto root, config::parse_file(options.config));
     RAMPART_TRY(auto settings, gate_log::read_settings(root));
@@ -144,12 +148,13 @@ Result<Answer> run_gate(const Options& options) {
     if (!options.split_key.empty()) {
         RAMPART_TRY(split_key, base::read_file(options.split_key, 1 << 16));
     }
-    RAMPART_TRY(const auto log,
-                gate_log::read_decisions(options.log, settings, constraints, split_key));
     RAMPART_TRY(const auto store, gate_log::FileStore::open(options.ledger));
-    RAMPART_TRY(const auto key, signing_key(key_file(options)));
     const gate_log::LogRun run{options.candidate, options.reference, runtime::SystemClock().now(),
-                               options.look};
+                               options.look, options.new_epoch};
+    RAMPART_TRY(const auto read_until, gate_log::read_until(*store, run));
+    RAMPART_TRY(const auto log, gate_log::read_decisions(options.log, settings, constraints,
+                                                         split_key, read_until));
+    RAMPART_TRY(const auto key, signing_key(key_file(options)));
     RAMPART_TRY(const auto answer, gate_log::run_log(log, settings, run, *store, key));
     const auto& files = store->last();
     if (files.certificate.empty()) {  // the vault's outcomes ended the run; the ledger says why
@@ -195,6 +200,9 @@ void add_gate_log(Frame& frame) {
                        "ledger of the error budget; made if it is not there");
     command.add_flag("--look", options->look,
                      "look again at a run of the ledger, on a log that has grown");
+    command.add_option("--new-epoch", options->new_epoch,
+                       "open a new epoch of the ledger with this run, if it is charged, on records "
+                       "that no run has read; the text is the reason");
     command.add_option("--out", options->out,
                        "certificate to write; evidence and public key are put beside it");
     command.add_option("--key", options->key,

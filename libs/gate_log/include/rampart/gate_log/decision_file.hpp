@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "rampart/base/clock.hpp"
@@ -15,10 +16,12 @@ namespace rampart::gate_log {
 /// A log of randomised decisions, laid out for the gate: of each person the first record.
 struct DecisionFile {
     ope::LoggedFeedback development, vault;
-    base::TimePoint period_from, period_to;  // times of the vault's records
-    size_t later_records = 0;                // the vault's, left out
-    bool anchor = false;                     // the log has a column 'anchor'
-    base::Digest columns;                    // digest of the column names in order
+    base::TimePoint period_from, period_to;     // times of the vault's records
+    size_t later_records = 0;                   // the vault's, left out
+    bool anchor = false;                        // the log has a column 'anchor'
+    base::Digest columns;                       // digest of the column names in order
+    std::optional<base::TimePoint> read_until;  // the vault's records up to then are left out
+    std::set<std::string> persons_read;         // who has one of these
 };
 
 /// Reads a CSV file, one line for each decision:
@@ -42,12 +45,14 @@ struct DecisionFile {
 /// Further columns are passed over. Groups are "column=value".
 ///
 /// split_key: secret of at least 16 bytes, for a log without `side`; 40 % of the persons are in the
-/// vault. Errors: "bad_log_cell", which names line and column; "missing_log_column";
+/// vault. read_until: the vault's records up to then have been read by an earlier epoch, and are left
+/// out, as are those older than gate.max_age_months. Errors: "bad_log_cell", which names line and column; "missing_log_column";
 /// "bad_split_key"; "person_on_both_sides"; "no_records"; those of CsvReader,
 /// ConstraintSet::conditions_met and ope::validate.
 base::Result<DecisionFile> read_decisions(const std::filesystem::path& path,
                                           const LogSettings& settings,
                                           const certification::ConstraintSet& constraints,
-                                          const std::optional<std::string>& split_key);
+                                          const std::optional<std::string>& split_key,
+                                          std::optional<base::TimePoint> read_until = {});
 
 }  // namespace rampart::gate_log

@@ -25,8 +25,12 @@ namespace rampart::gate_log {
       "Take the setting out: a log without features cannot have it.")                             \
     X(kOtherLedgerKey, kFailedPrecondition, "other_ledger_key",                                   \
       "Name with --key the signing key that the ledger was begun with.")                          \
+    X(kOtherLogPeriod, kFailedPrecondition, "other_log_period",                                   \
+      "Read the log again: it must leave out what earlier epochs have read.")                     \
     X(kPersonOnBothSides, kInvalidArgument, "person_on_both_sides",                               \
       "Put all records of a person on one side, or divide them with --split-key.")                \
+    X(kUnknownPeriod, kFailedPrecondition, "unknown_period",                                      \
+      "Begin a new ledger, on a log of records that are later than those of the old one.")        \
     X(kLogTooLong, kOutOfRange, "log_too_long", "Split the log by period.")
 RAMPART_REASONS("gate_log", RAMPART_GATE_LOG_REASONS)
 
