@@ -93,6 +93,25 @@ TEST_F(GateLog, ANewEpochIsOpenedByARunOnLaterRecordsAlone) {
     EXPECT_EQ(run("gate --log log.csv --config gate.toml --new-epoch x").exit_code, 2);
 }
 
+TEST_F(GateLog, ThePapersTestStandsBesideItAndSignsNothing) {
+    const std::string elf = "gate --log log.csv --config gate.toml --method elf ";
+    write("log.csv", log(0.4));
+    const auto passed = run(elf + "--bound t --json");
+    EXPECT_EQ(passed.exit_code, 0) << passed.err;
+    EXPECT_TRUE(passed.json().at("certificate").is_null());
+    EXPECT_FALSE(passed.json().contains("verdict"));
+    EXPECT_EQ(passed.json().at("groups").as_array().size(), 2u);
+    const auto text = run(elf + "--bound hoeffding");
+    EXPECT_THAT(text.out, testing::StartsWith("ELF as printed"));
+    EXPECT_THAT(text.out, HasSubstr("no certificate"));
+    EXPECT_FALSE(std::filesystem::exists(path("gate.key.pem")));
+    write("log.csv", log(-0.4));
+    EXPECT_EQ(run(elf + "--bound t").exit_code, 1);
+    for (const char* misuse : {"", "--bound betting", "--bound t --ledger l", "--bound t --out c"})
+        EXPECT_EQ(run(elf + misuse).exit_code, 2) << misuse;
+    EXPECT_EQ(run("gate --log log.csv --config gate.toml --bound t").exit_code, 2);
+}
+
 TEST_F(GateLog, BadInputIsNamed) {
     write("log.csv", fmt::format("{}a,p1,2026-01-01,vault,old,1.5,decline,0.5,0.5,,F\n",
                                  gate_log::test::kHeader));

@@ -8,6 +8,7 @@
 
 #include "frame/commands.hpp"
 #include "frame/reasons.hpp"
+#include "gate/elf_answer.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/gate_log/run_log.hpp"
@@ -22,7 +23,8 @@ using base::Result;
 
 struct Options {
     fs::path log, config, ledger, out, key, split_key;
-    std::string candidate = "candidate", reference = "reference", new_epoch;
+    std::string candidate = "candidate", reference = "reference", new_epoch, method = "rampart",
+                bound;
     bool look = false;
 };
 
@@ -130,8 +132,10 @@ Answer answer_of(const certification::Certificate& c, const gate::Answer& answer
             .notes = {}};
 }
 
-Result<Answer> run_gate(const Options& options) {
-    if ((options.look || !options.new_epoch.empty()) && options.ledger.empty()) {
+base::Status check_usage(const Options& options) {
+    const bool elf = options.method == "elf";
+    const bool about_a_ledger = options.look || !options.new_epoch.empty();
+    if (about_a_ledger && options.ledger.empty()) {
         return base::make_error(Reason::kMisuse,
                                 "--look and --new-epoch are about a ledger: name it with --ledger");
     }
@@ -139,21 +143,27 @@ Result<Answer> run_gate(const Options& options) {
         return base::make_error(Reason::kMisuse,
                                 "--look continues a run of this epoch: give it or --new-epoch");
     }
-    RAMPART_TRY(const auto root, config::parse_file(options.config));
-    RAMPART_TRY(auto settings, gate_log::read_settings(root));
-    if (options.ledger.empty()) settings.gate.config.runs_per_epoch = 1;
+    if (elf && (options.bound.empty() || !options.ledger.empty() || !options.out.empty())) {
+        return base::make_error(Reason::kMisuse,
+                                "--method elf needs --bound, and has no ledger or certificate");
+    }
+    if (!elf && !options.bound.empty())
+        return base::make_error(Reason::kMisuse, "--bound is for --method elf; see gate.bound");
+    return base::ok();
+}
+
+/// Tests the log, and writes certificate and charge.
+Result<Answer> certify_log(const Options& options, const gate_log::LogSettings& settings,
+                           const std::optional<std::string>& split_key) {
     RAMPART_TRY(const auto constraints,
                 certification::ConstraintSet::compile(settings.gate.config));
-    std::optional<std::string> split_key;
-    if (!options.split_key.empty()) {
-        RAMPART_TRY(split_key, base::read_file(options.split_key, 1 << 16));
-    }
     RAMPART_TRY(const auto store, gate_log::FileStore::open(options.ledger));
     const gate_log::LogRun run{options.candidate, options.reference, runtime::SystemClock().now(),
                                options.look, options.new_epoch};
     RAMPART_TRY(const auto read_until, gate_log::read_until(*store, run));
     RAMPART_TRY(const auto log, gate_log::read_decisions(options.log, settings, constraints,
                                                          split_key, read_until));
+    if (options.method == "elf") return elf_answer(log, settings.gate.config, options.bound);
     RAMPART_TRY(const auto key, signing_key(key_file(options)));
     RAMPART_TRY(const auto answer, gate_log::run_log(log, settings, run, *store, key));
     const auto& files = store->last();
@@ -171,6 +181,18 @@ Result<Answer> run_gate(const Options& options) {
     RAMPART_RETURN_IF_ERROR(write_certificate(options.out, files, key.public_key()));
     return options.ledger.empty() ? answer_of(certificate, answer, options)
                                   : verdict_of(certificate, answer);
+}
+
+Result<Answer> run_gate(const Options& options) {
+    RAMPART_RETURN_IF_ERROR(check_usage(options));
+    RAMPART_TRY(const auto root, config::parse_file(options.config));
+    RAMPART_TRY(auto settings, gate_log::read_settings(root));
+    if (options.ledger.empty()) settings.gate.config.runs_per_epoch = 1;
+    std::optional<std::string> split_key;
+    if (!options.split_key.empty()) {
+        RAMPART_TRY(split_key, base::read_file(options.split_key, 1 << 16));
+    }
+    return certify_log(options, settings, split_key);
 }
 
 }  // namespace
@@ -208,6 +230,14 @@ void add_gate_log(Frame& frame) {
     command.add_option("--key", options->key,
                        "signing key (PEM); default: gate.key.pem beside ledger or certificate, "
                        "made if it is not there");
+    command
+        .add_option(
+            "--method", options->method,
+            "rampart; elf: the ELF paper's safety test, for comparison, without certificate")
+        ->check(CLI::IsMember({"rampart", "elf"}))
+        ->capture_default_str();
+    command.add_option("--bound", options->bound, "of --method elf: t or hoeffding")
+        ->check(CLI::IsMember({"t", "hoeffding"}));
     command.add_option("--split-key", options->split_key,
                        "file with the secret that divides persons into development and vault, for "
                        "a log without the column 'side'");

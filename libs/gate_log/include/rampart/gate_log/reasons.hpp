@@ -23,6 +23,8 @@ namespace rampart::gate_log {
       "Name a ledger of `rampart gate`, or a file that is not there yet.")                        \
     X(kNotInALog, kInvalidArgument, "not_in_a_log",                                               \
       "Take the setting out: a log without features cannot have it.")                             \
+    X(kNotInElf, kInvalidArgument, "not_in_elf",                                                  \
+      "Choose the bound t or hoeffding, and a log without referrals.")                            \
     X(kOtherLedgerKey, kFailedPrecondition, "other_ledger_key",                                   \
       "Name with --key the signing key that the ledger was begun with.")                          \
     X(kOtherLogPeriod, kFailedPrecondition, "other_log_period",                                   \
