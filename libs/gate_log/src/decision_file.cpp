@@ -26,7 +26,7 @@ constexpr size_t kMinSplitKeyBytes = 16;
 struct Record {
     std::string id, person, logger;
     base::TimePoint time;
-    bool vault = false, approved = false;
+    bool vault = false, approved = false, overridden = false;
     double p_approve = 0, candidate = 0, reference = 0, anchor = 0;
     double p_refer = 0, candidate_refer = 0, reference_refer = 0, anchor_refer = 0;
     ope::Referral referral = ope::Referral::kNone;
@@ -127,12 +127,17 @@ struct Reading {
         if (referrals) RAMPART_RETURN_IF_ERROR(read_referral(line, record));
         const auto action = line.text("action");
         record.approved = action == "approve";
+        if (line.has("overridden")) {
+            RAMPART_TRY(record.overridden, line.either("overridden", "yes", "no"));
+        }
         if (action == "approve" || action == "decline") return base::ok();
         if (action != "refer") return line.bad("action", "must be 'approve', 'decline' or 'refer'");
         if (!referrals) {
             return line.bad("action",
                             "needs the columns p_refer, candidate_refer and reference_refer");
         }
+        if (record.overridden)
+            return line.bad("overridden", "must be 'no' for a referral, which has an answer");
         record.referral = ope::Referral::kUnanswered;
         return base::ok();
     }
@@ -166,8 +171,9 @@ struct Reading {
             RAMPART_RETURN_IF_ERROR(read_answer(line, record));
         if (record.label != 0 && record.label != 1 && !std::isnan(record.label))
             return line.bad("label", "must be 0, 1 or empty");
-        const bool declined = !record.approved && (record.referral == ope::Referral::kNone ||
-                                                   record.referral == ope::Referral::kDeclined);
+        const bool declined = record.referral == ope::Referral::kNone
+                                  ? record.approved == record.overridden
+                                  : record.referral == ope::Referral::kDeclined;
         if (!declined || !config.declined_impact) return base::ok();
         if (!std::isnan(record.impact) && record.impact != *config.declined_impact) {
             return line.bad("impact", fmt::format("must be empty or {}, the impact.declined of the "
@@ -231,29 +237,53 @@ size_t keep_first_records(std::vector<Record>& records) {
     return later;
 }
 
-/// Returns "column=value" for all values that occur, by column and value.
-std::vector<std::string> group_names(const std::vector<Record>& records,
-                                     const std::vector<std::string>& columns) {
-    std::vector<std::string> names;
+/// A group, and the values that its people have, by position of the column.
+struct Group {
+    std::string name;
+    std::vector<std::pair<size_t, std::string>> values;
+    bool has(const Record& record) const {
+        return std::all_of(values.begin(), values.end(), [&](const auto& value) {
+            return record.attributes[value.first] == value.second;
+        });
+    }
+};
+
+/// Returns the group with a name such as "sex=F,age=low".
+Group named_group(std::string_view name, const std::vector<std::string>& columns) {
+    Group out{std::string(name), {}};
+    while (true) {
+        const auto part = name.substr(0, name.find(','));
+        const auto equals = part.find('=');
+        const auto column = std::find(columns.begin(), columns.end(), part.substr(0, equals));
+        out.values.emplace_back(column - columns.begin(), part.substr(equals + 1));
+        if (part.size() == name.size()) return out;
+        name.remove_prefix(part.size() + 1);
+    }
+}
+
+/// Returns the groups of the settings, or one for every value that occurs, by column and value.
+std::vector<Group> groups_of(const std::vector<Record>& records, const LogSettings& settings) {
+    const auto& columns = settings.group_columns;
+    std::vector<Group> groups;
+    for (const auto& name : settings.group_names) groups.push_back(named_group(name, columns));
+    if (!groups.empty()) return groups;
     for (size_t j = 0; j < columns.size(); ++j) {
-        std::set<std::string_view> values;
+        std::set<std::string> values;
         for (const auto& record : records) values.insert(record.attributes[j]);
         values.erase("");
-        for (const auto value : values) names.push_back(fmt::format("{}={}", columns[j], value));
+        for (const auto& value : values)
+            groups.push_back({fmt::format("{}={}", columns[j], value), {{j, value}}});
     }
-    return names;
+    return groups;
 }
 
 /// Lays out the records of one side.
 class Layout {
   public:
-    Layout(const std::vector<std::string>& names, const LogSettings& settings,
+    Layout(const std::vector<Group>& groups, const LogSettings& settings,
            const certification::ConstraintSet& constraints, bool referrals)
-        : settings_(settings), constraints_(constraints), referrals_(referrals) {
-        for (const auto& name : names) {
-            group_of_.emplace(name, out_.decisions.groups.size());
-            out_.decisions.groups.push_back({name, {}});
-        }
+        : groups_(groups), settings_(settings), constraints_(constraints), referrals_(referrals) {
+        for (const auto& group : groups) out_.decisions.groups.push_back({group.name, {}});
     }
 
     void add(const Record& record) {
@@ -272,11 +302,9 @@ class Layout {
             loggers_.emplace(record.logger, static_cast<uint32_t>(loggers_.size()));
         if (fresh) d.logger_ids.push_back(record.logger);
         d.logger.push_back(logger->second);
-        for (size_t j = 0; j < record.attributes.size(); ++j) {
-            if (record.attributes[j].empty()) continue;
-            const auto name =
-                fmt::format("{}={}", settings_.group_columns[j], record.attributes[j]);
-            d.groups[group_of_.at(name)].records.push_back(position);
+        if (record.overridden) d.overridden.push_back(position);
+        for (size_t g = 0; g < groups_.size(); ++g) {
+            if (groups_[g].has(record)) d.groups[g].records.push_back(position);
         }
         out_.impact.push_back(record.impact);
         labels_.push_back(record.label);
@@ -306,12 +334,12 @@ class Layout {
     }
 
   private:
+    const std::vector<Group>& groups_;
     const LogSettings& settings_;
     const certification::ConstraintSet& constraints_;
     const bool referrals_;
     ope::LoggedFeedback out_;
     std::vector<double> labels_;
-    std::map<std::string, size_t> group_of_;
     std::map<std::string, uint32_t> loggers_;
 };
 
@@ -369,7 +397,7 @@ Result<DecisionFile> read_decisions(const std::filesystem::path& path, const Log
     out.anchor = settings.gate.anchor;
     out.read_until = read_until;
     RAMPART_RETURN_IF_ERROR(sort_records(records));
-    const auto names = group_names(records, settings.group_columns);
+    const auto groups = groups_of(records, settings);
     const auto end = records.back().time;
     out.persons_read = drop_read(records, read_until);
     if (settings.gate.max_age_months > 0)
@@ -379,8 +407,8 @@ Result<DecisionFile> read_decisions(const std::filesystem::path& path, const Log
         return record.referral != ope::Referral::kNone || record.p_refer > 0 ||
                record.candidate_refer > 0 || record.reference_refer > 0 || record.anchor_refer > 0;
     });
-    Layout development(names, settings, constraints, referrals),
-        vault(names, settings, constraints, referrals);
+    Layout development(groups, settings, constraints, referrals),
+        vault(groups, settings, constraints, referrals);
     bool first = true;
     for (const auto& record : records) {
         (record.vault ? vault : development).add(record);
@@ -390,6 +418,8 @@ Result<DecisionFile> read_decisions(const std::filesystem::path& path, const Log
     }
     RAMPART_TRY(out.development, development.finish());
     RAMPART_TRY(out.vault, vault.finish());
+    out.development.decisions.erased = settings.erased_development;
+    out.vault.decisions.erased = settings.erased_vault;
     return out;
 }
 

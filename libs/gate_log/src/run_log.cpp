@@ -14,7 +14,8 @@ using base::Status;
 using certification::DeltaLedger;
 
 /// Returns the secret behind the pseudonyms in evidence; the same for all looks with a key.
-std::string evidence_key(const base::SigningKey& key) {
+std::string evidence_key(const LogRun& run, const base::SigningKey& key) {
+    if (!run.evidence_key.empty()) return run.evidence_key;
     return base::hmac_sha256(key.to_pem(), "rampart gate log evidence").hex();
 }
 
@@ -97,16 +98,18 @@ Result<base::TimePoint> period_end(const certification::Registration& run) {
 /// the ledger's. Returns whether it opens one that was asked for.
 Result<bool> begin_epoch(DeltaLedger& ledger, const LogSettings& settings, const LogRun& run,
                          const base::SigningKey& key) {
-    if (ledger.epoch() > 0 && ledger.current()->keys.signing != key.public_key().id()) {
+    certification::KeyIds ids;
+    ids.signing = key.public_key().id();
+    ids.evidence = base::sha256(evidence_key(run, key)).hex().substr(0, 16);
+    if (ledger.epoch() > 0 && ledger.current()->keys != ids) {
         return base::make_error(Reason::kOtherLedgerKey,
-                                "the ledger was begun with the signing key {}, this is {}",
-                                ledger.current()->keys.signing, key.public_key().id());
+                                "the ledger was begun with the signing key {} and the evidence key "
+                                "{}, these are {}, {}",
+                                ledger.current()->keys.signing, ledger.current()->keys.evidence,
+                                ids.signing, ids.evidence);
     }
     if (!opens_epoch(ledger, run)) return false;
     const auto& config = settings.gate.config;
-    certification::KeyIds ids;
-    ids.signing = key.public_key().id();
-    ids.evidence = base::sha256(evidence_key(key)).hex().substr(0, 16);
     RAMPART_TRY(const auto entry,
                 ledger.next_epoch(config.delta_epoch, config.runs_per_epoch, config.spending,
                                   run.new_epoch.empty() ? "the first epoch" : run.new_epoch, run.at,
@@ -118,9 +121,9 @@ Result<bool> begin_epoch(DeltaLedger& ledger, const LogSettings& settings, const
 /// Counts the persons of the vault of whom an earlier epoch has read a record: as the log has it,
 /// or the evidence of that epoch's runs.
 Result<size_t> persons_read_before(const DecisionFile& log, const DeltaLedger& ledger,
-                                   const FileStore& store, const base::SigningKey& key) {
+                                   const FileStore& store, const base::SigningKey& key,
+                                   std::string_view pseudonyms) {
     std::set<certification::Pseudonym> read;
-    const auto pseudonyms = evidence_key(key);
     for (const auto& bytes : ledger.entries()) {
         RAMPART_TRY(const auto entry, certification::decode_ledger_entry(bytes));
         const auto* closing = std::get_if<certification::Closing>(&entry.body);
@@ -191,7 +194,7 @@ Result<gate::Answer> run_log(const DecisionFile& log, const LogSettings& setting
                                 until ? base::to_iso8601(*until) : "(nothing)",
                                 log.read_until ? base::to_iso8601(*log.read_until) : "its start");
     }
-    const std::string pseudonyms = evidence_key(key);
+    const std::string pseudonyms = evidence_key(run, key);
     const gate::Protocol protocol(store, key, pseudonyms);
     RAMPART_TRY(auto ledger, protocol.read_ledger());
     RAMPART_TRY(const bool asked, begin_epoch(ledger, settings, run, key));
@@ -201,7 +204,8 @@ Result<gate::Answer> run_log(const DecisionFile& log, const LogSettings& setting
     if (ledger.current()->reserve > 0) inputs.config.calibration_level = ledger.current()->reserve;
     if (settings.gate.acknowledged_epoch == ledger.epoch())
         inputs.identity.acknowledged_alarm = settings.gate.acknowledged_why;
-    RAMPART_TRY(inputs.identity.read_before, persons_read_before(log, ledger, store, key));
+    RAMPART_TRY(inputs.identity.read_before,
+                persons_read_before(log, ledger, store, key, pseudonyms));
     inputs.selection = log.development;
     inputs.decisions = log.vault.decisions;
     if (run.look) {

@@ -12,6 +12,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/gate_log/run_log.hpp"
+#include "rampart/runtime/secrets.hpp"
 #include "rampart/runtime/system_clock.hpp"
 
 namespace rampart::cli {
@@ -22,7 +23,7 @@ namespace json = boost::json;
 using base::Result;
 
 struct Options {
-    fs::path log, config, ledger, out, key, split_key;
+    fs::path log, config, ledger, out, key, split_key, evidence_key;
     std::string candidate = "candidate", reference = "reference", new_epoch, method = "rampart",
                 bound;
     bool look = false;
@@ -158,8 +159,11 @@ Result<Answer> certify_log(const Options& options, const gate_log::LogSettings& 
     RAMPART_TRY(const auto constraints,
                 certification::ConstraintSet::compile(settings.gate.config));
     RAMPART_TRY(const auto store, gate_log::FileStore::open(options.ledger));
-    const gate_log::LogRun run{options.candidate, options.reference, runtime::SystemClock().now(),
-                               options.look, options.new_epoch};
+    gate_log::LogRun run{options.candidate, options.reference, runtime::SystemClock().now(),
+                         options.look,      options.new_epoch, {}};
+    if (!options.evidence_key.empty()) {
+        RAMPART_TRY(run.evidence_key, runtime::load_secret(options.evidence_key));
+    }
     RAMPART_TRY(const auto read_until, gate_log::read_until(*store, run));
     RAMPART_TRY(const auto log, gate_log::read_decisions(options.log, settings, constraints,
                                                          split_key, read_until));

@@ -40,9 +40,11 @@ struct DecisionFile {
 ///                 the answer of people; without an answer it is empty
 ///     answer      "approve", "decline" or empty: of people to a referral. Without the column, one
 ///                 with an impact counts as approved
+///     overridden  "yes" or "no": people did the other of approve and decline. Without the column
+///                 they did not
 ///     label       0, 1 or empty; needed where constraints ask for outcomes
 ///     one column for each protected attribute: its value, empty if it is not known
-/// Further columns are passed over. Groups are "column=value".
+/// Further columns are passed over. Groups: LogSettings::group_names.
 ///
 /// split_key: secret of at least 16 bytes, for a log without `side`; 40 % of the persons are in the
 /// vault. read_until: the vault's records up to then have been read by an earlier epoch, and are left

@@ -6,6 +6,8 @@
 namespace rampart::gate_log {
 
 #define RAMPART_GATE_LOG_REASONS(X)                                                               \
+    X(kAttributeColumn, kInvalidArgument, "attribute_column",                                     \
+      "Give the attribute another name; a log names columns by attributes.")                      \
     X(kBadLogCell, kInvalidArgument, "bad_log_cell",                                              \
       "Correct the cell in the line and column that the message names.")                          \
     X(kBadSplitKey, kInvalidArgument, "bad_split_key",                                            \
@@ -26,7 +28,7 @@ namespace rampart::gate_log {
     X(kNotInElf, kInvalidArgument, "not_in_elf",                                                  \
       "Choose the bound t or hoeffding, and a log without referrals.")                            \
     X(kOtherLedgerKey, kFailedPrecondition, "other_ledger_key",                                   \
-      "Name with --key the signing key that the ledger was begun with.")                          \
+      "Name with --key and --evidence-key the keys that the ledger was begun with.")              \
     X(kOtherLogPeriod, kFailedPrecondition, "other_log_period",                                   \
       "Read the log again: it must leave out what earlier epochs have read.")                     \
     X(kPersonOnBothSides, kInvalidArgument, "person_on_both_sides",                               \

@@ -15,6 +15,9 @@ struct LogRun {
     base::TimePoint at;                                            // time of the run
     bool look = false;        // a further look at the pair, which is charged already
     std::string new_epoch{};  // reason for a new epoch that the run opens; empty: it opens none
+    /// Secret behind the pseudonyms in evidence, 16 bytes or more; empty: it follows from the
+    /// signing key. With the secret of a store, records come in the store's order.
+    std::string evidence_key{};
 };
 
 /// Returns the time of the last record that a run of an earlier epoch has read, so that `run` may

@@ -30,6 +30,18 @@ struct TrainerDeps {
     const privacy::Register* list = nullptr;  // has the tally of erased records; nullptr: none
 };
 
+/// Policies and time of a log.
+struct LogRequest {
+    std::string candidate, reference;  // ids of registered models; both empty: no pair
+    base::TimePoint at;                // as known then
+};
+
+/// What the gate reads of both sides.
+struct ExportedLog {
+    training_set::DevelopmentSet development;
+    gate::TestedLog log;
+};
+
 /// Retrains on schedule and takes each candidate to the gate.
 ///
 /// One run at time t: development set as known at t → candidate → registered → tested by the gate
@@ -55,6 +67,12 @@ class TrainingLoop {
     /// refused opens none.
     base::Result<RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t,
                                     const std::string& new_epoch = "");
+
+    /// Returns what the gate would read of a pair of registered models, with the outcomes of both
+    /// sides; without a pair, of the champion. Errors: gate::Gate::log_of's; failed_precondition,
+    /// for models that do not fit this deployment; invalid_argument "not_known_yet": a time after
+    /// the clock of the joined state.
+    base::Result<ExportedLog> log_of(const LogRequest& request) const;
 
     /// Continues an interrupted run, if there is one.
     base::Status finish_started();
