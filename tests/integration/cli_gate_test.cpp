@@ -118,9 +118,9 @@ TEST_F(GateLog, ThePapersSimulationHasTheGainsThatItSays) {
         const auto& groups = ran.at("groups").as_array();
         EXPECT_NEAR(groups.at(0).at("estimate").as_double(), 0.9 * gain.first, 0.01) << name;
         EXPECT_NEAR(groups.at(1).at("estimate").as_double(), 0.9 * gain.second, 0.01) << name;
-        if (name != "null")
-            EXPECT_EQ(ran.at("verdict").as_string(),
-                      name == "better" ? "CERTIFIED" : "NO_SOLUTION_FOUND");
+        if (name == "null") continue;  // it may pass, with probability delta
+        EXPECT_EQ(ran.at("verdict").as_string(),
+                  name == "better" ? "CERTIFIED" : "NO_SOLUTION_FOUND");
     }
 }
 

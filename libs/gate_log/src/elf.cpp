@@ -11,9 +11,9 @@ namespace {
 
 using certification::GateConfig;
 
-/// Returns the impact of what was drawn; NaN: none is known.
+/// Returns the impact of the record; NaN: none is known.
 double impact_of(const ope::LoggedFeedback& side, size_t i, const GateConfig& config) {
-    const bool known = side.decisions.approved[i] == 0 && config.declined_impact;
+    const bool known = !side.decisions.granted(i) && config.declined_impact;
     return known ? *config.declined_impact : side.impact[i];
 }
 

@@ -242,6 +242,10 @@ void add_gate_log(Frame& frame) {
         ->capture_default_str();
     command.add_option("--bound", options->bound, "of --method elf: t or hoeffding")
         ->check(CLI::IsMember({"t", "hoeffding"}));
+    command.add_option("--evidence-key", options->evidence_key,
+                       "file with the secret behind the evidence's pseudonyms; with that of a "
+                       "store, keys/evidence, its records come in its order and its figures bit "
+                       "for bit; default: made from the signing key");
     command.add_option("--split-key", options->split_key,
                        "file with the secret that divides persons into development and vault, for "
                        "a log without the column 'side'");
