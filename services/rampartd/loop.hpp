@@ -49,8 +49,8 @@ class Loop {
     };
     static base::Result<std::unique_ptr<Loop>> open(Deps deps);
 
-    /// As Node::advance, Node::certify, Node::export_log, Node::monitor_report, Node::rollback, Node::erase,
-    /// Node::person_behind, Node::state_hash.
+    /// As Node::advance, Node::certify, Node::export_log, Node::monitor_report, Node::rollback,
+    /// Node::erase, Node::person_behind, Node::state_hash.
     base::Status advance(base::TimePoint now);
     base::Result<retraining::RunRecord> certify(const domain::PolicyId& candidate,
                                                 base::TimePoint t, const std::string& new_epoch);

@@ -5,8 +5,10 @@
 
 #include <boost/json.hpp>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
+#include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/registry/figures.hpp"
@@ -40,8 +42,8 @@ class ExportLog : public testing::Test {
             out_ / "a" / "audit.toml", fmt::format("{}\n[audit]\nenabled = true\n", plain)));
         const auto registry = open_registry();
         const auto names = registry::CertificateNames::read(*registry).value();
-        certificate_ = read_certificate(
-            registry->certificate_file(names.find("e1r1").value()).value(), key_file());
+        bytes_ = registry->certificate_file(names.find("e1r1").value()).value();
+        certificate_ = read_certificate(bytes_, key_file());
     }
     static void TearDownTestSuite() { fs::remove_all(out_); }
 
@@ -79,47 +81,65 @@ class ExportLog : public testing::Test {
     }
 
     static fs::path out_;
+    static std::string bytes_;  // the certificate's file
     static certification::Certificate certificate_;
 };
 fs::path ExportLog::out_;
+std::string ExportLog::bytes_;
 certification::Certificate ExportLog::certificate_;
 
-/// Compares members that the store's run and a run on its log share. Others differ by construction:
-/// names of schema, metric and vault rule, period and counts of records that no gate reads
-/// (identity), keys, times and digests of plans (ledger).
-void expect_same(const certification::Certificate& a, const certification::Certificate& b) {
-    EXPECT_EQ(a.verdict, b.verdict);
+/// Collects the paths of members that differ.
+void compare(const json::value& a, const json::value& b, const std::string& path,
+             std::set<std::string>& differ) {
+    if (a.is_object() && b.is_object()) {
+        std::set<std::string> names;
+        for (const auto* side : {&a, &b})
+            for (const auto& member : side->as_object()) names.emplace(member.key());
+        for (const auto& name : names) {
+            const auto *x = a.as_object().if_contains(name), *y = b.as_object().if_contains(name);
+            const json::value none;
+            compare(x ? *x : none, y ? *y : none, fmt::format("{}.{}", path, name), differ);
+        }
+    } else if (a.is_array() && b.is_array() && a.as_array().size() == b.as_array().size()) {
+        for (size_t i = 0; i < a.as_array().size(); ++i) compare(a.at(i), b.at(i), path, differ);
+    } else if (a != b) {
+        differ.insert(path);
+    }
+}
+
+json::value payload_of(const std::string& certificate) {
+    const auto text = json::parse(certificate).at("payload").as_string();
+    return json::parse(base::from_base64(text).value());
+}
+
+/// What a run of the store and one on its log do not share, and why.
+const std::set<std::string> kDiffer{
+    // it is tested later
+    ".issued_at", ".vault_read_at", ".ledger.epoch.at", ".ledger.registration.at",
+    // in a ledger of its own, with another signing key and no key of draws and sides
+    ".ledger.epoch.keys.draw", ".ledger.epoch.keys.evidence", ".ledger.epoch.keys.signing",
+    ".ledger.epoch.keys.split", ".ledger.previous", ".ledger.entry",
+    // a log has no schema, no rule of maturity, and no model that says how it was trained
+    ".plan.identity.feature_schema", ".plan.identity.metric", ".plan.identity.vault_rule",
+    ".plan.identity.missed_in_training", ".ledger.registration.vault_rule",
+    // digests with the above in them
+    ".ledger.registration.plan", ".ledger.registration.frozen"};
+
+/// Compares figures to the last bit, which JSON's reader might round.
+void expect_same_figures(const certification::Certificate& a, const certification::Certificate& b) {
     EXPECT_EQ(a.plan.delta, b.plan.delta);
-    EXPECT_EQ(a.plan.vault_records, b.plan.vault_records);
-    EXPECT_EQ(a.plan.erased, b.plan.erased);
-    EXPECT_EQ(a.plan.logger_ids, b.plan.logger_ids);
     EXPECT_EQ(a.plan.calibration_log_wealth, b.plan.calibration_log_wealth);
-    EXPECT_EQ(std::tuple(a.plan.calibration_z, a.plan.decile_z, a.plan.logger_calibration),
-              std::tuple(b.plan.calibration_z, b.plan.decile_z, b.plan.logger_calibration));
     EXPECT_EQ(a.plan.vault_digest, b.plan.vault_digest);
     EXPECT_EQ(a.plan.selection_digest, b.plan.selection_digest);
-    EXPECT_EQ(a.evidence_records, b.evidence_records);
     EXPECT_EQ(a.evidence_root, b.evidence_root);
-    EXPECT_EQ(a.plan.config.impact_units, b.plan.config.impact_units);
-    EXPECT_EQ(std::tuple(a.plan.config.kappa, a.plan.config.min_units, a.plan.config.delta_epoch),
-              std::tuple(b.plan.config.kappa, b.plan.config.min_units, b.plan.config.delta_epoch));
-    ASSERT_EQ(a.plan.groups.size(), b.plan.groups.size());
     ASSERT_EQ(a.results.size(), b.results.size());
     for (size_t g = 0; g < a.results.size(); ++g) {
         const auto &p = a.plan.groups[g], &q = b.plan.groups[g];
-        EXPECT_EQ(p.name, q.name);
-        EXPECT_EQ(std::tuple(p.records, p.units, p.expected, p.missing, p.overridden, p.erased),
-                  std::tuple(q.records, q.units, q.expected, q.missing, q.overridden, q.erased));
-        EXPECT_EQ(std::tuple(p.lo, p.hi, p.q_approve, p.q_decline, p.plan_variance,
-                             p.max_trust_ratio, p.selection_units),
-                  std::tuple(q.lo, q.hi, q.q_approve, q.q_decline, q.plan_variance,
-                             q.max_trust_ratio, q.selection_units));
+        EXPECT_EQ(std::tuple(p.lo, p.hi, p.q_approve, p.q_decline, p.plan_variance),
+                  std::tuple(q.lo, q.hi, q.q_approve, q.q_decline, q.plan_variance));
         const auto &x = a.results[g].bound, &y = b.results[g].bound;
-        EXPECT_EQ(std::tuple(x.mean_gain, x.log_wealth, x.lower_betting, x.lower_t,
-                             x.lower_hoeffding, x.lower_maurer_pontil),
-                  std::tuple(y.mean_gain, y.log_wealth, y.lower_betting, y.lower_t,
-                             y.lower_hoeffding, y.lower_maurer_pontil));
-        EXPECT_EQ(a.results[g].passed, b.results[g].passed);
+        EXPECT_EQ(std::tuple(x.mean_gain, x.log_wealth, x.lower_betting, x.lower_t),
+                  std::tuple(y.mean_gain, y.log_wealth, y.lower_betting, y.lower_t));
     }
 }
 
@@ -183,7 +203,11 @@ TEST_F(ExportLog, TheGateOnTheLogComesToTheStoresCertificateAndTheStoreTestsOnNo
         identity.candidate_id, identity.reference_id));
     EXPECT_EQ(tested.exit_code, certificate_.verdict == certification::Verdict::kCertified ? 0 : 1)
         << tested.output;
-    expect_same(certificate_, read_certificate(read(out_ / "on_log.cert"), out_ / "gate.pub.pem"));
+    const auto on_log = read(out_ / "on_log.cert");
+    std::set<std::string> differ;
+    compare(payload_of(bytes_), payload_of(on_log), "", differ);
+    EXPECT_EQ(differ, kDiffer);
+    expect_same_figures(certificate_, read_certificate(on_log, out_ / "gate.pub.pem"));
     const auto commands = commands_of_the_guide();
     EXPECT_EQ(commands.size(), 2u);
     for (const auto& command : commands) {

@@ -101,8 +101,8 @@ certification::GateConfig Gate::config_of(const Submission& run, const DeltaLedg
     return config;
 }
 
-/// Returns the vault's rows that a run of an earlier epoch, or who has an export, has read; nullopt:
-/// there are none.
+/// Returns the vault's rows that a run of an earlier epoch has read, or that an export has;
+/// nullopt: there are none.
 Result<std::optional<training_set::VaultSet>> Gate::rows_read_before(
     const LedgerView& history, const Exported& exported) const {
     using Rows = std::optional<training_set::VaultSet>;

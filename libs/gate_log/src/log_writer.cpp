@@ -194,8 +194,9 @@ std::string settings_of(const gate::TestedLog& log, const std::vector<std::strin
         for (const auto& text : texts) out.push_back(toml_text(text));
         return fmt::format("[{}]", fmt::join(out, ", "));
     };
-    std::string out = fmt::format("[impact]\nunits = {}\nminimum = {}\nmaximum = {}\n",
-                                  toml_text(config.impact_units), config.impact_lo, config.impact_hi);
+    std::string out =
+        fmt::format("[impact]\nunits = {}\nminimum = {}\nmaximum = {}\n",
+                    toml_text(config.impact_units), config.impact_lo, config.impact_hi);
     if (config.declined_impact) out += fmt::format("declined = {}\n", *config.declined_impact);
     out += fmt::format("\n[groups]\ncolumns = {}\nnames = {}\n", list(columns),
                        list(log.vault.group_names));

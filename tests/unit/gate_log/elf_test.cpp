@@ -31,7 +31,7 @@ TEST_F(ElfTest, FollowsThePapersFormulas) {
                               "d,p4,2026-01-04,development,old,0.8,approve,0.4,0.8,0,F\n",
                           settings)
                          .value();
-    const double tau = 0.25;  // of all four
+    const double tau = 0.25;  // mean of all four
     const double value[] = {1.5 - tau, 2 / 3.0 * -0.5 - tau, 0.25 - tau};
     const double mean = (value[0] + value[1] + value[2]) / 3;
     double squares = 0;
@@ -41,7 +41,7 @@ TEST_F(ElfTest, FollowsThePapersFormulas) {
     EXPECT_EQ(t.records, 3u);
     EXPECT_EQ(t.tau, tau);
     EXPECT_NEAR(t.estimate, mean, 1e-15);
-    const double t_quantile = 1.8856180831641267;  // of 0.9, two degrees of freedom
+    const double t_quantile = 1.8856180831641267;  // quantile 0.9 with two degrees of freedom
     EXPECT_NEAR(t.lower, mean - std::sqrt(squares / 2 / 3) * t_quantile, 1e-9);
     EXPECT_NEAR(t.largest_weight, 3, 1e-12) << "0.6 / 0.2, which was not drawn";
     const auto h = elf_test(log, settings.gate.config, BoundMethod::kHoeffding)->groups.at(0);

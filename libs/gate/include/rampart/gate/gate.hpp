@@ -67,9 +67,9 @@ class Gate {
     base::Result<Answer> test(const Submission& run);
 
     /// Returns what test() would read in the current epoch if the vault had never been exported.
-    /// Who passes an outcome of it on has the export recorded before, in
-    /// GateStore::exported_as_known_at. Errors: failed_precondition "run_open", while a run is open;
-    /// those of test().
+    /// The caller has an export recorded, for GateStore::exported_as_known_at, before it passes an
+    /// outcome of the vault on. Errors: failed_precondition "run_open", while a run is open; those
+    /// of test().
     base::Result<TestedLog> log_of(const Submission& run) const;
 
     /// Checks that an epoch can be opened at `at`; returns the number that it would have. Errors:

@@ -40,7 +40,7 @@ class GateStore {
     virtual base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const = 0;
 
     /// The latest time as known at which the vault was exported with its outcomes; nullopt: never.
-    /// Whoever has such a log may have made the next candidate, so that its records count as read.
+    /// A reader of such a log may have made the next candidate, so that its records count as read.
     virtual base::Result<std::optional<base::TimePoint>> exported_as_known_at() const = 0;
 };
 

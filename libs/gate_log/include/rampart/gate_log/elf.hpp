@@ -12,9 +12,9 @@ namespace rampart::gate_log {
 struct ElfGroup {
     std::string name;
     size_t records = 0;         // the vault's (D_f)
-    size_t missing = 0;         // of these without an impact: each counts the worst of the range
+    size_t missing = 0;         // without an impact: each counts the worst of the range
     double tau = 0;             // mean impact in the whole log, taken for a constant
-    double largest_weight = 0;  // of an action, whether it was drawn or not
+    double largest_weight = 0;  // largest of any action, drawn or not
     double estimate = 0;        // mean of (pi(A)/p(A)) I, less tau
     double lower = 0;           // lower bound of that: -U
     bool passed = false;        // U <= 0

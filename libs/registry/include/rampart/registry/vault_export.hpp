@@ -11,7 +11,7 @@
 namespace rampart::registry {
 
 struct VaultExport {
-    base::TimePoint as_known_at;  // of the records that are exported
+    base::TimePoint as_known_at;  // time of what is known in the export
     base::TimePoint now;
     std::string actor, reason;
 };
