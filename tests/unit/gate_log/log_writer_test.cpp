@@ -101,6 +101,55 @@ TEST_F(LogWriterTest, ErasedPersonsCountInTheLogAsInTheStore) {
     expect_same(own, on_log(files, "better"));
 }
 
+TEST_F(LogWriterTest, ReferralsAnchorsAndReversalsAreReadBackAsTheyWere) {
+    auto log = gate()->log_of(submission("better", kAll)).value();
+    auto& d = log.inputs.decisions;
+    const auto n = d.size();
+    for (auto* p : {&d.p_refer, &d.candidate_refer, &d.reference_refer, &d.anchor_refer})
+        p->assign(n, 0.25);
+    d.anchor.assign(n, 0.125);
+    log.inputs.selection.decisions.anchor.assign(development.rows.size(), 0.125);
+    d.referred.assign(n, static_cast<uint8_t>(ope::Referral::kNone));
+    d.candidate.assign(n, 0.375);
+    for (auto& row : log.vault.rows) row.p_refer = 0.25;
+    const auto refer = [&](size_t i, ope::Referral as, std::optional<bool> answer,
+                           std::optional<double> impact) {
+        auto& row = log.vault.rows[i];
+        row.approved = false;
+        row.referred = true;
+        row.answer = answer;
+        row.impact = row.label = impact;
+        d.referred[i] = static_cast<uint8_t>(as);
+    };
+    refer(0, ope::Referral::kUnanswered, std::nullopt, std::nullopt);
+    refer(1, ope::Referral::kApproved, true, 1);
+    refer(2, ope::Referral::kDeclined, false, std::nullopt);
+    auto& reversed = log.vault.rows[3];
+    reversed.approved = reversed.overridden = true;
+    reversed.impact = reversed.label = std::nullopt;
+    const auto files = write_log(log, development, {true, true, true}).value();
+    const auto log_settings = folder_.settings(
+        fmt::format("[gate]\nreferrals = true\nanchor = true\n{}", files.settings));
+    const auto read = folder_.read(files.log, log_settings);
+    ASSERT_TRUE(read) << read.error().message;
+    const auto& vault = read->vault.decisions;
+    EXPECT_EQ(vault.referred, d.referred);
+    EXPECT_EQ(vault.p_refer, d.p_refer);
+    EXPECT_EQ(vault.anchor, d.anchor);
+    EXPECT_EQ(vault.anchor_refer, d.anchor_refer);
+    EXPECT_EQ(vault.candidate, d.candidate);
+    EXPECT_EQ(vault.overridden, std::vector<uint32_t>{3});
+    EXPECT_EQ(read->vault.impact[1], 1);
+    for (const size_t i : {0, 2, 3}) EXPECT_TRUE(std::isnan(read->vault.impact[i])) << i;
+    EXPECT_EQ(read->development.decisions.p_refer, std::vector<double>(development.rows.size()));
+}
+
+TEST_F(LogWriterTest, AnAttributeMayNotHaveTheNameOfAColumn) {
+    auto log = gate()->log_of(submission("better", kAll)).value();
+    log.vault.group_names = {"label=a", "label=b"};
+    EXPECT_EQ(write_log(log, development, {true, true, true}).error().reason, "attribute_column");
+}
+
 TEST_F(LogWriterTest, WithoutAPairFeaturesStandWhereACandidateCanBeComputed) {
     const auto files = files_of(submission("better", kAll), {true, false, false});
     EXPECT_THAT(files.log, StartsWith("record,person,time,side,logger,p_approve,action,overridden,"

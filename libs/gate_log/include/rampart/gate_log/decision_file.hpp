@@ -49,8 +49,8 @@ struct DecisionFile {
 /// split_key: secret of at least 16 bytes, for a log without `side`; 40 % of the persons are in the
 /// vault. read_until: the vault's records up to then have been read by an earlier epoch, and are
 /// left out, as are those older than gate.max_age_months. Errors: "bad_log_cell", which names line
-/// and column; "missing_log_column"; "bad_split_key"; "person_on_both_sides"; "no_records"; those of
-/// CsvReader, ConstraintSet::conditions_met and ope::validate.
+/// and column; "missing_log_column"; "bad_split_key"; "person_on_both_sides"; "no_records"; those
+/// of CsvReader, ConstraintSet::conditions_met and ope::validate.
 base::Result<DecisionFile> read_decisions(const std::filesystem::path& path,
                                           const LogSettings& settings,
                                           const certification::ConstraintSet& constraints,
