@@ -212,12 +212,12 @@ void add_gate_log(Frame& frame) {
              "(development or vault), logger, p_approve, action (approve, decline or refer), "
              "candidate, reference (their P(approve)), impact (empty: not known), and a column for "
              "each protected attribute; with referrals also p_refer, candidate_refer, "
-             "reference_refer, and answer; for constraints label. gate.toml has [gate] as in "
-             "rampartd.toml, "
-             "[impact] minimum, maximum, units, declined, and [groups] columns. Without --ledger "
+             "reference_refer, and answer; overridden (yes or no), if people reversed draws; for "
+             "constraints label. gate.toml has [gate] as in rampartd.toml, [impact] minimum, "
+             "maximum, units, declined, [groups] columns and names, and [erased]. Without --ledger "
              "the error budget is for this one test; with it the ledger is charged, and refuses "
              "when it is spent, and the answer is the verdict without figures. Exit code 0: "
-             "certified; 1: not.",
+             "certified, or with --method elf passed; 1: not.",
          .reads_no_store = true},
         [options](const Context&) { return run_gate(*options); });
     command.add_option("--log", options->log, "CSV file of decisions")->required();
