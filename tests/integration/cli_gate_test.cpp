@@ -141,6 +141,10 @@ TEST_F(GateLog, TheShopsCandidateIsCertifiedWhenItIsBetterAndNotWhenItIsWorse) {
             EXPECT_GT(std::stod(row.at(1)) * (which == "better" ? 1 : -1), 0.01);
             EXPECT_NEAR(estimate.at(row.at(0)), std::stod(row.at(1)), 0.006);  // four errors
         }
+        EXPECT_EQ(
+            run("gate --log shop/log.csv --config shop/gate.toml --method elf --bound t").exit_code,
+            1)
+            << "the mean of a log that was drawn by a better policy is no reference";
         for (const char* logger : {",uniform,", ",bernoulli-ts,"})
             EXPECT_THAT(read("shop/log.csv"), HasSubstr(logger));
     }
