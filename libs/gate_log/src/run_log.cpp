@@ -127,7 +127,14 @@ Result<size_t> persons_read_before(const DecisionFile& log, const DeltaLedger& l
     for (const auto& bytes : ledger.entries()) {
         RAMPART_TRY(const auto entry, certification::decode_ledger_entry(bytes));
         const auto* closing = std::get_if<certification::Closing>(&entry.body);
-        if (!closing || closing->epoch == ledger.epoch() || closing->certificate.empty()) continue;
+        if (!closing || closing->epoch == ledger.epoch()) continue;
+        if (closing->certificate.empty()) {
+            if (!log.persons_read.empty()) continue;
+            return base::make_error(Reason::kNoEarlierCertificate,
+                                    "run e{}r{} has none, and the log has no record that it has "
+                                    "read: take a log that still has them",
+                                    closing->epoch, closing->run);
+        }
         RAMPART_TRY(const auto id, base::Digest::from_hex(closing->certificate));
         RAMPART_TRY(const auto file, kept(store.certificate_file(id)));
         RAMPART_TRY(const auto certificate,

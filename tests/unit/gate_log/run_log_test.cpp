@@ -159,6 +159,24 @@ TEST_F(RunLogTest, PersonsReadBeforeAreKnownFromTheEvidenceToo) {
     EXPECT_EQ(last_plan().identity.read_before, 400u);
 }
 
+TEST_F(RunLogTest, WhereAnEarlierRunHasNoEvidenceTheLogMustHaveItsRecords) {
+    const auto settings = this->settings();
+    const auto file = path() / "ledger";
+    const auto first = lines(4000, -0.2);
+    ASSERT_TRUE(run_epoch(first, settings, file, "", "a"));
+    const auto whole = base::read_file(file, 1 << 20).value();
+    ASSERT_TRUE(base::write_file_atomically(
+        file, whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1)));
+    ASSERT_EQ(run_epoch(first, settings, file, "", "b")->name, "e1r2") << "run 1 is abandoned";
+    const auto later = test::made_up_lines(4000, 0.2, 2, 2, 3000);
+    const auto refused =
+        run_epoch(std::string(test::kHeader) + later, settings, file, "spring").error();
+    EXPECT_EQ(refused.reason, "no_earlier_certificate");
+    EXPECT_NE(refused.message.find("e1r1"), std::string::npos) << refused.message;
+    ASSERT_EQ(run_epoch(first + later, settings, file, "spring")->name, "e2r1");
+    EXPECT_EQ(last_plan().identity.read_before, 400u);
+}
+
 TEST_F(RunLogTest, TheSameCommandAfterACrashGoesOnWithTheNewEpochsRun) {
     const auto settings = this->settings();
     const auto file = path() / "ledger";

@@ -19,7 +19,7 @@ namespace rampart::gate_log {
     X(kMissingLogColumn, kInvalidArgument, "missing_log_column",                                  \
       "Add the column; `rampart gate --help` lists what a log needs.")                            \
     X(kNoEarlierCertificate, kFailedPrecondition, "no_earlier_certificate",                       \
-      "Put the certificate's files back beside the ledger, or run without --look.")               \
+      "Put the certificate's files back beside the ledger, or do what the message says.")         \
     X(kNoRecords, kInvalidArgument, "no_records", "Give a log with at least one decision.")       \
     X(kNotALedger, kInvalidArgument, "not_a_ledger",                                              \
       "Name a ledger of `rampart gate`, or a file that is not there yet.")                        \
