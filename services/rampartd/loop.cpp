@@ -5,6 +5,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/champion_monitor/monitor_report.hpp"
 #include "rampart/joiner/catch_up.hpp"
+#include "rampart/registry/vault_export.hpp"
 #include "rampart/storage/derived_database.hpp"
 #include "services/rampartd/reasons.hpp"
 #include "services/rampartd/software.hpp"
@@ -158,6 +159,30 @@ Result<champion_monitor::CertificateEnd> Loop::certificate_end() {
                "1: the certificate by which the champion was promoted has expired; it decides on.")
         .set(expired ? 1 : 0);
     return champion_monitor::CertificateEnd{until, expired};
+}
+
+Result<retraining::ExportedLog> Loop::export_log(const ExportRequest& request) {
+    const std::lock_guard lock(mutex_);
+    if (!trainer_)
+        return base::make_error(
+            Reason::kTrainsElsewhere,
+            "another node of the group trains, and keeps the record of exports");
+    if (request.vault && !deps_.settings.audit.enabled) {
+        return base::make_error(Reason::kAuditRequired,
+                                "the configuration has no audit.enabled = true: outcomes of the "
+                                "vault are for those who audit the gate");
+    }
+    RAMPART_RETURN_IF_ERROR(deps_.clock.check());
+    RAMPART_RETURN_IF_ERROR(read_log(true));
+    const TimePoint now = deps_.clock.now();
+    const TimePoint at = request.at.value_or(deps_.stores.joiner().clock().value_or(now));
+    RAMPART_TRY(auto log, trainer_->log_of({request.candidate, request.reference, at}));
+    // from here on the records count as read, whether or not they are
+    if (request.vault) {
+        RAMPART_RETURN_IF_ERROR(registry::record_vault_export(
+            deps_.stores.registry(), {at, now, request.actor, request.reason}));
+    }
+    return log;
 }
 
 Result<std::string> Loop::monitor_report() {

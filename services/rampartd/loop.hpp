@@ -24,6 +24,14 @@
 
 namespace rampart::rampartd {
 
+/// A log to export, and for the audit log who asks and why.
+struct ExportRequest {
+    std::string candidate, reference;     // ids of registered models; both empty: no pair
+    std::optional<base::TimePoint> at{};  // as known then; nullopt: as known now
+    bool vault = false;                   // with the vault's outcomes
+    std::string actor, reason;            // reason: of an export of the vault
+};
+
 /// What a node does with its log as time goes on: reads, joins, matures, trains, tests, watches and
 /// erases; one of these at a time. Thread safe.
 class Loop {
@@ -42,12 +50,13 @@ class Loop {
     };
     static base::Result<std::unique_ptr<Loop>> open(Deps deps);
 
-    /// As Node::advance, Node::certify, Node::monitor_report, Node::rollback, Node::erase,
-    /// Node::person_behind, Node::state_hash.
+    /// As Node::advance, Node::certify, Node::export_log, Node::monitor_report, Node::rollback,
+    /// Node::erase, Node::person_behind, Node::state_hash.
     base::Status advance(base::TimePoint now);
     base::Result<retraining::RunRecord> certify(const domain::PolicyId& candidate,
                                                 base::TimePoint t, const std::string& new_epoch,
                                                 const std::string& proposed_by);
+    base::Result<retraining::ExportedLog> export_log(const ExportRequest& request);
     base::Result<std::string> monitor_report();
     base::Status rollback(std::string_view actor, std::string_view reason);
     base::Result<data_retention::ErasureReport> erase(const domain::PersonId& person,

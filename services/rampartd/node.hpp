@@ -71,6 +71,14 @@ class Node {
         return loop_->certify(candidate, t, new_epoch, proposed_by);
     }
 
+    /// Returns what the gate reads of a pair, after reading the log to its end. An export of the
+    /// vault is in the audit log when this returns, and its records count as read: no later run is
+    /// tested on them. Errors: permission_denied "audit_required" for the vault without
+    /// audit.enabled; retraining::TrainingLoop::log_of's, registry::record_vault_export's.
+    base::Result<retraining::ExportedLog> export_log(const ExportRequest& request) {
+        return loop_->export_log(request);
+    }
+
     /// What GET /v1/monitor answers, a JSON document: the last look, or, before the first since the
     /// start, one as of the clock without consequences.
     base::Result<std::string> monitor_report() { return loop_->monitor_report(); }

@@ -1,5 +1,7 @@
 #include "gate_stores.hpp"
 
+#include "rampart/registry/vault_export.hpp"
+
 namespace rampart::retraining {
 namespace {
 
@@ -65,6 +67,9 @@ class RegistryStore final : public gate::GateStore {
     }
     Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const override {
         return registry_.load_model(id);
+    }
+    Result<std::optional<TimePoint>> exported_as_known_at() const override {
+        return registry::vault_exported_as_known_at(registry_);
     }
 
   private:

@@ -175,6 +175,29 @@ Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimeP
     return begin(t, candidate.value(), proposed_by, new_epoch);
 }
 
+Result<ExportedLog> TrainingLoop::log_of(const LogRequest& request) const {
+    const auto clock = deps_.joiner.clock();
+    if (!clock || request.at > *clock) {
+        return base::make_error(
+            Reason::kNotKnownYet, "at {}: the outcomes of this store are known up to {}",
+            base::to_iso8601(request.at), clock ? base::to_iso8601(*clock) : "no time");
+    }
+    const auto champion = deps_.registry.champion();
+    if (!champion)
+        return base::make_error(registry::Reason::kNoChampion,
+                                "there is no policy in charge to compare a candidate with");
+    const auto id = [&](const std::string& text) {
+        return text.empty() ? champion->policy : domain::PolicyId(text);
+    };
+    RAMPART_TRY(const auto candidate, deps_.registry.load_model(id(request.candidate)));
+    RAMPART_TRY(const auto reference, deps_.registry.load_model(id(request.reference)));
+    RAMPART_RETURN_IF_ERROR(check_fits(candidate.policy));
+    RAMPART_RETURN_IF_ERROR(check_fits(reference.policy));
+    RAMPART_TRY(auto development, deps_.builder.development_rows(request.at));
+    RAMPART_TRY(auto log, gate_->log_of({candidate, reference, development, request.at}));
+    return ExportedLog{std::move(development), std::move(log)};
+}
+
 Result<RunRecord> TrainingLoop::begin(TimePoint t, std::string candidate,
                                       const std::string& proposed_by,
                                       const std::string& new_epoch) {

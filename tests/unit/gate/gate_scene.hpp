@@ -136,7 +136,11 @@ class MemoryStore final : public GateStore {
     base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const override {
         return models.at(id.value());
     }
+    base::Result<std::optional<base::TimePoint>> exported_as_known_at() const override {
+        return exported;
+    }
 
+    std::optional<base::TimePoint> exported;
     std::vector<std::string> ledger;
     std::map<std::string, certification::SealedCertificate> certificates;
     std::map<std::string, model::LoadedPolicy> models;

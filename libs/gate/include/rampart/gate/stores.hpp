@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,6 +40,10 @@ class GateStore {
     virtual base::Result<std::string> evidence_file(const base::Digest& id) const = 0;
 
     virtual base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const = 0;
+
+    /// The latest time as known at which the vault was exported with its outcomes; nullopt: never.
+    /// A reader of such a log may have made the next candidate, so that its records count as read.
+    virtual base::Result<std::optional<base::TimePoint>> exported_as_known_at() const = 0;
 };
 
 /// Where the gate reads the records that it tests on.

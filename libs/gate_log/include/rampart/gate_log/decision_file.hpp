@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "rampart/base/clock.hpp"
@@ -24,6 +25,8 @@ struct DecisionFile {
     std::vector<certification::LoggerPeriod> loggers{};  // who decided those
     bool anchor = false;                                 // the log has a column 'anchor'
     base::Digest columns;                                // digest of the column names in order
+    std::optional<base::TimePoint> read_until;  // the vault's records up to then are left out
+    std::set<std::string> persons_read;         // who has one of these
 };
 
 /// Reads a CSV file, one line for each decision:
@@ -42,17 +45,21 @@ struct DecisionFile {
 ///                 the answer of people; without an answer it is empty
 ///     answer      "approve", "decline" or empty: of people to a referral. Without the column, one
 ///                 with an impact counts as approved
+///     overridden  "yes" or "no": people did the other of approve and decline. Without the column
+///                 they did not
 ///     label       0, 1 or empty; needed where constraints ask for outcomes
 ///     one column for each protected attribute: its value, empty if it is not known
-/// Further columns are passed over. Groups are "column=value".
+/// Further columns are passed over. Groups: LogSettings::group_names.
 ///
 /// split_key: secret of at least 16 bytes, for a log without `side`; 40 % of the persons are in the
-/// vault. Errors: "bad_log_cell", which names line and column; "missing_log_column";
-/// "bad_split_key"; "person_on_both_sides"; "no_records"; those of CsvReader,
-/// ConstraintSet::conditions_met and ope::validate.
+/// vault. read_until: the vault's records up to then have been read by an earlier epoch, and are
+/// left out, as are those older than gate.max_age_months. Errors: "bad_log_cell", which names line
+/// and column; "missing_log_column"; "bad_split_key"; "person_on_both_sides"; "no_records"; those
+/// of CsvReader, ConstraintSet::conditions_met and ope::validate.
 base::Result<DecisionFile> read_decisions(const std::filesystem::path& path,
                                           const LogSettings& settings,
                                           const certification::ConstraintSet& constraints,
-                                          const std::optional<std::string>& split_key);
+                                          const std::optional<std::string>& split_key,
+                                          std::optional<base::TimePoint> read_until = {});
 
 }  // namespace rampart::gate_log

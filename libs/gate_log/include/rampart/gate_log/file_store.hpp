@@ -31,6 +31,11 @@ class FileStore final : public gate::GateStore {
     /// Fails always: a log has no models.
     base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const override;
 
+    /// Never: a log in a file is read by its owner.
+    base::Result<std::optional<base::TimePoint>> exported_as_known_at() const override {
+        return std::optional<base::TimePoint>();
+    }
+
     /// The certificate that was stored last, with its evidence.
     const certification::SealedCertificate& last() const { return last_; }
 

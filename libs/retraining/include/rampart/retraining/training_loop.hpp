@@ -32,6 +32,18 @@ struct TrainerDeps {
     std::string software{};                   // gate::GateDeps::software
 };
 
+/// Policies and time of a log.
+struct LogRequest {
+    std::string candidate, reference;  // ids of registered models; both empty: no pair
+    base::TimePoint at;                // as known then
+};
+
+/// What the gate reads of both sides.
+struct ExportedLog {
+    training_set::DevelopmentSet development;
+    gate::TestedLog log;
+};
+
 /// Retrains on schedule and takes each candidate to the gate.
 ///
 /// One run at time t: development set as known at t → candidate → registered → tested by the gate
@@ -59,6 +71,12 @@ class TrainingLoop {
     base::Result<RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t,
                                     const std::string& new_epoch = "",
                                     const std::string& proposed_by = "");
+
+    /// Returns what the gate would read of a pair of registered models, with the outcomes of both
+    /// sides; without a pair, of the champion. Errors: gate::Gate::log_of's; failed_precondition,
+    /// for models that do not fit this deployment; invalid_argument "not_known_yet": a time after
+    /// the clock of the joined state.
+    base::Result<ExportedLog> log_of(const LogRequest& request) const;
 
     /// Continues an interrupted run, if there is one.
     base::Status finish_started();
