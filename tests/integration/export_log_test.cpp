@@ -115,13 +115,19 @@ json::value payload_of(const std::string& certificate) {
 /// What a run of the store and one on its log do not share, and why.
 const std::set<std::string> kDiffer{
     // it is tested later
-    ".issued_at", ".vault_read_at", ".ledger.epoch.at", ".ledger.registration.at",
+    ".issued_at", ".vault_read_at", ".ledger.epoch.at", ".ledger.registration.at", ".valid_until",
+    // a demo has no wall clock
+    ".issued_wall_clock", ".ledger.registration.wall_clock",
     // in a ledger of its own, with another signing key and no key of draws and sides
     ".ledger.epoch.keys.draw", ".ledger.epoch.keys.evidence", ".ledger.epoch.keys.signing",
     ".ledger.epoch.keys.split", ".ledger.previous", ".ledger.entry",
     // a log has no schema, no rule of maturity, and no model that says how it was trained
     ".plan.identity.feature_schema", ".plan.identity.metric", ".plan.identity.vault_rule",
-    ".plan.identity.missed_in_training", ".ledger.registration.vault_rule",
+    ".plan.identity.missed_in_training", ".plan.identity.training_recipe",
+    ".ledger.registration.vault_rule",
+    // nor the vault's decisions that are no records, nor who proposed the candidate
+    ".plan.identity.decisions", ".plan.identity.left_out", ".plan.identity.proposed_by",
+    ".assumptions.text",
     // digests with the above in them
     ".ledger.registration.plan", ".ledger.registration.frozen"};
 
