@@ -5,8 +5,10 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/champion_monitor/monitor_report.hpp"
 #include "rampart/joiner/catch_up.hpp"
+#include "rampart/registry/vault_export.hpp"
 #include "rampart/storage/derived_database.hpp"
 #include "services/rampartd/reasons.hpp"
+#include "services/rampartd/software.hpp"
 
 namespace rampart::rampartd {
 
@@ -43,7 +45,8 @@ Status Loop::open_trainer() {
     RAMPART_TRY(trainer_, retraining::TrainingLoop::open(
                               settings.store / "trainer", settings.training,
                               {settings.product, stores.joiner(), *builder_, stores.registry(),
-                               keys.signing, keys.evidence, &pool_, keys.ids, &stores.holds()}));
+                               keys.signing, keys.evidence, &pool_, keys.ids, &stores.holds(),
+                               clock.is_event_time() ? nullptr : &clock, software()}));
     RAMPART_TRY(monitor_,
                 champion_monitor::ChampionMonitor::open(
                     settings.monitor, {settings.product, *builder_, stores.registry(), metrics,
@@ -98,7 +101,8 @@ Status Loop::advance(TimePoint now) {
             RAMPART_RETURN_IF_ERROR(trainer_
                                         ? train_and_watch(now)
                                         : deps_.stores.joiner().advance(now).map([](size_t) {}));
-        return deps_.champion.serve();
+        RAMPART_RETURN_IF_ERROR(deps_.champion.serve());
+        return certificate_end().map([](const auto&) {});
     };
     const Status status = step();
     const std::lock_guard status_lock(status_mutex_);
@@ -132,7 +136,8 @@ Status Loop::look(TimePoint t) {
 }
 
 Result<retraining::RunRecord> Loop::certify(const domain::PolicyId& candidate, TimePoint t,
-                                            const std::string& new_epoch) {
+                                            const std::string& new_epoch,
+                                            const std::string& proposed_by) {
     const std::lock_guard lock(mutex_);
     if (!trainer_)
         return base::make_error(Reason::kTrainsElsewhere,
@@ -140,26 +145,63 @@ Result<retraining::RunRecord> Loop::certify(const domain::PolicyId& candidate, T
     RAMPART_RETURN_IF_ERROR(deps_.clock.check());
     RAMPART_RETURN_IF_ERROR(read_log(true));
     RAMPART_RETURN_IF_ERROR(deps_.stores.joiner().advance(t).map([](size_t) {}));
-    RAMPART_TRY(auto run, trainer_->certify(candidate, t, new_epoch));
+    RAMPART_TRY(auto run, trainer_->certify(candidate, t, new_epoch, proposed_by));
     RAMPART_RETURN_IF_ERROR(deps_.champion.serve());
     return run;
 }
 
+/// Says when the champion's certificate expires, and counts it where it did.
+Result<champion_monitor::CertificateEnd> Loop::certificate_end() {
+    RAMPART_TRY(const auto until, deps_.stores.registry().champion_certified_until());
+    const bool expired = until && deps_.clock.now() >= *until;
+    deps_.metrics
+        .gauge("rampart_champion_certificate_expired",
+               "1: the certificate by which the champion was promoted has expired; it decides on.")
+        .set(expired ? 1 : 0);
+    return champion_monitor::CertificateEnd{until, expired};
+}
+
+Result<retraining::ExportedLog> Loop::export_log(const ExportRequest& request) {
+    const std::lock_guard lock(mutex_);
+    if (!trainer_)
+        return base::make_error(
+            Reason::kTrainsElsewhere,
+            "another node of the group trains, and keeps the record of exports");
+    if (request.vault && !deps_.settings.audit.enabled) {
+        return base::make_error(Reason::kAuditRequired,
+                                "the configuration has no audit.enabled = true: outcomes of the "
+                                "vault are for those who audit the gate");
+    }
+    RAMPART_RETURN_IF_ERROR(deps_.clock.check());
+    RAMPART_RETURN_IF_ERROR(read_log(true));
+    const TimePoint now = deps_.clock.now();
+    const TimePoint at = request.at.value_or(deps_.stores.joiner().clock().value_or(now));
+    RAMPART_TRY(auto log, trainer_->log_of({request.candidate, request.reference, at}));
+    // from here on the records count as read, whether or not they are
+    if (request.vault) {
+        RAMPART_RETURN_IF_ERROR(registry::record_vault_export(
+            deps_.stores.registry(), {at, now, request.actor, request.reason}));
+    }
+    return log;
+}
+
 Result<std::string> Loop::monitor_report() {
     const auto& settings = deps_.settings.monitor;
+    RAMPART_TRY(const auto end, certificate_end());
     if (!monitor_) {
         return champion_monitor::to_json(
-            settings, std::nullopt, std::string("another node of the group trains and watches"));
+            settings, std::nullopt, end,
+            std::string("another node of the group trains and watches"));
     }
     if (!settings.enabled) {
-        return champion_monitor::to_json(settings, std::nullopt,
+        return champion_monitor::to_json(settings, std::nullopt, end,
                                          std::string("monitor.enabled is false"));
     }
     auto look = monitor_->last_look();
     if (const auto clock = deps_.stores.joiner().clock(); !look && clock) {
         RAMPART_TRY(look, monitor_->observe(*clock));
     }
-    return champion_monitor::to_json(settings, look);
+    return champion_monitor::to_json(settings, look, end);
 }
 
 Status Loop::rollback(std::string_view actor, std::string_view reason) {

@@ -10,6 +10,7 @@
 
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/champion_monitor/champion_monitor.hpp"
+#include "rampart/champion_monitor/monitor_report.hpp"
 #include "rampart/data_retention/erasure.hpp"
 #include "rampart/protected_attributes/attribute_feed.hpp"
 #include "rampart/retraining/training_loop.hpp"
@@ -22,6 +23,14 @@
 #include "services/rampartd/stores.hpp"
 
 namespace rampart::rampartd {
+
+/// A log to export, and for the audit log who asks and why.
+struct ExportRequest {
+    std::string candidate, reference;     // ids of registered models; both empty: no pair
+    std::optional<base::TimePoint> at{};  // as known then; nullopt: as known now
+    bool vault = false;                   // with the vault's outcomes
+    std::string actor, reason;            // reason: of an export of the vault
+};
 
 /// What a node does with its log as time goes on: reads, joins, matures, trains, tests, watches and
 /// erases; one of these at a time. Thread safe.
@@ -41,11 +50,13 @@ class Loop {
     };
     static base::Result<std::unique_ptr<Loop>> open(Deps deps);
 
-    /// As Node::advance, Node::certify, Node::monitor_report, Node::rollback, Node::erase,
-    /// Node::person_behind, Node::state_hash.
+    /// As Node::advance, Node::certify, Node::export_log, Node::monitor_report, Node::rollback,
+    /// Node::erase, Node::person_behind, Node::state_hash.
     base::Status advance(base::TimePoint now);
     base::Result<retraining::RunRecord> certify(const domain::PolicyId& candidate,
-                                                base::TimePoint t, const std::string& new_epoch);
+                                                base::TimePoint t, const std::string& new_epoch,
+                                                const std::string& proposed_by);
+    base::Result<retraining::ExportedLog> export_log(const ExportRequest& request);
     base::Result<std::string> monitor_report();
     base::Status rollback(std::string_view actor, std::string_view reason);
     base::Result<data_retention::ErasureReport> erase(const domain::PersonId& person,
@@ -72,6 +83,7 @@ class Loop {
     base::Status read_log(bool may_train);
     base::Status train_and_watch(base::TimePoint now);
     base::Status look(base::TimePoint t);
+    base::Result<champion_monitor::CertificateEnd> certificate_end();
 
     const Deps deps_;
     base::ThreadPool pool_;

@@ -62,11 +62,21 @@ class Node {
 
     /// Takes a registered model to the gate as of `t`, after reading the log to its end; promotes
     /// if CERTIFIED. A non-empty `new_epoch` opens a new budget epoch with the run, and says why.
+    /// `proposed_by`: as TrainingLoop::certify has it.
     /// Errors: check_may_propose()'s among them.
     base::Result<retraining::RunRecord> certify(const domain::PolicyId& candidate,
-                                                base::TimePoint t, const std::string& new_epoch) {
+                                                base::TimePoint t, const std::string& new_epoch,
+                                                const std::string& proposed_by = "") {
         RAMPART_RETURN_IF_ERROR(check_may_propose());
-        return loop_->certify(candidate, t, new_epoch);
+        return loop_->certify(candidate, t, new_epoch, proposed_by);
+    }
+
+    /// Returns what the gate reads of a pair, after reading the log to its end. An export of the
+    /// vault is in the audit log when this returns, and its records count as read: no later run is
+    /// tested on them. Errors: permission_denied "audit_required" for the vault without
+    /// audit.enabled; retraining::TrainingLoop::log_of's, registry::record_vault_export's.
+    base::Result<retraining::ExportedLog> export_log(const ExportRequest& request) {
+        return loop_->export_log(request);
     }
 
     /// What GET /v1/monitor answers, a JSON document: the last look, or, before the first since the

@@ -87,13 +87,15 @@ bool constraint(std::string_view text) {
         !program->statements.empty() && program->statements.size() <= constraints::kMaxStatements,
         "{}", program->statements.size());
     std::vector<constraints::Known> known;
+    const std::vector<double> thresholds(program->leaves.size(), -50);
     for (const auto& leaf : program->leaves) {
         known.push_back(constraints::range_of(leaf, program->impact_range));
         membership(leaf.condition);
     }
     for (const auto& statement : program->statements) {
         FUZZ_LAW(!statement.needs.empty(), "a statement that needs no data");
-        const auto interval = constraints::propagate(statement.formula, known);
+        const auto interval =
+            constraints::propagate(statement.formula, known, {program->impact_range, thresholds});
         FUZZ_LAW(!interval || interval->lo <= interval->hi, "an interval without numbers");
     }
     return true;

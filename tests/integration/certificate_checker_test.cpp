@@ -234,6 +234,7 @@ TEST_P(ForgedFigures, AreSeenThoughTheyAreSignedAndRegisteredAgain) {
         }
     };
     forge("\"delta\":", "\"loggers\"", true);
+    forge("\"logger_periods\":", "\"left_out\"", true);
     forge("\"groups\":", "\"selection_digest\"", true);
     forge("\"vault_digest\":", "\"ledger\":", true);
     forge("\"results\":", "\"recipe\"", false);

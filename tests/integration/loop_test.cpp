@@ -208,7 +208,8 @@ TEST_F(Loop, VerifyLeavesAPageForPeopleIfTheCertificateIsValid) {
     ASSERT_EQ(ran.exit_code, 0) << ran.output;
     const std::string html = read(page);
     for (const char* part :
-         {"CERTIFIED", "With confidence 1 - ", "<svg", "assumed", "Merkle root"}) {
+         {"CERTIFIED", "With confidence 90 % ", "<svg", "Intervals that hold together",
+          "Approval rates and adverse impact", "assumed", "Merkle root"}) {
         EXPECT_NE(html.find(part), std::string::npos) << part;
     }
     EXPECT_EQ(html.find("<script"), std::string::npos);
@@ -316,6 +317,9 @@ TEST_F(Loop, RollingBackGoesOneChampionBackAndIsLogged) {
         fmt::format("{} models --store {} --json", kRampart, (copy / "store").string()));
     const auto history = json::parse(models.output).at("promotions").as_array();
     EXPECT_EQ(history.back().at("reason").as_string(), "a test");
+    for (const auto& promotion : history) {
+        EXPECT_EQ(promotion.at("valid_until").is_null(), promotion.at("certificate").is_null());
+    }
 
     const auto asked_at = [&](std::string_view time) {
         return run_program(fmt::format("{} models --store {} --at {} --json", kRampart,

@@ -138,7 +138,8 @@ class Monitor : public testing::Test {
         const auto id =
             registry.register_model(model::encode_model_file(policy), node.now(), "a test").value();
         const auto gate =
-            registry::testing::run_gate(id.value(), first.value(), node.keys().signing);
+            registry::testing::run_gate(id.value(), first.value(), node.keys().signing, {}, 0.75,
+                                        0.25, 8, node.now() - registry::testing::at(4));
         EXPECT_EQ(gate.verdict, certification::Verdict::kCertified);
         for (size_t i = 0; i < gate.ledger.size(); ++i) {
             EXPECT_TRUE(registry.append_ledger_entries(i, std::vector<std::string>{gate.ledger[i]},
@@ -251,11 +252,35 @@ TEST_F(Monitor, WithoutAChangeOfRepaymentThereIsNoAlarm) {
         EXPECT_EQ(group.at("group").as_string(), "race=white");
         EXPECT_GT(group.at("persons").to_number<int>(), 100);
         EXPECT_GT(group.at("change").to_number<double>(), 0) << "to approve more does good here";
+        EXPECT_TRUE(report.at("champion_certificate_expired").as_bool());
     }
     const auto ran =
         run_program(fmt::format("{} monitor --config {}", kRampart, workspace.config.string()));
     EXPECT_EQ(ran.exit_code, 0) << ran.output;
     EXPECT_NE(ran.output.find("no alarm"), std::string::npos) << ran.output;
+    EXPECT_NE(ran.output.find("the champion's certificate expired at 20"), std::string::npos)
+        << ran.output;
+}
+
+TEST_F(Monitor, AChampionWhoseCertificateExpiresDecidesOnAndTheMetricSaysSo) {
+    const auto workspace = store_with_a_champion("a", kGood);
+    const auto node = open(workspace);
+    http::Router router("t");
+    node->add_routes(router);
+    const auto expired = [&](TimePoint now) {
+        advance(*node, now);
+        http::Request request;
+        request.method = "GET";
+        request.path = "/metrics";
+        const auto metrics = router.handle(request).body;
+        EXPECT_EQ(node->registry().champion()->policy, generous_);
+        EXPECT_EQ(node->decisions().policy()->id(), generous_);
+        return metrics.find("rampart_champion_certificate_expired 1\n") != std::string::npos;
+    };
+    const auto end = node->registry().champion_certified_until().value().value();
+    ASSERT_GT(end, node->now());
+    EXPECT_FALSE(expired(end - Duration::micros(1)));
+    EXPECT_TRUE(expired(end));
 }
 
 TEST_F(Monitor, OnlyPersonsOutsideTheVaultCount) {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,6 +56,7 @@ struct Drawn {
                                 .records_per_person = records_per_person},
                                random);
         if (random.bernoulli(0.5)) config.records_per_person = records_per_person;
+        config.valid_months = static_cast<unsigned>(seed % 3) * 7;
         config.min_units = 5;
         config.max_missing_rate = 0.3;
         config.calibration_level = 1e-6;
@@ -238,11 +241,30 @@ struct Issued {
     RunPlan plan;
 };
 
+/// Says what is in the evidence and what is not.
+inline void count_decisions(const ope::LoggedDecisions& vault, RunIdentity& identity) {
+    identity.software = "software of a test";
+    identity.proposed_by = "anna";
+    identity.left_out = {{"immature", "", 5}, {"immature", "women", 2}, {"repeat", "", 1}};
+    identity.decisions = vault.size() + 6;
+    std::set<uint32_t> in_a_group;
+    for (const auto& group : vault.groups)
+        in_a_group.insert(group.records.begin(), group.records.end());
+    identity.in_no_group = vault.size() - in_a_group.size();
+    for (const auto& logger : vault.logger_ids) {
+        const auto index = identity.loggers.size();
+        identity.loggers.push_back(
+            {logger, identity.period_from, identity.period_to,
+             static_cast<size_t>(std::count(vault.logger.begin(), vault.logger.end(), index))});
+    }
+}
+
 /// Makes a look, and its closing in the ledger; nullptr: the first. A look that is not allowed is a
 /// refusal without a certificate.
 inline std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback& vault,
                                   DeltaLedger& ledger, const EarlierLook* earlier) {
     auto identity = drawn.identity();
+    count_decisions(vault.decisions, identity);
     if (earlier != nullptr) {
         identity.vault_rule += fmt::format(", look {}", earlier->plan.look + 1);
         identity.period_to = identity.period_to + base::Duration::days(30);
@@ -261,13 +283,13 @@ inline std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback&
                       {}};
     }
     const auto request = checked->prepared->request();
-    EXPECT_TRUE(ledger.append(*ledger.next_registration(request, kRegistered)));
+    EXPECT_TRUE(ledger.append(*ledger.next_registration(request, kRegistered, kRead)));
     const auto ticket = *ledger.ticket(request);
     const auto result = *run(*checked->prepared, ticket, vault.impact, vault.label);
-    Issued out{
-        result.verdict,
-        *seal(*checked->prepared, {ticket, result, kRead, kRead, key()}, vault.impact, vault.label),
-        checked->prepared->plan()};
+    Issued out{result.verdict,
+               *seal(*checked->prepared, {ticket, result, kRead, kRead, key(), kRead}, vault.impact,
+                     vault.label),
+               checked->prepared->plan()};
     EXPECT_TRUE(ledger.append(*ledger.next_closing(
         result.verdict, base::sha256(out.sealed.certificate).hex(), "", kRead)));
     return out;

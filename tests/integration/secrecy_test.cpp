@@ -454,6 +454,8 @@ const std::vector<Command> kAtRest{
     {"verify", "FOLDER/own.cert --json", 0},
     {"verify", "FOLDER/own.cert --html FOLDER/page.html", 2},
     {"figures", "e1r1 --config CONFIG --out FOLDER --reason curious", 2},
+    {"export-log", "--config CONFIG --side vault --out FOLDER/log.csv --reason curious", 2},
+    {"export-log", "--config CONFIG --side development --out FOLDER/log.csv", 0},
     {"monitor", "--config CONFIG --json", 0},
     {"store check", "--config CONFIG --json", 0},
     {"backup create", "--store STORE --to FOLDER/backups --json", 0},

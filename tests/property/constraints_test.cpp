@@ -58,6 +58,20 @@ Expression leaf(base::Random& random) {
     return mean(quantity, random.bernoulli(0.5) ? Condition{} : in_group("women"), policy);
 }
 
+Expression tail(base::Random& random) {
+    const auto policy = static_cast<Policy>(random.below(3));
+    const auto relation =
+        static_cast<Relation>(static_cast<uint64_t>(Relation::kLess) + random.below(4));
+    switch (random.below(3)) {
+        case 0:
+            return cvar(random.uniform(0.001, 0.999), condition(random, 1), policy);
+        case 1:
+            return quantile(random.uniform(0.001, 0.999), {}, policy);
+        default:
+            return impact_share(relation, random.normal() * 100, condition(random, 1), policy);
+    }
+}
+
 Expression expression(base::Random& random, int depth) {
     if (depth == 0 || random.bernoulli(0.15)) {
         if (random.bernoulli(0.6)) return leaf(random);
@@ -93,7 +107,7 @@ Constraint constraint(base::Random& random, int depth) {
 RC_GTEST_PROP(Constraints, EveryTreeReadsBackFromItsText, (uint64_t seed)) {
     base::Random random(seed);
     Constraint tree = constraint(random, 3);
-    tree.right = tree.right + mean(Quantity::kLoss, condition(random, 3));
+    tree.right = tree.right + mean(Quantity::kLoss, condition(random, 3)) * tail(random);
     const std::string written = text(tree);
     const auto again = parse(written);
     RC_ASSERT(again.has_value());
@@ -206,6 +220,75 @@ RC_GTEST_PROP(Constraints, TheIntervalHoldsTheTruthWhereverItIsInTheLeavesInterv
         RC_ASSERT(interval->lo <= point->lo);
         RC_ASSERT(interval->hi >= point->hi);
     }
+}
+
+/// A few people with impacts, and what of them is true by sorting.
+struct FewPeople {
+    std::vector<double> impacts;
+
+    explicit FewPeople(base::Random& random) {
+        for (uint64_t i = 0; i < 1 + random.below(12); ++i)
+            impacts.push_back(std::floor(random.uniform(kImpact.lo, kImpact.hi) / 25) * 25);
+        std::sort(impacts.begin(), impacts.end());
+    }
+    double mean_of(const auto& value) const {
+        double sum = 0;
+        for (const double impact : impacts) sum += value(impact);
+        return sum / static_cast<double>(impacts.size());
+    }
+    double quantile_of(double alpha) const {
+        for (const double v : impacts) {
+            if (mean_of([&](double x) { return x <= v ? 1.0 : 0.0; }) >= alpha) return v;
+        }
+        return impacts.back();
+    }
+    /// Fills a share alpha from the lowest on.
+    double cvar_of(double alpha) const {
+        double left = alpha, sum = 0;
+        for (const double v : impacts) {
+            const double mass = std::min(left, 1 / static_cast<double>(impacts.size()));
+            sum += mass * v;
+            left -= mass;
+        }
+        return sum / alpha;
+    }
+    double truth_of(const Leaf& leaf, double c) const {
+        return mean_of([&](double x) {
+            if (leaf.value == Leaf::Value::kShortfall) return std::min(x - c, 0.0);
+            return (leaf.relation == Relation::kLess ? x < c : x <= c) ? 1.0 : 0.0;
+        });
+    }
+};
+
+RC_GTEST_PROP(Constraints, ATailLiesInItsIntervalForEveryThreshold, (uint64_t seed)) {
+    base::Random random(seed);
+    const FewPeople people(random);
+    const double alpha =
+        random.bernoulli(0.3) ? 0.25 * (1 + random.below(3)) : random.uniform(0.01, 0.99);
+    const bool is_cvar = random.bernoulli(0.5), above = random.bernoulli(0.5);
+    const Expression tail = is_cvar ? cvar(alpha) : quantile(alpha);
+    const auto program = compile(
+        above ? at_least(number(2) * tail, number(0)) : at_most(number(2) * tail, number(0)),
+        kImpact);
+    RC_ASSERT(program.has_value());
+    const double c = random.bernoulli(0.5) ? people.impacts[random.below(people.impacts.size())]
+                                           : random.uniform(kImpact.lo, kImpact.hi);
+    const std::vector<double> thresholds(program->leaves.size(), c);
+    std::vector<Known> leaves;
+    const double slack = random.bernoulli(0.3) ? 1e-12 : random.uniform(0, 0.3);
+    for (const Leaf& leaf : program->leaves) {
+        const double truth = people.truth_of(leaf, c);
+        leaves.push_back(
+            intersect(range_of(leaf, kImpact), Interval{truth - slack, truth + slack}));
+    }
+    const Known g = propagate(program->statements[0].formula, leaves, {kImpact, thresholds});
+    RC_ASSERT(g.has_value());
+    const double truth = is_cvar ? people.cvar_of(alpha) : people.quantile_of(alpha);
+    RC_ASSERT(g->lo <= (above ? 2 : -2) * truth + 1e-9);
+    RC_ASSERT(g->hi >= (above ? 2 : -2) * truth - 1e-9);
+    // the quantile itself as threshold, and no doubt about the means, leave no doubt about a cvar
+    if (is_cvar && slack == 1e-12 && c == people.quantile_of(alpha) && above)
+        RC_ASSERT(std::abs(g->lo - 2 * truth) < 1e-6);
 }
 
 RC_GTEST_PROP(Constraints, EndsThatWereNotAskedForDoNotMoveTheLowerEnd, (uint64_t seed)) {

@@ -32,6 +32,7 @@ void add_gate(Frame& frame) {
     add_gate_log(frame);
     add_verify(frame);
     add_figures(frame);
+    add_export_log(frame);
     add_models(frame);
     add_promote(frame);
     add_rollback(frame);

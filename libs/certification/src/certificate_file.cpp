@@ -26,7 +26,7 @@ LedgerReference reference_to(const RunTicket& ticket, const LedgerEntry& entry) 
 Result<SealedCertificate> sign_and_check(Certificate certificate, std::string evidence,
                                          const base::SigningKey& key) {
     certificate.claim = claim_of(certificate);
-    certificate.recipe = certificate.ledger ? recipe_of(certificate.plan) : "";
+    certificate.recipe = recipe_of(certificate);
     certificate.assumptions = assumptions_of(certificate);
     CertificatePayload payload;
     payload.certificate = std::move(certificate);
@@ -52,10 +52,13 @@ Result<SealedCertificate> seal(const PreparedRun& run, const SealInputs& in,
     certificate.results = in.result.groups;
     certificate.constraint_results = in.result.constraints;
     certificate.tipping_gamma = in.result.tipping_gamma;
+    RAMPART_TRY(certificate.figures, validation_figures(run.plan(), feedback, in.result.verdict));
     certificate.evidence_records = evidence.tree.leaves();
     certificate.evidence_root = evidence.tree.root();
     certificate.vault_read_at = in.vault_read_at;
     certificate.issued_at = in.issued_at;
+    certificate.valid_until = end_of(certificate);
+    certificate.issued_wall_clock = in.issued_wall_clock;
     return sign_and_check(std::move(certificate), std::move(evidence.bytes), in.key);
 }
 

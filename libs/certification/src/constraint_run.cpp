@@ -155,6 +155,7 @@ ConstraintResult result_of(const ConstraintPlan& plan, const constraints::Constr
             s.ends.push_back({finite(end.estimate), finite(end.bound)});
         }
         s.lower = finite(statement.lower);
+        if (statement.log_wealth) s.log_wealth = finite(*statement.log_wealth);
         s.passed = statement.passed;
     }
     return out;

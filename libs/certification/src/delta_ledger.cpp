@@ -316,8 +316,9 @@ uint32_t DeltaLedger::runs_left() const {
     return epoch_ && used < epoch_->runs ? epoch_->runs - used : 0;
 }
 
-Result<std::string> DeltaLedger::next_registration(const RunRequest& request,
-                                                   base::TimePoint at) const {
+Result<std::string> DeltaLedger::next_registration(
+    const RunRequest& request, base::TimePoint at,
+    std::optional<base::TimePoint> wall_clock) const {
     Registration body{.epoch = epoch(),
                       .spent_before = spent_,
                       .candidate_id = request.candidate_id,
@@ -326,7 +327,8 @@ Result<std::string> DeltaLedger::next_registration(const RunRequest& request,
                       .vault_rule = request.vault_rule,
                       .at = at,
                       .look = request.look,
-                      .frozen = request.frozen};
+                      .frozen = request.frozen,
+                      .wall_clock = wall_clock};
     if (const Registration* last = closed_run(request.candidate_id, request.reference_id);
         request.look > 0 && last != nullptr) {
         body.run = last->run;

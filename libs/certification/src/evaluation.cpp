@@ -45,9 +45,11 @@ class GroupEvaluation {
                                       plan_->hi};
         GroupResult out{.name = plan_->name, .bound = {}, .passed = false};
         out.bound = ope::bound_value(sample_, design, run_->delta, run_->config.margin);
-        out.passed = out.bound.sample.n >= 2 && sample_.varied() &&
-                     std::isfinite(out.bound.sample.variance) && clears(out.bound) &&
-                     enough_outcomes(run_->config, *plan_);
+        out.passed =
+            out.bound.sample.n >= 2 && sample_.varied() &&
+            std::isfinite(out.bound.sample.variance) &&
+            clears(*run_, out.bound.sample, out.bound.log_wealth, {plan_->lo, plan_->hi}) &&
+            enough_outcomes(run_->config, *plan_);
         return out;
     }
 
@@ -57,21 +59,6 @@ class GroupEvaluation {
     void close_unit() {
         if (unit_) sample_.add(value_);
         value_ = 0;
-    }
-
-    bool clears(const ope::ValueBound& bound) const {
-        const stats::Range range{plan_->lo, plan_->hi};
-        switch (run_->config.bound) {
-            case stats::BoundMethod::kBetting:
-                return bound.log_wealth >= -std::log(run_->delta);
-            case stats::BoundMethod::kStudentT:
-                return stats::t_lower_bound(bound.sample, run_->delta) > 0;
-            case stats::BoundMethod::kHoeffding:
-                return stats::hoeffding_lower_bound(bound.sample, range, run_->delta) > 0;
-            case stats::BoundMethod::kMaurerPontil:
-                return stats::maurer_pontil_lower_bound(bound.sample, range, run_->delta) > 0;
-        }
-        RAMPART_CHECK(false, "bound {}", static_cast<int>(run_->config.bound));
     }
 
     const RunPlan* run_;
@@ -111,9 +98,25 @@ Status check_label(const VaultRecord& r) {
                       r.has_label, r.has_label ? "0 or 1" : "NaN (missing)");
 }
 
-/// Reads the vault once. `gamma`: in place of the plan's, for the tipping point.
-Result<SealedResult> read_once(const RunPlan& plan, const VaultSource& feedback,
-                               std::optional<double> gamma = {}) {
+}  // namespace
+
+bool clears(const RunPlan& plan, const stats::Moments& sample, double log_wealth,
+            stats::Range range) {
+    switch (plan.config.bound) {
+        case stats::BoundMethod::kBetting:
+            return log_wealth >= -std::log(plan.delta);
+        case stats::BoundMethod::kStudentT:
+            return stats::t_lower_bound(sample, plan.delta) > 0;
+        case stats::BoundMethod::kHoeffding:
+            return stats::hoeffding_lower_bound(sample, range, plan.delta) > 0;
+        case stats::BoundMethod::kMaurerPontil:
+            return stats::maurer_pontil_lower_bound(sample, range, plan.delta) > 0;
+    }
+    RAMPART_CHECK(false, "bound {}", static_cast<int>(plan.config.bound));
+}
+
+Result<SealedResult> evaluate_groups(const RunPlan& plan, const VaultSource& feedback,
+                                     std::optional<double> gamma) {
     std::vector<GroupEvaluation> groups;
     for (const GroupPlan& group : plan.groups) {
         groups.emplace_back(plan, group);
@@ -142,11 +145,13 @@ Result<SealedResult> read_once(const RunPlan& plan, const VaultSource& feedback,
     return result;
 }
 
+namespace {
+
 /// Returns the largest Gamma with which all groups pass, by bisection: wealth falls as Gamma grows.
 Result<double> tipping_gamma(const RunPlan& plan, const VaultSource& feedback) {
     const double whole = plan.config.impact_hi - plan.config.impact_lo;
     const auto passes = [&](double gamma) {
-        return read_once(plan, feedback, gamma).map([](const SealedResult& r) {
+        return evaluate_groups(plan, feedback, gamma).map([](const SealedResult& r) {
             return r.verdict == Verdict::kCertified;
         });
     };
@@ -175,7 +180,7 @@ Result<SealedResult> evaluate(const RunPlan& plan, const VaultSource& feedback) 
             "the vault's records are no longer those that the run was registered for: abandon the "
             "run and register another");
     }
-    RAMPART_TRY(SealedResult result, read_once(plan, feedback));
+    RAMPART_TRY(SealedResult result, evaluate_groups(plan, feedback));
     const bool missing = std::any_of(plan.groups.begin(), plan.groups.end(),
                                      [](const GroupPlan& g) { return g.missing > 0; });
     if (plan.config.missing_gamma && missing) {
@@ -273,13 +278,15 @@ std::string plan_name(const std::string& group, Against against) {
 base::Digest frozen_digest(const RunPlan& plan) {
     RunPlan frozen;
     frozen.config = plan.config;
+    frozen.config.valid_months = 0;
     frozen.identity = plan.identity;
     frozen.identity.vault_rule.clear();
     frozen.identity.period_from = frozen.identity.period_to = base::TimePoint();
     frozen.identity.drift_auc.reset();
-    frozen.identity.read_before = 0;
-    frozen.identity.repeats = frozen.identity.later_records = frozen.identity.stopped = 0;
-    frozen.identity.without_exploration = 0;
+    forget_counts(frozen.identity);
+    frozen.identity.proposed_by.clear();
+    frozen.identity.software.clear();
+    frozen.identity.recipe.clear();
     frozen.delta = plan.delta;
     frozen.selection_digest = plan.selection_digest;
     for (const GroupPlan& group : plan.groups) {

@@ -32,6 +32,7 @@ struct Line {
     std::vector<uint32_t> conditions;            // 2 bits each: VaultRecord's
     double p_refer = 0, candidate_refer = 0, reference_refer = 0, anchor_refer = 0;
     uint32_t referral = 0;  // ope::Referral
+    bool second_half = false;
 };
 
 template <class A>
@@ -56,6 +57,7 @@ void members(A& a, Line& l) {
     a.unless_default("s_refer", l.reference_refer);
     a.unless_default("anchor_refer", l.anchor_refer);
     a.unless_default("referral", l.referral);
+    a.unless_default("second_half", l.second_half);
 }
 
 std::string hex(const Pseudonym& p) {
@@ -89,7 +91,8 @@ Line line_of(const VaultRecord& r, const EvidenceForm& form) {
               .candidate_refer = r.candidate_refer,
               .reference_refer = r.reference_refer,
               .anchor_refer = r.anchor_refer,
-              .referral = static_cast<uint32_t>(r.referral)};
+              .referral = static_cast<uint32_t>(r.referral),
+              .second_half = r.second_half};
     if (r.has_impact) line.impact = r.impact;
     if (form.anchored) line.anchor = r.anchor;
     if (r.control_variates) {
@@ -173,6 +176,7 @@ Result<VaultRecord> record_of(const Line& line, const VaultNames& names, const E
     r.approved = line.approved;
     r.has_impact = line.impact.has_value();
     r.overridden = line.overridden;
+    r.second_half = line.second_half;
     if (line.impact) r.impact = *line.impact;
     RAMPART_RETURN_IF_ERROR(referral_of(line, form, number, r));
     RAMPART_RETURN_IF_ERROR(conditions_of(line, form, number, r));

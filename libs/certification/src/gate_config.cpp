@@ -112,6 +112,8 @@ base::Status validate(const GateConfig& c) {
                                     c.records_per_person, "be 1000 or less"));
     RAMPART_RETURN_IF_ERROR(require(!c.referrals || c.records_per_person > 0, "referrals",
                                     c.referrals, "be false without records_per_person"));
+    RAMPART_RETURN_IF_ERROR(require(c.valid_months <= kMaxValidMonths, "valid_months",
+                                    c.valid_months, "be 60 or less"));
     RAMPART_RETURN_IF_ERROR(require(c.min_units >= 2, "min_units", c.min_units, "be 2 or more"));
     RAMPART_RETURN_IF_ERROR(
         require(c.min_outcomes >= 2, "min_outcomes", c.min_outcomes, "be 2 or more"));

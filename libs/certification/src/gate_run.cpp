@@ -8,6 +8,7 @@
 #include "evaluation.hpp"
 #include "measure.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/utf8.hpp"
 #include "rampart/certification/reasons.hpp"
 #include "run_access.hpp"
 #include "selection_plan.hpp"
@@ -227,6 +228,12 @@ base::Status check_operator_input(const PrecheckInputs& in) {
         return base::make_error(Reason::kBadIdentity,
                                 "candidate '{}', reference '{}': both must be named",
                                 identity.candidate_id, identity.reference_id);
+    }
+    if (!base::is_utf8(identity.proposed_by) ||
+        identity.proposed_by.size() > base::limits::kMaxNameBytes) {
+        return base::make_error(Reason::kBadIdentity,
+                                "the name of who proposes has {} bytes: give up to {}, in UTF-8",
+                                identity.proposed_by.size(), base::limits::kMaxNameBytes);
     }
     if (in.pseudonym_key.size() < 16) {
         return base::make_error(Reason::kShortKey,

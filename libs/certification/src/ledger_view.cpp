@@ -87,12 +87,16 @@ std::optional<std::string_view> LedgerView::certificate_named(std::string_view n
     return std::nullopt;
 }
 
+const LedgerView::Run* LedgerView::closed_with(std::string_view certificate) const {
+    const auto found = std::find_if(runs_.begin(), runs_.end(), [&](const Run& run) {
+        return run.closing && !certificate.empty() && run.closing->certificate == certificate;
+    });
+    return found == runs_.end() ? nullptr : &*found;
+}
+
 std::optional<std::string> LedgerView::name_of(std::string_view certificate) const {
-    for (const Run& run : runs_) {
-        if (run.closing && !certificate.empty() && run.closing->certificate == certificate)
-            return certificate_name(run.registration);
-    }
-    return std::nullopt;
+    const Run* run = closed_with(certificate);
+    return run ? std::optional(certificate_name(run->registration)) : std::nullopt;
 }
 
 }  // namespace rampart::certification

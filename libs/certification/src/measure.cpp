@@ -123,9 +123,10 @@ void append_record(std::string& out, const VaultRecord& r, bool constrained) {
     base::append_f64(out, r.reference + 0.0);
     base::append_f64(out, r.anchor + 0.0);
     base::append_u64(out, r.groups);
-    base::append_u8(out, static_cast<uint8_t>((r.refers() ? 16 : 0) | (r.control_variates ? 8 : 0) |
-                                              (r.overridden ? 4 : 0) | (r.approved ? 2 : 0) |
-                                              (r.has_impact ? 1 : 0)));
+    base::append_u8(out,
+                    static_cast<uint8_t>((r.second_half ? 32 : 0) | (r.refers() ? 16 : 0) |
+                                         (r.control_variates ? 8 : 0) | (r.overridden ? 4 : 0) |
+                                         (r.approved ? 2 : 0) | (r.has_impact ? 1 : 0)));
     if (r.control_variates) {
         base::append_f64(out, r.control_variates->approve + 0.0);
         base::append_f64(out, r.control_variates->decline + 0.0);

@@ -74,6 +74,7 @@ void members(A& a, Registration& r) {
     a("at", r.at);
     a.unless_default("look", r.look);
     a("frozen", r.frozen);
+    a.unless_default("wall_clock", r.wall_clock);
 }
 
 template <class A>
@@ -122,6 +123,22 @@ void members(A& a, GateConfig& c) {
     a.unless_default("labels_of", c.labels_of);
     a.unless_default("records_per_person", c.records_per_person);
     a.unless_default("referrals", c.referrals);
+    a.unless_default("valid_months", c.valid_months);
+}
+
+template <class A>
+void members(A& a, LeftOut& l) {
+    a("reason", l.reason);
+    a("group", l.group);
+    a("records", l.records);
+}
+
+template <class A>
+void members(A& a, LoggerPeriod& l) {
+    a("id", l.id);
+    a("first", l.first);
+    a("last", l.last);
+    a("records", l.records);
 }
 
 template <class A>
@@ -142,6 +159,13 @@ void members(A& a, RunIdentity& i) {
     a.unless_default("without_exploration", i.without_exploration);
     a.unless_default("stopped", i.stopped);
     a.unless_default("acknowledged_alarm", i.acknowledged_alarm);
+    a.unless_default("proposed_by", i.proposed_by);
+    a.unless_default("software", i.software);
+    a.unless_default("training_recipe", i.recipe);
+    a.unless_default("logger_periods", i.loggers);
+    a.unless_default("decisions", i.decisions);
+    a.unless_default("in_no_group", i.in_no_group);
+    a.unless_default("left_out", i.left_out);
 }
 
 template <class A>
@@ -189,6 +213,7 @@ namespace rampart::constraints {
 
 template <class A>
 void members(A& a, LeafPlan& l) {
+    a.unless_default("threshold", l.threshold);
     a("q_approve", l.q_approve);
     a("q_decline", l.q_decline);
     a.unless_default("q_refer", l.q_refer);
@@ -196,6 +221,8 @@ void members(A& a, LeafPlan& l) {
     a("selection_share", l.selection_share);
     a("selection_mean", l.selection_mean);
     a("selection_variance", l.selection_variance);
+    a.unless_default("person_weight", l.person_weight);
+    a.unless_default("person_units", l.person_units);
     a.unless_default("selection_known", l.selection_known);
     a("records", l.records);
     a("units", l.units);
@@ -207,6 +234,17 @@ void members(A& a, LeafPlan& l) {
     a("lo", l.lo);
     a("hi", l.hi);
     a("max_weight", l.max_weight);
+}
+
+template <class A>
+void members(A& a, Difference& d) {
+    a("statement", d.statement);
+    a("above", d.first);
+    a("below", d.second);
+    a("a", d.a);
+    a("b", d.b);
+    a("e", d.e);
+    a("persons", d.persons);
 }
 
 template <class A>
@@ -230,6 +268,7 @@ void members(A& a, ConstraintPlan& c) {
     a("means", c.means);
     a("mean_plans", c.tests.leaves);
     a("statements", c.tests.statements);
+    a.unless_default("differences", c.tests.differences);
 }
 
 template <class A>
@@ -242,6 +281,7 @@ template <class A>
 void members(A& a, ConstraintResult::Statement& s) {
     a("ends", s.ends);
     a("lower", s.lower);
+    a.unless_default("log_wealth", s.log_wealth);
     a("passed", s.passed);
 }
 
@@ -304,6 +344,63 @@ void members(A& a, LedgerReference& l) {
     a.unless_default("looks_before", l.looks_before);
 }
 
+template <class A>
+void members(A& a, EffectInterval& e) {
+    a("name", e.name);
+    a("lower", e.lower);
+    a("upper", e.upper);
+    a("smallest_seen", e.smallest_seen);
+}
+
+template <class A>
+void members(A& a, ApprovalRate& r) {
+    a("rate", r.rate);
+    a("lower", r.lower);
+    a("upper", r.upper);
+    a.unless_default("highest", r.highest);
+    a.unless_default("ratio", r.ratio);
+    a.unless_default("ratio_lower", r.ratio_lower);
+    a.unless_default("ratio_upper", r.ratio_upper);
+}
+
+template <class A>
+void members(A& a, GroupApproval& g) {
+    a("name", g.name);
+    a("candidate", g.candidate);
+    a("reference", g.reference);
+}
+
+template <class A>
+void members(A& a, Sensitivity& s) {
+    a.unless_default("declined_from", s.declined_from);
+    a.unless_default("declined_to", s.declined_to);
+    a.unless_default("odds_factor", s.odds_factor);
+    a.unless_default("tipping_gamma", s.tipping_gamma);
+}
+
+template <class A>
+void members(A& a, PartEffect& p) {
+    a("part", p.part);
+    a("group", p.group);
+    a("records", p.records);
+    a("persons", p.persons);
+    a.unless_default("estimate", p.estimate);
+    a.unless_default("lower", p.lower);
+    a.unless_default("upper", p.upper);
+}
+
+template <class A>
+void members(A& a, ValidationFigures& f) {
+    a("effect_delta", f.effect_delta);
+    a("effects", f.effects);
+    a("rate_delta", f.rate_delta);
+    a("approvals", f.approvals);
+    a.unless_default("sensitivity", f.sensitivity);
+    a.unless_default("parts", f.parts);
+    a.unless_default("ungrouped_records", f.ungrouped_records);
+    a.unless_default("ungrouped_persons", f.ungrouped_persons);
+}
+
 inline constexpr std::string_view kCertificateFormat = "rampart-certificate-2";
 
 /// The payload: a certificate with its format's name in front.
@@ -325,12 +422,15 @@ void members(A& a, CertificatePayload& p) {
     a("results", c.results);
     a.unless_default("constraint_results", c.constraint_results);
     a.unless_default("tipping_gamma", c.tipping_gamma);
+    a.unless_default("figures", c.figures);
     a("evidence_records", c.evidence_records);
     a("evidence_root", c.evidence_root);
     a("recipe", c.recipe);
     a("assumptions", c.assumptions);
     a("vault_read_at", c.vault_read_at);
     a("issued_at", c.issued_at);
+    a.unless_default("valid_until", c.valid_until);
+    a.unless_default("issued_wall_clock", c.issued_wall_clock);
 }
 
 }  // namespace rampart::certification

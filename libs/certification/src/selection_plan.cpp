@@ -185,22 +185,87 @@ base::Status plan_from_selection(const GateConfig& config, ControlVariateKind ki
         group.name);
 }
 
-double pass_probability(std::span<const double> values, const GroupPlan& group, double delta) {
-    const double lo = std::min(group.lo, *std::min_element(values.begin(), values.end()));
-    const auto n = static_cast<double>(group.units + group.erased),
-               n_c = static_cast<double>(values.size());
+namespace {
+
+/// Mean and variance of a log wealth.
+struct LogWealth {
+    double mean = 0, variance = 0;
+};
+
+/// Returns P(the best of the bets alone reaches ln(1/delta)), its log wealth taken as normal.
+/// `of_bet` gives its mean and variance; `lo`: the smallest value.
+template <class OfBet>
+double best_chance(const GroupPlan& group, double lo, double delta, const OfBet& of_bet) {
     double best = 0;
-    std::vector<double> logs(values.size());
     for (size_t k = 0; k < stats::kBetCount; ++k) {
-        const double bet = std::min(group.bets.bets[k], group.bets.cap / -lo);
-        for (size_t i = 0; i < values.size(); ++i) logs[i] = std::log1p(bet * values[i]);
-        const stats::Moments growth = stats::moments(logs);
-        const double spread = std::sqrt(growth.variance * n * (1 + n / n_c));
-        const double excess = n * growth.mean + std::log(group.bets.weights[k]) + std::log(delta);
+        const LogWealth wealth = of_bet(std::min(group.bets.bets[k], group.bets.cap / -lo));
+        const double spread = std::sqrt(wealth.variance);
+        const double excess = wealth.mean + std::log(group.bets.weights[k]) + std::log(delta);
         const double p = spread > 0 ? stats::normal_cdf(excess / spread) : 0;
         best = std::max(best, p);  // NaN loses
     }
     return best;
+}
+
+/// Returns the chance to pass by betting at a mean of the persons' values.
+double chance_at(const GroupPlan& group, double mean, double delta) {
+    const auto n = static_cast<double>(group.units), erased = static_cast<double>(group.erased);
+    const double deviation = std::sqrt(group.plan_variance);
+    const double lo = std::min(group.lo, mean - deviation);
+    return best_chance(group, lo, delta, [&](double bet) {
+        const double up = std::log1p(bet * (mean + deviation));
+        const double down = std::log1p(bet * (mean - deviation));
+        return LogWealth{n * (up + down) / 2 + erased * std::log1p(bet * group.lo),
+                         n * (up - down) * (up - down) / 4};
+    });
+}
+
+/// Returns the mean of persons' values that passes with probability `power` by a bound that is no
+/// bet: the width of the bound, and what the mean may fall short of itself.
+double mean_by_width(const RunPlan& run, const GroupPlan& group, double power) {
+    const auto n = static_cast<double>(group.units), erased = static_cast<double>(group.erased);
+    const stats::Moments sample{group.units + group.erased, 0, group.plan_variance};
+    const stats::Range range{group.lo, group.hi};
+    const double bound = run.config.bound == stats::BoundMethod::kStudentT
+                             ? stats::t_lower_bound(sample, run.delta)
+                         : run.config.bound == stats::BoundMethod::kHoeffding
+                             ? stats::hoeffding_lower_bound(sample, range, run.delta)
+                             : stats::maurer_pontil_lower_bound(sample, range, run.delta);
+    const double short_by =
+        stats::normal_quantile(power) * std::sqrt(group.plan_variance / (n + erased));
+    return ((n + erased) * (short_by - bound) - erased * group.lo) / n;
+}
+
+}  // namespace
+
+double pass_probability(std::span<const double> values, const GroupPlan& group, double delta) {
+    const double lo = std::min(group.lo, *std::min_element(values.begin(), values.end()));
+    const auto n = static_cast<double>(group.units + group.erased),
+               n_c = static_cast<double>(values.size());
+    std::vector<double> logs(values.size());
+    return best_chance(group, lo, delta, [&](double bet) {
+        for (size_t i = 0; i < values.size(); ++i) logs[i] = std::log1p(bet * values[i]);
+        const stats::Moments growth = stats::moments(logs);
+        return LogWealth{n * growth.mean, growth.variance * n * (1 + n / n_c)};
+    });
+}
+
+std::optional<double> smallest_seen(const RunPlan& run, const GroupPlan& group, double power) {
+    if (group.records == 0) return std::nullopt;  // all are erased
+    const double per_record = static_cast<double>(group.units) / static_cast<double>(group.records);
+    if (run.config.bound != stats::BoundMethod::kBetting) {
+        const double mean = mean_by_width(run, group, power);
+        if (!(mean <= group.hi)) return std::nullopt;  // false for NaN
+        return mean * per_record - run.config.margin;
+    }
+    const auto enough = [&](double mean) { return chance_at(group, mean, run.delta) >= power; };
+    double few = 0, seen = group.hi;
+    if (!enough(seen)) return std::nullopt;
+    for (int i = 0; i < 60; ++i) {
+        const double middle = (few + seen) / 2;
+        (enough(middle) ? seen : few) = middle;
+    }
+    return seen * per_record - run.config.margin;
 }
 
 base::Status check_split(const LoggedFeedback& selection, const VaultSource& vault,

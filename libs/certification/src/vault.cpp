@@ -24,6 +24,7 @@ VaultRecord record_of(const ope::LoggedDecisions& d, size_t i) {
     r.has_impact = d.has_impact[i] != 0;
     if (!d.has_label.empty()) r.has_label = d.has_label[i] != 0;
     if (!d.conditions.empty()) r.conditions = d.conditions[i];
+    if (!d.second_half.empty()) r.second_half = d.second_half[i] != 0;
     if (d.referred.empty()) return r;
     r.p_refer = d.p_refer[i];
     r.candidate_refer = d.candidate_refer[i];
@@ -45,6 +46,10 @@ Pseudonym pseudonym(std::string_view key, std::string_view kind, std::string_vie
     Pseudonym out;
     std::copy_n(digest.bytes.begin(), out.size(), out.begin());
     return out;
+}
+
+bool in_second_half(base::TimePoint decided, base::TimePoint from, base::TimePoint to) {
+    return (decided - from).micros() > (to - from).micros() / 2;
 }
 
 Result<MemoryVault> MemoryVault::from(const ope::LoggedDecisions& d, std::string_view key) {

@@ -6,8 +6,10 @@
 #include "constraint_run.hpp"
 #include "evaluation.hpp"
 #include "evidence.hpp"
+#include "figure_list.hpp"
 #include "measure.hpp"
 #include "members.hpp"
+#include "origin.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/certification/reasons.hpp"
 #include "wording.hpp"
@@ -61,7 +63,7 @@ Status check_parts(const Certificate& c) {
     }
     const bool bare = c.plan.groups.empty() && c.results.empty() && c.evidence_records == 0 &&
                       c.plan.constraint_plans.empty() && c.constraint_results.empty() &&
-                      c.plan.logger_ids.empty() && c.plan.logger_calibration.empty();
+                      !c.figures && c.plan.logger_ids.empty() && c.plan.logger_calibration.empty();
     return bare && !c.reason.empty() ? base::ok() : differs("a refusal's content");
 }
 
@@ -267,6 +269,7 @@ Status check_constraint_results(const Certificate& c, const SealedResult& again)
                              y.ends[i].bound.value_or(kNone));
             }
             compare.same("lower", x.lower.value_or(kNone), y.lower.value_or(kNone));
+            compare.same("log_wealth", x.log_wealth.value_or(kNone), y.log_wealth.value_or(kNone));
             compare.equal("statement passed", x.passed, y.passed);
         }
         RAMPART_RETURN_IF_ERROR(compare.status());
@@ -297,6 +300,15 @@ Status check_results(const Certificate& c, const SealedResult& again) {
     return c.verdict == again.verdict ? base::ok() : differs("the verdict");
 }
 
+Status check_figures(const Certificate& c, const VaultSource& vault) {
+    if (!c.figures) return base::ok();  // an older certificate
+    const auto again = validation_figures(c.plan, vault, c.verdict);
+    if (!again) return differs(again.error().message);
+    const std::string first =
+        FigureList::first_difference(FigureList::of(*c.figures), FigureList::of(*again));
+    return first.empty() ? base::ok() : differs(fmt::format("figures: {}", first));
+}
+
 }  // namespace
 
 /// Returns the names of groups in the evidence: the groups against the reference have theirs
@@ -311,12 +323,22 @@ VaultNames names_of(const RunPlan& plan) {
     return names;
 }
 
+std::optional<base::TimePoint> end_of(const Certificate& c) {
+    const auto months = static_cast<int>(c.plan.config.valid_months);
+    if (c.verdict != Verdict::kCertified || months == 0) return std::nullopt;
+    return base::add_months(c.issued_at, months);
+}
+
 Status check_story(const Certificate& c) {
     RAMPART_RETURN_IF_ERROR(check_parts(c));
+    if (c.valid_until != end_of(c)) return differs("valid_until");
+    const auto charged = c.ledger ? c.ledger->registration.wall_clock : std::nullopt;
+    if (charged.has_value() != c.issued_wall_clock.has_value() || charged > c.issued_wall_clock)
+        return differs("issued_wall_clock");
     if (auto status = validate(c.plan.config); !status) return differs(status.error().message);
     if (c.ledger) RAMPART_RETURN_IF_ERROR(check_ledger_reference(c));
     if (c.claim != claim_of(c)) return differs("the claim");
-    if (c.recipe != (c.ledger ? recipe_of(c.plan) : "")) return differs("the recipe");
+    if (c.recipe != recipe_of(c)) return differs("the recipe");
     const auto assumptions = assumptions_of(c);
     const auto same = [](const Assumption& a, const Assumption& b) {
         return a.text == b.text && a.tested == b.tested;
@@ -356,6 +378,7 @@ base::Result<std::vector<VaultRecord>> read_records(const Certificate& c, std::s
 Status check_evidence(const Certificate& c, std::string_view bytes) {
     if (!c.ledger) return check_root(c, bytes);
     RAMPART_TRY(auto evidence, read_records(c, bytes));
+    RAMPART_RETURN_IF_ERROR(check_origin(c.plan, evidence));
     const VaultNames names = names_of(c.plan);
     const MemoryVault vault(names, std::move(evidence));
     VaultMeasure measure(c.plan.config, names, c.plan.groups);
@@ -374,7 +397,9 @@ Status check_evidence(const Certificate& c, std::string_view bytes) {
     if (fault) return differs(fmt::format("the right to a test ({})", fault->reason));
     RAMPART_RETURN_IF_ERROR(check_constraint_plans(c.plan, vault));
     const auto again = evaluate(c.plan, vault);
-    return again ? check_results(c, *again) : differs(again.error().message);
+    if (!again) return differs(again.error().message);
+    RAMPART_RETURN_IF_ERROR(check_results(c, *again));
+    return check_figures(c, vault);
 }
 
 }  // namespace rampart::certification

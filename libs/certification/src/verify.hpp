@@ -12,6 +12,9 @@ namespace rampart::certification {
 /// in order, and the sentences are those that the figures give. Errors: data_loss.
 base::Status check_story(const Certificate& certificate);
 
+/// Returns when the certificate expires; nullopt: another verdict than CERTIFIED, or no end.
+std::optional<base::TimePoint> end_of(const Certificate& certificate);
+
 /// Returns the names of loggers and groups of the run's vault.
 VaultNames names_of(const RunPlan& plan);
 

@@ -2,29 +2,14 @@
 
 #include <algorithm>
 
+#include "constraint_recipe.hpp"
 #include "measure.hpp"
+#include "origin.hpp"
+#include "rampart/base/significant.hpp"
 #include "rampart/certification/constraint_set.hpp"
 
 namespace rampart::certification {
 namespace {
-
-std::string group_names(const RunPlan& plan) {
-    std::string names;
-    for (const GroupPlan& group : plan.groups) {
-        if (group.against == Against::kAnchor) continue;
-        if (!names.empty()) names += ", ";
-        names += group.name;
-    }
-    return names;
-}
-
-std::string better_than(const GateConfig& config) {
-    const std::string units = config.impact_units.empty() ? "units" : config.impact_units;
-    if (config.margin == 0) return "no lower than";
-    if (config.margin > 0)
-        return fmt::format("lower by less than {} {} than", config.margin, units);
-    return fmt::format("higher by more than {} {} than", -config.margin, units);
-}
 
 bool has_overrides(const RunPlan& plan) {
     return std::any_of(plan.groups.begin(), plan.groups.end(),
@@ -84,30 +69,6 @@ std::string general_terms(const GateConfig& config) {
     return out;
 }
 
-/// Returns whether the claim is about the population that the vault's persons were drawn from, too.
-bool of_population(const RunPlan& plan) {
-    return plan.config.records_per_person > 0 && plan.identity.read_before == 0;
-}
-
-/// Returns the error probability of the claim. A candidate that was made from answers has the
-/// epoch's: its own charge is that of one history among many. Older certificates name the charge.
-double confidence_of(const RunPlan& plan) {
-    return plan.config.records_per_person > 0 ? plan.config.delta_epoch : plan.delta;
-}
-
-/// Returns what is claimed besides the groups' tests.
-std::string constraints_of(const RunPlan& plan) {
-    const bool people = plan.config.records_per_person > 0 && !of_population(plan);
-    std::string out;
-    for (const ConstraintPlan& constraint : plan.constraint_plans) {
-        out += !out.empty() ? "; "
-               : people     ? ", and over these people, on average, the constraints hold: "
-                            : ", and over people like these, on average, the constraints hold: ";
-        out += fmt::format("{} ({})", constraint.name, constraint.expression);
-    }
-    return out;
-}
-
 bool any_mean(const RunPlan& plan, const auto& holds) {
     const auto set = ConstraintSet::compile(plan.config);
     if (!set) return false;
@@ -156,50 +117,14 @@ std::string range_recipe(const GateConfig& config, bool referrals) {
         std::string(referrals ? ", iR" : "") + (known ? " (i0 is declined_impact)" : " and i0"));
 }
 
-/// Returns what the ranges of v and w are.
-std::string constraint_ranges(const GateConfig& config) {
-    if (config.records_per_person == 0) {
-        return "lo, hi: range of v; max_weight: largest sum of w of a person, whatever is drawn. ";
-    }
+/// Returns what is counted for a missing impact, for a change that gains and one that loses.
+std::string missing_recipe(const GateConfig& config) {
+    if (!config.missing_gamma) return "impact_lo and impact_hi";
     return fmt::format(
-        "lo, hi, the range of v, and max_weight, the largest sum of w of a person, were fixed "
-        "before the vault was read. A record whose impact Z may be below lo (for an upper end "
-        "above hi) counts the least (largest) expectation that impacts in the declared range "
-        "allow; one with 1 / p above max_weight / {} counts as one that meets the condition with "
-        "v = lo (hi) and w = 1, whatever was drawn. Bets are planned for persons times "
-        "selection_known units. ",
-        config.records_per_person);
-}
-
-/// Returns how the constraints' figures are computed; empty: no constraints.
-std::string constraint_recipe(const RunPlan& plan) {
-    if (plan.constraint_plans.empty()) return "";
-    const bool granted = plan.config.labels_of == LabelsOf::kGranted;
-    return fmt::format(
-        " Constraints: left less right of >= (right less left of <=) is a formula over means. "
-        "Where "
-        "it is a smallest of several (min, or less abs), each is a statement, otherwise it is the "
-        "only one; a constraint passes iff all its statements do, a statement iff the lower end of "
-        "its formula's interval is >= 0. The interval follows from those of the means, which are "
-        "what is recorded at the ends that matter and the range of the quantity at the others; "
-        "each end has delta over the number of ends of its statement. conditions: bit 0 (1) says "
-        "that a record meets the condition with label 0 (1), one number a condition, in the order "
-        "of the means, each once, but none of everybody. A mean is N / D over persons, n = w v, d "
-        "= w summed over the records that meet "
-        "the condition{}; v of a decision is pi, of a loss pi (1 - label) + (1 - pi) label, of an "
-        "impact Z as above against 0 or, for a difference of policies, the other policy{}. A "
-        "record "
-        "whose label is missing counts as one that meets the condition with v = lo (for an upper "
-        "end hi). {}"
-        "For an upper end v, lo, hi are replaced by -v, -hi, -lo. The end is the largest theta, "
-        "found by bisection to 1e-7 (hi - lo) from lo on, for which the bound of the configured "
-        "kind shows that N - theta D, which is at least -max_weight (theta - lo), has a positive "
-        "mean; betting with bets at most bet_cap / (max_weight (theta - lo)), planned as above "
-        "with "
-        "selection_mean for theta and selection_variance.",
-        granted ? "; where the quantity or the condition involves the label, w = approved / p" : "",
-        granted ? "; with a condition on the label, pi impact + (1 - pi) declined_impact" : "",
-        constraint_ranges(plan.config));
+        "max(impact_lo, q - G) and min(impact_hi, q + G), q of the action drawn and G = {}; "
+        "tipping_gamma is the largest G, found by eight halvings of impact_hi - impact_lo, with "
+        "which all groups pass",
+        *config.missing_gamma);
 }
 
 /// Returns when a test of the logged probabilities fails; empty where the bound is fixed.
@@ -224,14 +149,6 @@ std::string calibration_recipe(const GateConfig& config) {
            "loggers + groups)). ";
 }
 
-std::string run_of(const LedgerReference& l) {
-    return fmt::format("run {} of {} in epoch {}, error budget {}{}", l.registration.run,
-                       l.epoch.runs, l.epoch.epoch, l.epoch.delta_epoch,
-                       l.registration.look == 0
-                           ? ""
-                           : fmt::format(", look {} with the same bets", l.registration.look + 1));
-}
-
 /// Appends an assumption, tested or not.
 struct Adder {
     std::vector<Assumption>& out;
@@ -239,6 +156,11 @@ struct Adder {
         out.push_back({std::move(text), tested});
     }
 };
+
+/// Returns a number with few digits, in older certificates with all.
+std::string few_digits(const Certificate& c, double x, base::Toward toward) {
+    return c.figures ? base::significant(x, 4, toward) : fmt::format("{}", x);
+}
 
 /// Adds the assumptions about the logged decisions.
 void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
@@ -250,7 +172,8 @@ void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
             ? fmt::format("by bets at a level of {} for the epoch, however often it is looked at,",
                           config.calibration_level)
             : fmt::format("at a level of {} for the epoch, {} for each test,",
-                          config.calibration_level, calibration_level_of_a_test(c.plan));
+                          config.calibration_level,
+                          few_digits(c, calibration_level_of_a_test(c.plan), base::Toward::kUp));
     const std::string& why = c.plan.identity.acknowledged_alarm;
     const std::string drawn = config.referrals ? "approvals and referrals" : "approvals";
     if (!why.empty()) {
@@ -327,9 +250,10 @@ void add_about_missing(const Certificate& c, std::vector<Assumption>& out) {
         add(true, share);
         add(false, fmt::format("missing impacts lie within {} of the centre of the action drawn{}",
                                *config.missing_gamma,
-                               c.tipping_gamma
-                                   ? fmt::format("; all groups pass up to {}", *c.tipping_gamma)
-                                   : ""));
+                               c.tipping_gamma ? fmt::format("; all groups pass up to {}",
+                                                             few_digits(c, *c.tipping_gamma,
+                                                                        base::Toward::kDown))
+                                               : ""));
     } else {
         add(true, fmt::format("{}, and those are counted as the worst for the candidate", share));
     }
@@ -450,46 +374,19 @@ void add_about_rest(const Certificate& c, std::vector<Assumption>& out) {
             "the mean of the units' values is close to normal: not so when harm is rare and "
             "severe");
     }
+    if (c.figures) {
+        add(false,
+            "the intervals beside the verdict hold for this run by itself: for a candidate that "
+            "was made without answers of this epoch");
+    }
     add(false, "the claim is about the logged period; another population needs another test");
 }
 
 }  // namespace
 
-std::string claim_of(const Certificate& c) {
-    const RunIdentity& id = c.plan.identity;
-    if (!c.ledger) {
-        return fmt::format("Nothing is claimed of candidate {}: no test was run ({}).",
-                           id.candidate_id, c.message);
-    }
-    if (c.verdict != Verdict::kCertified) {
-        return fmt::format(
-            "Nothing is claimed of candidate {}: at least one group{} did not pass ({}).",
-            id.candidate_id, c.plan.constraint_plans.empty() ? "" : " or constraint",
-            run_of(*c.ledger));
-    }
-    return fmt::format(
-        "With confidence 1 - {} ({}), in each of the groups {} the average impact that candidate "
-        "{} would "
-        "have had on the {} vault decisions{} from {} to {} is {} {}{}{}{}.",
-        confidence_of(c.plan), run_of(*c.ledger), group_names(c.plan), id.candidate_id,
-        c.evidence_records,
-        c.plan.erased > 0
-            ? fmt::format(" and {} of erased persons, counted at the worst,", c.plan.erased)
-            : "",
-        base::to_iso8601(id.period_from), base::to_iso8601(id.period_to),
-        better_than(c.plan.config),
-        c.plan.config.at_least ? fmt::format("{}", *c.plan.config.at_least)
-                               : fmt::format("that of reference {}", id.reference_id),
-        id.anchor_id.empty()
-            ? ""
-            : fmt::format(", and {} that of anchor {}", better_than(c.plan.config), id.anchor_id),
-        of_population(c.plan)
-            ? ", and so it is on average over the population that these persons were drawn from"
-            : "",
-        constraints_of(c.plan));
-}
-
-std::string recipe_of(const RunPlan& plan) {
+std::string recipe_of(const Certificate& c) {
+    if (!c.ledger) return "";
+    const RunPlan& plan = c.plan;
     const bool known_decline = plan.config.declined_impact && !plan.config.declines_overridden;
     const bool not_granted =
         plan.config.declined_impact && (plan.config.declines_overridden || has_overrides(plan));
@@ -512,19 +409,11 @@ std::string recipe_of(const RunPlan& plan) {
                                 : "";
     const std::string anchored =
         plan.identity.anchor_id.empty() ? "" : "; against the anchor, s is the record's anchor";
-    const std::string missing =
-        plan.config.missing_gamma
-            ? fmt::format(
-                  "max(impact_lo, q - G) and min(impact_hi, q + G), q of the action drawn "
-                  "and G = {}; tipping_gamma is the largest G, found by eight halvings of "
-                  "impact_hi - impact_lo, with which all groups pass",
-                  *plan.config.missing_gamma)
-            : "impact_lo and impact_hi";
     return terms + own + anchored + granted +
            (plan.config.at_least  ? ""
             : has_referrals(plan) ? "; Z = 0 where pi = s and pi_refer = s_refer"
                                   : "; Z = 0 where pi = s") +
-           "; a missing impact is the first of " + missing + ", where " +
+           "; a missing impact is the first of " + missing_recipe(plan.config) + ", where " +
            (plan.config.at_least || plan.config.max_weight || has_referrals(plan)
                 ? "c of the action drawn is positive"
                 : "the candidate takes the action more often than the reference") +
@@ -557,13 +446,14 @@ std::string recipe_of(const RunPlan& plan) {
            "Bounds per record: bound of V * units / records - margin. IEEE double, "
            "compensated sums, no fused operations; bounds rounded downwards; null is minus "
            "infinity." +
-           constraint_recipe(plan);
+           constraint_recipe(plan) + (c.figures ? figures_recipe(plan) : "");
 }
 
 std::vector<Assumption> assumptions_of(const Certificate& c) {
     if (!c.ledger) return {};
     std::vector<Assumption> out;
     add_about_log(c, out);
+    add_about_origin(c, out);
     add_about_stops(c, out);
     add_about_missing(c, out);
     add_about_erased(c, out);

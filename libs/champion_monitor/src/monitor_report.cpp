@@ -60,11 +60,13 @@ json::object to_json(const Watch& watch) {
 }  // namespace
 
 std::string to_json(const MonitorSettings& settings, const std::optional<Look>& look,
-                    const std::string& why_not) {
+                    const CertificateEnd& certificate, const std::string& why_not) {
     json::array watches;
     if (look) {
         for (const auto& watch : look->watches) watches.push_back(to_json(watch));
     }
+    const json::value until =
+        certificate.at ? json::value(base::to_iso8601(*certificate.at)) : json::value(nullptr);
     const json::value as_of = look ? json::value(base::to_iso8601(look->at)) : json::value(nullptr);
     return json::serialize(json::object{{"enabled", settings.enabled && why_not.empty()},
                                         {"why_not", why_not},
@@ -74,6 +76,8 @@ std::string to_json(const MonitorSettings& settings, const std::optional<Look>& 
                                         {"floor", optional_number(settings.config.floor)},
                                         {"every_days", settings.every_days},
                                         {"as_of", as_of},
+                                        {"champion_certified_until", until},
+                                        {"champion_certificate_expired", certificate.expired},
                                         {"watches", watches}});
 }
 

@@ -43,6 +43,14 @@ Constraint equal_impact(const std::string& a, const std::string& b, double allow
     return at_most(abs(impact_of(a) - impact_of(b)), number(allowed));
 }
 
+Constraint tail_at_least(const std::string& group, double alpha, double tau) {
+    return at_least(cvar(alpha, in_group(group)), number(tau));
+}
+
+Constraint quantile_at_least(const std::string& group, double alpha, double tau) {
+    return at_least(quantile(alpha, in_group(group)), number(tau));
+}
+
 Constraint accuracy_at_least(double share) {
     return at_least(number(1) - mean(Quantity::kLoss), number(share));
 }
@@ -70,25 +78,29 @@ std::span<const Definition> definitions() {
     constexpr double kMost = std::numeric_limits<double>::max();
     static constexpr auto kDefinitions = std::to_array<Definition>({
         {"impact_at_least", R"(impact_at_least("sex=F", 5))", 1, -kMost, kMost, false,
-         [](Groups g, double x) { return impact_at_least(g[0], x); }},
+         [](Groups g, double x, double) { return impact_at_least(g[0], x); }},
         {"long_term_improvement", R"(long_term_improvement("sex=F"))", 1, 0, kMost, true,
-         [](Groups g, double x) { return long_term_improvement(g[0], x); }},
+         [](Groups g, double x, double) { return long_term_improvement(g[0], x); }},
         {"long_term_stagnation", R"(long_term_stagnation("sex=F", 2))", 1, 0, kMost, false,
-         [](Groups g, double x) { return long_term_stagnation(g[0], x); }},
+         [](Groups g, double x, double) { return long_term_stagnation(g[0], x); }},
         {"long_term_decline", R"(long_term_decline("sex=F", 1))", 1, 0, kMost, true,
-         [](Groups g, double x) { return long_term_decline(g[0], x); }},
+         [](Groups g, double x, double) { return long_term_decline(g[0], x); }},
         {"equal_impact", R"(equal_impact("sex=F", "sex=M", 5))", 2, 0, kMost, false,
-         [](Groups g, double x) { return equal_impact(g[0], g[1], x); }},
+         [](Groups g, double x, double) { return equal_impact(g[0], g[1], x); }},
+        {"tail_at_least", R"(tail_at_least("sex=F", 0.1, -100))", 1, -kMost, kMost, false,
+         [](Groups g, double x, double alpha) { return tail_at_least(g[0], alpha, x); }, true},
+        {"quantile_at_least", R"(quantile_at_least("sex=F", 0.5, 0))", 1, -kMost, kMost, false,
+         [](Groups g, double x, double alpha) { return quantile_at_least(g[0], alpha, x); }, true},
         {"accuracy_at_least", R"(accuracy_at_least(0.8))", 0, 0, 1, false,
-         [](Groups, double x) { return accuracy_at_least(x); }},
+         [](Groups, double x, double) { return accuracy_at_least(x); }},
         {"approval_rate_gap", R"(approval_rate_gap("sex=F", "sex=M", 0.05))", 2, 0, 1, false,
-         [](Groups g, double x) { return approval_rate_gap(g[0], g[1], x); }},
+         [](Groups g, double x, double) { return approval_rate_gap(g[0], g[1], x); }},
         {"approval_rate_ratio", R"(approval_rate_ratio("sex=F", "sex=M", 0.8))", 2, 0, 1, false,
-         [](Groups g, double x) { return approval_rate_ratio(g[0], g[1], x); }},
+         [](Groups g, double x, double) { return approval_rate_ratio(g[0], g[1], x); }},
         {"false_positive_rate_gap", R"(false_positive_rate_gap("sex=F", "sex=M", 0.1))", 2, 0, 1,
-         false, [](Groups g, double x) { return false_positive_rate_gap(g[0], g[1], x); }},
+         false, [](Groups g, double x, double) { return false_positive_rate_gap(g[0], g[1], x); }},
         {"false_negative_rate_gap", R"(false_negative_rate_gap("sex=F", "sex=M", 0.1))", 2, 0, 1,
-         false, [](Groups g, double x) { return false_negative_rate_gap(g[0], g[1], x); }},
+         false, [](Groups g, double x, double) { return false_negative_rate_gap(g[0], g[1], x); }},
     });
     return kDefinitions;
 }

@@ -5,13 +5,14 @@
 #include <cmath>
 #include <limits>
 
-#include "leaf_values.hpp"
+#include "difference.hpp"
+#include "forecast.hpp"
+#include "leaf_plan.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/constraints/reasons.hpp"
 #include "rampart/ope/reasons.hpp"
 #include "rampart/stats/confidence_bound.hpp"
-#include "rampart/stats/distributions.hpp"
 #include "rampart/stats/reasons.hpp"
 
 namespace rampart::constraints {
@@ -21,10 +22,6 @@ using base::make_error;
 using base::Result;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-LeafView view_of(const Program& program, const Settings& settings, const Log& log, size_t leaf) {
-    return {program.leaves[leaf], program.impact_range, settings, log, log.members[leaf]};
-}
 
 base::Status check_settings(const Settings& s) {
     if (!(s.delta > 0 && s.delta < 1)) {
@@ -104,39 +101,26 @@ base::Status check_possible(const LeafView& view) {
                       text(leaf), unsupported);
 }
 
-/// Fills in what follows from the log without outcomes.
-void measure(const LeafView& view, LeafPlan& plan) {
-    plan.records = plan.units = plan.expected = plan.missing = plan.persons = plan.beyond_range = 0;
-    std::vector<uint8_t> has_value(view.log.persons, 0);
-    std::vector<double> weight(view.log.persons, 0);
-    if (!view.fixed()) plan.max_weight = 0;
-    for (size_t i = 0; i < view.log.size(); ++i) {
-        if (!view.may_belong(i)) continue;
-        ++plan.records;
-        double& w = weight[view.log.person[i]];
-        if (view.fixed()) {
-            plan.persons += w == 0;
-            w = 1;
-            plan.beyond_range += beyond_range(view, plan, i);
-        } else {
-            w += view.weight(i);
-            plan.max_weight = std::max(plan.max_weight, w);
+/// Refuses a plan without a threshold of a tail, or with different ones for one end.
+base::Status check_thresholds(const Program& program, const Plan& plan) {
+    const Interval range = program.impact_range;
+    for (size_t i = 0; i < program.leaves.size(); ++i) {
+        const Leaf& leaf = program.leaves[i];
+        const auto& c = plan.leaves[i].threshold;
+        bool fits =
+            c.has_value() == leaf.tail.has_value() && (!c || (*c >= range.lo && *c <= range.hi));
+        for (size_t j = 0; leaf.tail && j < i; ++j) {
+            const Leaf& other = program.leaves[j];
+            fits = fits && (other.tail != leaf.tail || other.policy != leaf.policy ||
+                            !(other.condition == leaf.condition) || plan.leaves[j].threshold == c);
         }
-        if (!view.contributes(plan, i)) continue;
-        uint8_t& counted = has_value[view.log.person[i]];
-        plan.units += counted == 0;
-        counted = 1;
-        if (view.too_heavy(plan, i)) continue;
-        const bool impact = view.impact_matters(i);
-        plan.expected += view.label_matters() || impact;
-        plan.missing += (view.label_matters() && view.log.has_label[i] == 0) ||
-                        (impact && view.log.has_impact[i] == 0);
+        if (fits) continue;
+        return make_error(base::Reason::kBadRange,
+                          "{}: the plan has the threshold {}: one within the declared range [{}, "
+                          "{}] is needed for each end of a tail, and for nothing else",
+                          text(leaf), c ? fmt::format("{}", *c) : "none", range.lo, range.hi);
     }
-    plan.erased = view.fixed() ? view.log.erased : 0;
-    if (view.fixed()) return;
-    const Interval range = value_range(view, plan);
-    plan.lo = range.lo;
-    plan.hi = range.hi;
+    return base::ok();
 }
 
 /// Refuses ranges that a record could leave. Their own values cannot be computed again.
@@ -150,30 +134,6 @@ base::Status check_fixed_ranges(const LeafView& view, const LeafPlan& plan) {
                       "{}: the plan has the range [{}, {}] and the largest weight {}, but a record "
                       "may count from {} to {}, with a weight of 1",
                       text(view.leaf), plan.lo, plan.hi, plan.max_weight, possible.lo, possible.hi);
-}
-
-/// Returns whether at most the declared share of the outcomes is missing. An erased person is one
-/// that was due and is missing, where outcomes are asked for at all.
-bool enough_outcomes(const Settings& s, const LeafPlan& plan) {
-    const size_t erased = plan.expected > 0 ? plan.erased : 0;
-    return static_cast<double>(plan.missing + erased) <=
-           s.max_missing_rate * static_cast<double>(plan.expected + erased);
-}
-
-base::Error too_many_missing(const LeafView& view) {
-    return make_error(Reason::kTooManyMissing,
-                      "{}: more than a share of {} of the outcomes that should have "
-                      "matured are missing: find out why before testing",
-                      text(view.leaf), view.settings.max_missing_rate);
-}
-
-/// Returns the number of persons with a known value that bets are planned for: with ranges that
-/// are fixed beforehand the one to be expected, since how many were drawn to be approved, or were
-/// erased, must not shape bets, nor refuse a test for free.
-size_t planned_units(const Settings& settings, const LeafPlan& plan) {
-    if (settings.records_per_person == 0) return plan.units;
-    return static_cast<size_t>(plan.selection_known *
-                               static_cast<double>(plan.persons + plan.erased));
 }
 
 /// Refuses too few records or too many missing outcomes, without figures: they depend on the
@@ -207,133 +167,6 @@ Result<stats::Bets> plan_bets(const Settings& settings, const LeafPlan& plan, co
     const double variance = std::max(plan.selection_variance, 1e-6 * scale * scale);
     const size_t n = planned_units(settings, plan);
     return stats::plan_bets({n, variance}, lo, end.delta, {.cap = settings.bet_cap});
-}
-
-/// Distance by which a record of the vault may go beyond those of the development set.
-constexpr double kRangeReserve = 0.25;
-
-/// Fixes the ranges of v and w before the vault is read.
-void fix_ranges(const LeafView& view, LeafPlan& plan) {
-    const Interval possible = possible_range(view);
-    plan.lo = possible.lo;
-    plan.hi = possible.hi;
-    double weight = 1;
-    for (size_t i = 0; view.weighted() && i < view.log.size(); ++i) {
-        if (!view.may_belong(i) || !(view.log.p_approve[i] > 0)) continue;
-        weight = std::max(weight, (1 + kRangeReserve) / view.log.p_approve[i]);
-    }
-    plan.max_weight = weight * static_cast<double>(view.settings.records_per_person);
-    if (view.leaf.quantity != Quantity::kImpact || view.impact_by_label()) return;
-    const Interval range = value_range(view, plan);
-    const double reserve = kRangeReserve / 2 * (range.hi - range.lo);
-    plan.lo = std::min(plan.lo, range.lo - reserve);
-    plan.hi = std::max(plan.hi, range.hi + reserve);
-}
-
-/// Mean impact of an action among records that may belong, and the number of outcomes in it.
-struct ActionMean {
-    double mean = 0;
-    size_t outcomes = 0;
-};
-enum class Action { kDecline, kApprove, kRefer };
-
-ActionMean mean_impact(const LeafView& view, const Outcomes& outcomes, Action action) {
-    stats::Sum sum;
-    size_t n = 0;
-    for (size_t i = 0; i < view.log.size(); ++i) {
-        const Action drawn = view.log.referral(i) != ope::Referral::kNone ? Action::kRefer
-                             : view.log.approved[i] != 0                  ? Action::kApprove
-                                                                          : Action::kDecline;
-        if (!view.may_belong(i) || drawn != action) continue;
-        if (!view.impact_matters(i)) {
-            sum.add(*view.settings.declined_impact);
-        } else if (view.log.has_impact[i] != 0) {
-            sum.add(outcomes.impact[i]);
-        } else {
-            continue;
-        }
-        ++n;
-    }
-    return {n > 0 ? sum.value() / static_cast<double>(n) : 0, n};
-}
-
-base::Status control_variates_from(const LeafView& view, const Outcomes& outcomes, LeafPlan& plan) {
-    if (view.leaf.quantity != Quantity::kImpact || view.impact_by_label()) return base::ok();
-    const Settings& s = view.settings;
-    const bool known = s.declined_impact && !s.declines_overridden;
-    const ActionMean approve = mean_impact(view, outcomes, Action::kApprove);
-    const ActionMean decline = mean_impact(view, outcomes, Action::kDecline);
-    if (approve.outcomes < s.min_outcomes || (!known && decline.outcomes < s.min_outcomes)) {
-        return make_error(
-            Reason::kTooFewSelectionOutcomes,
-            "{}: the development set has {} impacts of approvals and {} of declines; {} are "
-            "needed of each action whose impact is not known",
-            text(view.leaf), approve.outcomes, decline.outcomes, s.min_outcomes);
-    }
-    const Interval range = view.impact_range;
-    plan.q_approve = std::clamp(approve.mean, range.lo, range.hi);
-    plan.q_decline = known ? *s.declined_impact : std::clamp(decline.mean, range.lo, range.hi);
-    if (!s.referrals) return base::ok();
-    const ActionMean refer = mean_impact(view, outcomes, Action::kRefer);
-    plan.q_refer = refer.outcomes >= s.min_outcomes ? std::clamp(refer.mean, range.lo, range.hi)
-                                                    : (plan.q_approve + plan.q_decline) / 2;
-    return base::ok();
-}
-
-/// Returns the share of persons with a known value among those who may meet the condition.
-double known_share(const LeafView& view, const Sums& sums) {
-    std::vector<uint8_t> may(view.log.persons, 0);
-    for (size_t i = 0; i < view.log.size(); ++i) may[view.log.person[i]] |= view.may_belong(i);
-    const auto persons = static_cast<double>(std::count(may.begin(), may.end(), 1));
-    return persons > 0 ? static_cast<double>(sums.n.size()) / persons : 0;
-}
-
-/// Fills in the figures of a leaf that come from the development set.
-base::Status plan_leaf(const LeafView& view, const Outcomes& outcomes, LeafPlan& plan) {
-    RAMPART_RETURN_IF_ERROR(control_variates_from(view, outcomes, plan));
-    if (view.fixed()) {
-        fix_ranges(view, plan);
-    } else {
-        const Interval range = value_range(view, plan);
-        plan.lo = range.lo;
-        plan.hi = range.hi;
-    }
-    const Sums sums = sums_of(view, plan, outcomes, false);
-    stats::Sum n, d;
-    for (size_t u = 0; u < sums.n.size(); ++u) {
-        n.add(sums.n[u]);
-        d.add(sums.d[u]);
-        plan.selection_units += sums.d[u] > 0;
-    }
-    if (plan.selection_units < view.settings.min_outcomes) {
-        return make_error(
-            Reason::kTooFewSelectionOutcomes,
-            "{}: {} persons of the development set meet the condition, {} are needed to "
-            "plan the test",
-            text(view.leaf), plan.selection_units, view.settings.min_outcomes);
-    }
-    plan.selection_share =
-        static_cast<double>(plan.selection_units) / static_cast<double>(sums.n.size());
-    if (view.fixed()) {
-        plan.selection_known = known_share(view, sums);
-        LeafPlan counts = plan;
-        measure(view, counts);
-        if (!enough_outcomes(view.settings, counts)) return too_many_missing(view);
-    }
-    plan.selection_mean = n.value() / d.value();
-    std::vector<double> values;
-    for (size_t u = 0; u < sums.n.size(); ++u) {
-        values.push_back(sums.n[u] - plan.selection_mean * sums.d[u]);
-    }
-    plan.selection_variance = stats::moments(values).variance;
-    if (std::isfinite(plan.selection_mean) && std::isfinite(plan.selection_variance)) {
-        return base::ok();
-    }
-    return make_error(
-        Reason::kBadOutcomes,
-        "{}: a label of the development set is not 0 or 1, or an impact is out of the declared "
-        "range",
-        text(view.leaf));
 }
 
 /// Returns the lower end for a leaf's mean, from N and D; NaN: none.
@@ -401,33 +234,28 @@ class LowerEnd {
     bool usable_ = false;
 };
 
-/// N and D of the requested ends, each computed once.
-class SumsCache {
-  public:
-    SumsCache(const Program& program, const Settings& settings, const Plan& plan, const Log& log,
-              const Outcomes& outcomes)
-        : program_(program), settings_(settings), plan_(plan), log_(log), outcomes_(outcomes) {}
-
-    const Sums& of(const End& end) {
-        auto& slot = known_[2 * end.leaf + (end.upper ? 1 : 0)];
-        if (!slot) {
-            slot = sums_of(view_of(program_, settings_, log_, end.leaf), plan_.leaves[end.leaf],
-                           outcomes_, end.upper);
-        }
-        return *slot;
+StatementResult evaluate_difference(const Program& program, const Settings& settings,
+                                    const Plan& plan, const Difference& difference,
+                                    const Log& vault, const Outcomes& outcomes, SumsCache& sums) {
+    StatementResult out{.ends = {}, .lower = -kInfinity};
+    bool known = true;
+    for (const EndPlan& end : plan.statements[difference.statement]) {
+        const LeafPlan& leaf = plan.leaves[end.end.leaf];
+        known = known && enough_outcomes(settings, leaf);
+        const double estimate = LowerEnd(settings, leaf, end, sums.of(end.end)).estimate();
+        out.ends.push_back({(end.end.upper ? -1 : 1) * estimate, std::nan("")});
     }
-
-  private:
-    const Program& program_;
-    const Settings& settings_;
-    const Plan& plan_;
-    const Log& log_;
-    const Outcomes& outcomes_;
-    std::array<std::optional<Sums>, 2 * kMaxLeaves> known_;
-};
+    out.log_wealth = smallest_log_wealth(program, settings, plan, difference, vault, outcomes);
+    out.passed = known && *out.log_wealth >= -std::log(settings.delta);
+    return out;
+}
 
 StatementResult evaluate_statement(const Program& program, const Settings& settings,
-                                   const Plan& plan, size_t s, SumsCache& sums) {
+                                   const Plan& plan, size_t s, const Log& vault,
+                                   const Outcomes& outcomes, SumsCache& sums) {
+    if (const Difference* difference = difference_in(plan, s)) {
+        return evaluate_difference(program, settings, plan, *difference, vault, outcomes, sums);
+    }
     StatementResult out;
     std::vector<Known> leaves;
     for (const Leaf& leaf : program.leaves) {
@@ -445,58 +273,11 @@ StatementResult evaluate_statement(const Program& program, const Settings& setti
             end.end.upper ? Interval{-kInfinity, -bound} : Interval{bound, kInfinity};
         leaves[i] = std::isnan(bound) ? std::nullopt : intersect(leaves[i], side);
     }
-    const Known g = propagate(program.statements[s].formula, leaves);
+    const Known g = propagate(program.statements[s].formula, leaves,
+                              {program.impact_range, thresholds_of(program, plan)});
     out.lower = g ? g->lo : -kInfinity;
     out.passed = known && out.lower >= 0;
     return out;
-}
-
-/// Forecast of an end by the development set: the leaf's mean, the expected distance of the bound
-/// below it, and the standard deviation of that bound.
-struct EndForecast {
-    double mean = 0, width = 0, spread = 0;
-};
-EndForecast forecast_end(const Settings& settings, const LeafPlan& plan, const EndPlan& end,
-                         const Sums& sums) {
-    stats::Sum n, d;
-    for (const double x : sums.n) n.add(x);
-    for (const double x : sums.d) d.add(x);
-    EndForecast out{.mean = n.value() / d.value()};
-    std::vector<double> values;
-    for (size_t u = 0; u < sums.n.size(); ++u) values.push_back(sums.n[u] - out.mean * sums.d[u]);
-    const auto units = static_cast<double>(planned_units(settings, plan)),
-               here = static_cast<double>(values.size());
-    const double weight = d.value() / here;  // mean weight of a person
-    const double error = std::sqrt(stats::moments(values).variance / units) / weight;
-    const double need = -std::log(end.delta);
-    const double m = end.end.upper ? -plan.hi : plan.lo;
-    out.width = error * std::sqrt(2 * need) +
-                plan.max_weight * (out.mean - m) * need / (3 * units * weight);
-    out.spread = error * std::sqrt(1 + units / here);
-    return out;
-}
-
-/// Returns the lower end of a statement's formula when the bounds lie `width` widths and `spread`
-/// standard deviations from the means of the development set.
-Known forecast_formula(const Program& program, const Settings& settings, const Plan& plan, size_t s,
-                       SumsCache& sums, double width, double spread) {
-    std::vector<Known> leaves;
-    for (const Leaf& leaf : program.leaves) {
-        leaves.push_back(range_of(leaf, program.impact_range));
-    }
-    for (const EndPlan& end : plan.statements[s]) {
-        const size_t i = end.end.leaf;
-        const EndForecast f = forecast_end(settings, plan.leaves[i], end, sums.of(end.end));
-        const double bound = f.mean - width * f.width - spread * f.spread;
-        const Interval range = range_of(program.leaves[i], program.impact_range);
-        if (!std::isfinite(bound) || !leaves[i]) return std::nullopt;
-        if (end.end.upper) {
-            leaves[i]->hi = std::clamp(-bound, leaves[i]->lo, range.hi);
-        } else {
-            leaves[i]->lo = std::clamp(bound, range.lo, leaves[i]->hi);
-        }
-    }
-    return propagate(program.statements[s].formula, leaves);
 }
 
 }  // namespace
@@ -519,9 +300,21 @@ Result<Plan> plan(const Program& program, const Settings& settings, const Log& s
     Plan out;
     out.leaves.resize(program.leaves.size());
     for (size_t i = 0; i < program.leaves.size(); ++i) {
-        const LeafView view = view_of(program, settings, selection, i);
-        RAMPART_RETURN_IF_ERROR(check_possible(view));
+        RAMPART_RETURN_IF_ERROR(check_possible(view_of(program, settings, selection, i, {})));
+    }
+    RAMPART_RETURN_IF_ERROR(check_shapes(program, vault));
+    RAMPART_RETURN_IF_ERROR(
+        choose_thresholds(program, settings, selection, selection_outcomes, vault, out));
+    for (size_t i = 0; i < program.leaves.size(); ++i) {
+        const LeafView view = view_of(program, settings, selection, i, out.leaves[i]);
         RAMPART_RETURN_IF_ERROR(plan_leaf(view, selection_outcomes, out.leaves[i]));
+    }
+    out.differences = choose_differences(program, settings, selection, vault, out);
+    for (size_t i = 0; i < out.leaves.size(); ++i) {
+        if (std::any_of(out.differences.begin(), out.differences.end(),
+                        [&](const Difference& d) { return d.first == i || d.second == i; }))
+            continue;
+        out.leaves[i].person_weight = out.leaves[i].person_units = 0;
     }
     RAMPART_RETURN_IF_ERROR(complete(program, settings, vault, out));
     return out;
@@ -535,39 +328,32 @@ base::Status complete(const Program& program, const Settings& settings, const Lo
         return make_error(ope::Reason::kBadShape, "the plan is of {} means, the constraint has {}",
                           plan.leaves.size(), program.leaves.size());
     }
+    RAMPART_RETURN_IF_ERROR(check_thresholds(program, plan));
     for (size_t i = 0; i < program.leaves.size(); ++i) {
-        const LeafView view = view_of(program, settings, vault, i);
+        const LeafView view = view_of(program, settings, vault, i, plan.leaves[i]);
         RAMPART_RETURN_IF_ERROR(check_possible(view));
         measure(view, plan.leaves[i]);
         RAMPART_RETURN_IF_ERROR(check_fixed_ranges(view, plan.leaves[i]));
         RAMPART_RETURN_IF_ERROR(check_counts(view, plan.leaves[i]));
     }
+    RAMPART_RETURN_IF_ERROR(check_differences(program, settings, vault, plan));
     plan.statements.clear();
     for (const Statement& statement : program.statements) {
+        const Difference* difference = difference_in(plan, plan.statements.size());
         std::vector<EndPlan>& ends = plan.statements.emplace_back();
         for (const End& end : statement.needs) {
             EndPlan next{.end = end,
                          .delta = settings.delta / static_cast<double>(statement.needs.size())};
-            RAMPART_TRY(next.bets, plan_bets(settings, plan.leaves[end.leaf], next));
+            if (difference == nullptr) {
+                RAMPART_TRY(next.bets, plan_bets(settings, plan.leaves[end.leaf], next));
+            }
             ends.push_back(next);
+        }
+        if (difference != nullptr) {
+            RAMPART_RETURN_IF_ERROR(plan_difference(settings, plan, *difference, ends));
         }
     }
     return base::ok();
-}
-
-double pass_probability(const Program& program, const Settings& settings, const Plan& plan,
-                        const Log& selection, const Outcomes& selection_outcomes) {
-    SumsCache sums(program, settings, plan, selection, selection_outcomes);
-    double least = 1;
-    for (size_t s = 0; s < program.statements.size(); ++s) {
-        const Known bound = forecast_formula(program, settings, plan, s, sums, 1, 0);
-        const Known lower = forecast_formula(program, settings, plan, s, sums, 1, 1);
-        if (!bound || !lower) return 0;
-        const double spread = bound->lo - lower->lo;
-        const double certain = bound->lo >= 0 ? 1 : 0;
-        least = std::min(least, spread > 0 ? stats::normal_cdf(bound->lo / spread) : certain);
-    }
-    return least;
 }
 
 ConstraintResult evaluate(const Program& program, const Settings& settings, const Plan& plan,
@@ -580,7 +366,8 @@ ConstraintResult evaluate(const Program& program, const Settings& settings, cons
     SumsCache sums(program, settings, plan, vault, outcomes);
     ConstraintResult out{.statements = {}, .passed = !program.statements.empty()};
     for (size_t s = 0; s < program.statements.size(); ++s) {
-        out.statements.push_back(evaluate_statement(program, settings, plan, s, sums));
+        out.statements.push_back(
+            evaluate_statement(program, settings, plan, s, vault, outcomes, sums));
         out.passed = out.passed && out.statements.back().passed;
     }
     return out;

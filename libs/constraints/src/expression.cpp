@@ -20,6 +20,15 @@ Condition combine(Condition::Kind kind, std::vector<Condition> parts) {
     return out;
 }
 
+Expression of_impacts(Statistic statistic, Relation relation, double number, Condition condition,
+                      Policy policy) {
+    Expression out = mean(Quantity::kImpact, std::move(condition), policy);
+    out.mean.statistic = statistic;
+    out.mean.relation = relation;
+    out.mean.number = number + 0.0;
+    return out;
+}
+
 }  // namespace
 
 Expression number(double value) {
@@ -33,6 +42,16 @@ Expression mean(Quantity quantity, Condition condition, Policy policy) {
     out.kind = Expression::Kind::kMean;
     out.mean = {quantity, policy, std::move(condition)};
     return out;
+}
+
+Expression impact_share(Relation relation, double number, Condition condition, Policy policy) {
+    return of_impacts(Statistic::kShare, relation, number, std::move(condition), policy);
+}
+Expression cvar(double alpha, Condition condition, Policy policy) {
+    return of_impacts(Statistic::kCvar, Relation::kEqual, alpha, std::move(condition), policy);
+}
+Expression quantile(double alpha, Condition condition, Policy policy) {
+    return of_impacts(Statistic::kQuantile, Relation::kEqual, alpha, std::move(condition), policy);
 }
 
 Expression operator-(Expression a) { return combine(Expression::Kind::kNegate, {std::move(a)}); }
@@ -125,6 +144,11 @@ std::string_view to_string(Quantity quantity) {
     constexpr std::array<std::string_view, 5> kNames{"impact", "label", "decision", "loss",
                                                      "decision * label"};
     return kNames[static_cast<size_t>(quantity)];
+}
+
+std::string_view to_string(Statistic statistic) {
+    constexpr std::array<std::string_view, 4> kNames{"mean", "mean", "cvar", "quantile"};
+    return kNames[static_cast<size_t>(statistic)];
 }
 
 std::string_view to_string(Policy policy) {

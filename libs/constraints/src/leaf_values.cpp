@@ -19,7 +19,7 @@ ope::ImpactModel impact_model(const LeafView& view, const LeafPlan& plan, bool u
                            .q_decline = sign * plan.q_decline,
                            .declines_overridden = s.declines_overridden,
                            .q_refer = sign * plan.q_refer};
-    if (s.declined_impact) model.declined = sign * *s.declined_impact;
+    if (view.declined_impact) model.declined = sign * *view.declined_impact;
     if (!view.leaf.minus) model.absolute = 0;
     return model;
 }
@@ -49,7 +49,7 @@ double approval(const LeafView& view, size_t i) {
 /// Returns the impact of an application with a known label, given the impact of granting it. A
 /// decline's is known; it cancels in a difference.
 double impact_given_label(const LeafView& view, size_t i, double granted) {
-    const double declined = *view.settings.declined_impact, change = approval(view, i);
+    const double declined = *view.declined_impact, change = approval(view, i);
     return view.leaf.minus ? change * (granted - declined)
                            : change * granted + (1 - change) * declined;
 }
@@ -87,8 +87,9 @@ double value(const LeafView& view, const LeafPlan& plan, const ope::ImpactModel&
     const double sign = upper ? -1 : 1;
     if (view.leaf.quantity != Quantity::kImpact) return sign * plain_value(view, i, label);
     const bool known = view.log.has_impact[i] != 0;
-    const bool within = impact >= view.impact_range.lo && impact <= view.impact_range.hi;
+    const bool within = impact >= view.declared.lo && impact <= view.declared.hi;
     if (known && !within && view.impact_matters(i)) return std::nan("");
+    impact = view.averaged(impact);
     if (view.impact_by_label()) {
         const bool gains = (approval(view, i) > 0) != upper;
         const double worst = gains ? view.impact_range.lo : view.impact_range.hi;
@@ -106,6 +107,33 @@ double value(const LeafView& view, const LeafPlan& plan, const ope::ImpactModel&
 }
 
 }  // namespace
+
+double LeafView::averaged(double impact) const {
+    if (leaf.value == Leaf::Value::kItself || std::isnan(impact)) return impact;
+    if (leaf.value == Leaf::Value::kShortfall) return std::min(impact - threshold, 0.0);
+    switch (leaf.relation) {
+        case Relation::kLess:
+            return impact < threshold ? 1 : 0;
+        case Relation::kAtMost:
+            return impact <= threshold ? 1 : 0;
+        case Relation::kGreater:
+            return impact > threshold ? 1 : 0;
+        case Relation::kAtLeast:
+            return impact >= threshold ? 1 : 0;
+        default:
+            return std::nan("");
+    }
+}
+
+LeafView view_of(const Program& program, const Settings& settings, const Log& log, size_t leaf,
+                 const LeafPlan& plan) {
+    LeafView out{program.leaves[leaf], program.impact_range, settings, log, log.members[leaf]};
+    out.threshold = plan.threshold.value_or(out.leaf.threshold);
+    const double a = out.averaged(out.declared.lo), b = out.averaged(out.declared.hi);
+    out.impact_range = {std::min(a, b), std::max(a, b)};
+    if (settings.declined_impact) out.declined_impact = out.averaged(*settings.declined_impact);
+    return out;
+}
 
 Interval value_range(const LeafView& view, const LeafPlan& plan) {
     if (view.leaf.quantity != Quantity::kImpact) return range_of(view.leaf, view.impact_range);
@@ -140,7 +168,7 @@ Interval possible_range(const LeafView& view) {
     // a referral's impact is not known, whatever is known of a decline's
     const bool known = s.declined_impact && !s.declines_overridden && !s.referrals;
     const double worst =
-        known ? std::max(impact.hi - *s.declined_impact, *s.declined_impact - impact.lo)
+        known ? std::max(impact.hi - *view.declined_impact, *view.declined_impact - impact.lo)
               : impact.hi - impact.lo;
     const double most = (bounded ? s.max_change : 1) * worst + 1e-7 * (impact.hi - impact.lo);
     return {-most, most};

@@ -10,10 +10,16 @@ namespace rampart::constraints {
 /// A leaf on a log.
 struct LeafView {
     const Leaf& leaf;
-    Interval impact_range;
+    Interval declared;  // range of impacts
     const Settings& settings;
     const Log& log;
     std::span<const uint8_t> members;
+    double threshold = 0;                     // c
+    Interval impact_range = declared;         // range of averaged()
+    std::optional<double> declined_impact{};  // averaged(), of a decline of known impact
+
+    /// Returns what is averaged in the place of an impact: it falls or rises with the impact.
+    double averaged(double impact) const;
 
     bool weighted() const { return uses_label(leaf) && settings.labels == LabelsOf::kGranted; }
     /// Returns whether the impact is known together with the label, for granted loans only.
@@ -47,6 +53,10 @@ struct LeafView {
                                                : log.anchor_refer)[i];
     }
 };
+
+/// `plan` has the leaf's threshold, if it is the plan's.
+LeafView view_of(const Program& program, const Settings& settings, const Log& log, size_t leaf,
+                 const LeafPlan& plan);
 
 /// Returns the range of v over the records that may belong, from x alone.
 Interval value_range(const LeafView& view, const LeafPlan& plan);

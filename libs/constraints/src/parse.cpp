@@ -21,7 +21,8 @@ class Parser {
     explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
     Result<Constraint> run() {
-        if (peek().kind == Token::Kind::kWord && !is_reserved(peek().content) && peek(1).is("("))
+        if (peek().kind == Token::Kind::kWord && !is_reserved(peek().content) && !is_tail(peek()) &&
+            peek(1).is("("))
             return definition();
         Constraint out;
         RAMPART_TRY(out.left, sum());
@@ -35,7 +36,8 @@ class Parser {
         if (peek().kind != Token::Kind::kEnd) return error("the constraint should end here");
         if (means_ == 0) {
             return make_error(Reason::kConstraintSyntax,
-                              "the constraint has no mean(…): it says nothing of the data");
+                              "the constraint has no mean(…), cvar(…) or quantile(…): it says "
+                              "nothing of the data");
         }
         return out;
     }
@@ -97,6 +99,11 @@ class Parser {
                token.is("=") || token.is("!=");
     }
 
+    /// Returns whether a value begins so. The words are free as names of features.
+    static bool is_tail(const Token& token) {
+        return token.is_word("cvar") || token.is_word("quantile");
+    }
+
     Result<Relation> comparison() {
         if (accept(">=")) return Relation::kAtLeast;
         if (accept("<=")) return Relation::kAtMost;
@@ -129,14 +136,18 @@ class Parser {
                 return error("a group is compared with another one, as in {}", found->usage);
             groups.push_back(take().content);
         }
-        double value = 0;
+        double value = 0, alpha = 0;
+        if (found->tail) {
+            RAMPART_RETURN_IF_ERROR(expect(",", fmt::format("as in {}", found->usage)));
+            RAMPART_TRY(alpha, alpha_for(found->usage));
+        }
         if (!found->default_is_zero || !peek().is(")")) {
             if (!groups.empty())
                 RAMPART_RETURN_IF_ERROR(expect(",", fmt::format("as in {}", found->usage)));
             RAMPART_TRY(value, number_of(*found));
         }
         RAMPART_RETURN_IF_ERROR(expect(")", fmt::format("as in {}", found->usage)));
-        if (peek().kind == Token::Kind::kEnd) return found->make(groups, value);
+        if (peek().kind == Token::Kind::kEnd) return found->make(groups, value, alpha);
         return error("{} is a whole constraint: nothing follows it", found->name);
     }
 
@@ -201,7 +212,9 @@ class Parser {
         for (const std::string_view function : {"abs", "min", "max"}) {
             if (accept_word(function)) return call(function);
         }
-        if (accept_word("mean")) return mean_of();
+        if (accept_word("mean")) return mean_of(Statistic::kMean);
+        if (accept_word("cvar")) return mean_of(Statistic::kCvar);
+        if (accept_word("quantile")) return mean_of(Statistic::kQuantile);
         return no_value();
     }
 
@@ -213,7 +226,9 @@ class Parser {
         }
         if (t.is("+")) return error("a value needs no + in front");
         if (is_relation(t) || t.kind == Token::Kind::kEnd) return error("a value is missing here");
-        return error("here should stand a number, mean(…), abs(…), min(…), max(…) or a bracket");
+        return error(
+            "here should stand a number, mean(…), cvar(…), quantile(…), abs(…), min(…), max(…) or "
+            "a bracket");
     }
 
     Result<Expression> call(std::string_view function) {
@@ -230,17 +245,22 @@ class Parser {
         return function == "min" ? min(std::move(parts)) : max(std::move(parts));
     }
 
-    Result<Expression> mean_of() {
+    Result<Expression> mean_of(Statistic statistic) {
         if (++means_ > kMaxMeans) return too_much("means", kMaxMeans);
         RAMPART_RETURN_IF_ERROR(expect("(", "and what is averaged"));
-        RAMPART_TRY(const Quantity quantity, this->quantity());
-        Policy policy = Policy::kCandidate;
-        if (accept(",")) {
-            RAMPART_TRY(policy, policy_of(quantity));
+        Expression out = mean(Quantity::kImpact);
+        if (statistic == Statistic::kMean) {
+            RAMPART_TRY(out.mean.quantity, quantity());
+            RAMPART_RETURN_IF_ERROR(share_into(out));
+        } else {
+            out.mean.statistic = statistic;
+            RAMPART_RETURN_IF_ERROR(alpha_into(out.mean));
         }
-        Condition condition;
+        if (accept(",")) {
+            RAMPART_TRY(out.mean.policy, policy_of(out.mean.quantity));
+        }
         if (accept("|")) {
-            RAMPART_TRY(condition, any());
+            RAMPART_TRY(out.mean.condition, any());
         }
         if (peek().is("*") || peek().is("+") || peek().is("-") || peek().is("/")) {
             return error(
@@ -250,7 +270,47 @@ class Parser {
         RAMPART_RETURN_IF_ERROR(expect(")",
                                        "to end the mean; conditions follow a '|', and are "
                                        "joined by 'and' and 'or'"));
-        return mean(quantity, std::move(condition), policy);
+        return out;
+    }
+
+    /// Reads a comparison of the impact with a number, where there is one.
+    base::Status share_into(Expression& mean) {
+        if (!is_relation(peek())) return base::ok();
+        if (mean.mean.quantity != Quantity::kImpact)
+            return error("only an impact is compared within a mean: mean(impact <= -100)");
+        if (peek().is("=") || peek().is("!="))
+            return error("an impact is compared by <, <=, > or >=, as in mean(impact <= -100)");
+        Relation relation = Relation::kLess;
+        for (const Relation r :
+             {Relation::kLess, Relation::kAtMost, Relation::kGreater, Relation::kAtLeast}) {
+            if (peek().is(to_string(r))) relation = r;
+        }
+        take();
+        const bool negative = accept("-");
+        if (peek().kind != Token::Kind::kNumber)
+            return error("here should stand a number, as in mean(impact <= -100)");
+        const double value = take().number;
+        mean = impact_share(relation, negative ? -value : value);
+        return base::ok();
+    }
+
+    /// Reads what precedes policy and condition of a tail.
+    base::Status alpha_into(Mean& mean) {
+        const std::string_view name = to_string(mean.statistic);
+        if (!accept_word("impact")) return error("{0} is of the impact: {0}(impact, 0.1)", name);
+        RAMPART_RETURN_IF_ERROR(
+            expect(",", fmt::format("and the share of people, as in {}(impact, 0.1)", name)));
+        RAMPART_TRY(mean.number, alpha_for(fmt::format("{}(impact, 0.1)", name)));
+        return base::ok();
+    }
+
+    Result<double> alpha_for(std::string_view usage) {
+        const double alpha = peek().number;
+        if (peek().kind == Token::Kind::kNumber && alpha > 0 && alpha < 1) return take().number;
+        return error(
+            "here should stand the share of people at the lower end, more than 0 and less than 1 "
+            "(0.1: the lowest 10 %), as in {}",
+            usage);
     }
 
     Result<Quantity> quantity() {
@@ -424,7 +484,8 @@ bool well_formed(const Expression& e) {
                        : e.kind == Kind::kNegate || e.kind == Kind::kAbs ? parts == 1
                        : e.kind == Kind::kMin || e.kind == Kind::kMax    ? parts >= 2
                                                                          : parts == 2;
-    return shape && std::isfinite(e.number) && well_formed(e.mean.condition) &&
+    return shape && std::isfinite(e.number) && std::isfinite(e.mean.number) &&
+           well_formed(e.mean.condition) &&
            std::all_of(e.parts.begin(), e.parts.end(),
                        [](const Expression& part) { return well_formed(part); });
 }

@@ -29,6 +29,27 @@ Formula leaf_formula(const Leaf& leaf, std::vector<Leaf>& leaves) {
     return {.kind = Kind::kLeaf, .leaf = index};
 }
 
+/// Returns the leaf of a mean. That of a tail stands for it until TailExpansion.
+Leaf leaf_of(const Mean& m) {
+    Leaf out{m.quantity, m.policy, std::nullopt, m.condition};
+    if (m.statistic == Statistic::kShare) {
+        out.value = Leaf::Value::kIndicator;
+        out.relation = m.relation;
+        out.threshold = m.number;
+    } else if (m.statistic != Statistic::kMean) {
+        out.tail = Tail{.statistic = m.statistic, .alpha = m.number};
+    }
+    return out;
+}
+
+/// Returns the mean that a leaf without a tail is written as, under one of its policies.
+Mean mean_of(const Leaf& leaf, Policy policy) {
+    const bool share = leaf.value == Leaf::Value::kIndicator;
+    return {leaf.quantity,  policy,
+            leaf.condition, share ? Statistic::kShare : Statistic::kMean,
+            leaf.relation,  leaf.threshold};
+}
+
 /// Returns the formula of an expression as written, every mean a leaf.
 Formula formula_of(const Expression& e, std::vector<Leaf>& leaves) {
     constexpr std::array<Kind, 10> kKinds{
@@ -36,8 +57,7 @@ Formula formula_of(const Expression& e, std::vector<Leaf>& leaves) {
         Kind::kMultiply, Kind::kDivide, Kind::kAbs,    Kind::kMin, Kind::kMax};
     if (e.kind == Expression::Kind::kNumber) return constant(e.number);
     if (e.kind == Expression::Kind::kMean) {
-        const Mean& m = e.mean;
-        return leaf_formula({m.quantity, m.policy, std::nullopt, m.condition}, leaves);
+        return leaf_formula(leaf_of(e.mean), leaves);
     }
     Parts parts;
     for (const Expression& part : e.parts) parts.push_back(formula_of(part, leaves));
@@ -120,6 +140,8 @@ Parts split(const Formula& f, bool lower) {
         }
         case Kind::kNumber:
         case Kind::kLeaf:
+        case Kind::kCvar:
+        case Kind::kQuantile:
             break;
     }
     return whole();
@@ -182,15 +204,17 @@ class Pairing {
             Term& other = terms[j];
             if (other.gone || other.leaf == nullptr || other.minus == term.minus) continue;
             const Leaf& b = *other.leaf;
-            if (a.quantity != b.quantity || !(a.condition == b.condition)) continue;
+            if (!(mean_of(a, a.policy) == mean_of(b, a.policy)) || a.tail != b.tail) continue;
+            if (a.tail && a.policy != b.policy) continue;  // no tail of the difference
             other.gone = true;
             if (a.policy == b.policy) {
                 term.gone = true;  // a - a is 0
                 return;
             }
             const bool in_order = a.policy < b.policy;
-            term.pair = Leaf{a.quantity, in_order ? a.policy : b.policy,
-                             in_order ? b.policy : a.policy, a.condition};
+            term.pair = a;
+            term.pair->policy = in_order ? a.policy : b.policy;
+            term.pair->minus = in_order ? b.policy : a.policy;
             term.minus = term.minus == in_order;
             return;
         }
@@ -282,11 +306,108 @@ class NeedFinder {
             case Kind::kMin:
             case Kind::kMax:
                 for (const Formula& part : f.parts) mark(part, lower, upper);
+                return;
+            case Kind::kCvar:
+            case Kind::kQuantile:
+                return;  // a leaf as yet
         }
     }
 
     std::span<const Known> ranges_;
     std::vector<char> needs_;  // lower and upper end of each leaf
+};
+
+/// Replaces the tails of a statement by the means that bound the ends that it needs.
+class TailExpansion {
+  public:
+    TailExpansion(const std::vector<Leaf>& found, std::vector<Leaf>& leaves)
+        : found_(found), leaves_(leaves) {}
+
+    Statement of(const Formula& formula, std::span<const End> needs) {
+        Statement out;
+        ends_ = needs;
+        needs_.clear();
+        number_ = quantile_alone(formula);
+        out.formula = expanded(formula);
+        const auto order = [](const End& a, const End& b) {
+            return a.leaf != b.leaf ? a.leaf < b.leaf : a.upper < b.upper;
+        };
+        std::sort(needs_.begin(), needs_.end(), order);
+        needs_.erase(std::unique(needs_.begin(), needs_.end()), needs_.end());
+        out.needs = std::move(needs_);
+        return out;
+    }
+
+  private:
+    bool needed(size_t leaf, bool upper) const {
+        return std::find(ends_.begin(), ends_.end(), End{leaf, upper}) != ends_.end();
+    }
+
+    /// Returns the number with which a formula compares a quantile and nothing else.
+    std::optional<double> quantile_alone(const Formula& f) const {
+        if (f.kind != Kind::kSubtract) return std::nullopt;
+        const bool first = f.parts[0].kind == Kind::kLeaf;
+        const Formula &leaf = f.parts[first ? 0 : 1], &other = f.parts[first ? 1 : 0];
+        if (leaf.kind != Kind::kLeaf || other.kind != Kind::kNumber) return std::nullopt;
+        const auto& tail = found_[leaf.leaf].tail;
+        if (!tail || tail->statistic != Statistic::kQuantile) return std::nullopt;
+        return other.number;
+    }
+
+    Formula expanded(const Formula& f) {
+        if (f.kind == Kind::kLeaf) {
+            return found_[f.leaf].tail ? tail_of(f.leaf) : kept(f.leaf);
+        }
+        Formula out = f;
+        for (Formula& part : out.parts) part = expanded(part);
+        return out;
+    }
+
+    Formula kept(size_t leaf) {
+        Formula out = leaf_formula(found_[leaf], leaves_);
+        for (const bool upper : {false, true}) {
+            if (needed(leaf, upper)) needs_.push_back({out.leaf, upper});
+        }
+        return out;
+    }
+
+    Formula tail_of(size_t leaf) {
+        const Tail tail = *found_[leaf].tail;
+        const bool lower = needed(leaf, false), upper = needed(leaf, true);
+        const auto part = [&](bool of_upper, Leaf::Value value, Relation relation,
+                              std::initializer_list<bool> ends) {
+            if (!(of_upper ? upper : lower)) return constant(0);
+            Leaf mean = found_[leaf];
+            mean.value = value;
+            mean.relation = relation;
+            mean.tail->upper = of_upper;
+            if (number_) {
+                mean.tail.reset();
+                mean.threshold = *number_;
+            }
+            Formula out = leaf_formula(mean, leaves_);
+            for (const bool end : ends) needs_.push_back({out.leaf, end});
+            return out;
+        };
+        using Value = Leaf::Value;
+        Formula out{.kind = Kind::kCvar, .number = tail.alpha};
+        if (tail.statistic == Statistic::kCvar) {
+            out.parts.push_back(part(false, Value::kShortfall, Relation::kEqual, {false}));
+            out.parts.push_back(part(true, Value::kShortfall, Relation::kEqual, {true}));
+            out.parts.push_back(part(true, Value::kIndicator, Relation::kLess, {false, true}));
+        } else {
+            out.kind = Kind::kQuantile;
+            out.parts.push_back(part(false, Value::kIndicator, Relation::kLess, {true}));
+            out.parts.push_back(part(true, Value::kIndicator, Relation::kAtMost, {false}));
+        }
+        return out;
+    }
+
+    const std::vector<Leaf>& found_;
+    std::vector<Leaf>& leaves_;
+    std::span<const End> ends_;
+    std::vector<End> needs_;
+    std::optional<double> number_;
 };
 
 base::Status check_counts(const Program& program) {
@@ -308,9 +429,21 @@ base::Status check_counts(const Program& program) {
 }  // namespace
 
 std::string text(const Leaf& leaf) {
-    const std::string first = text(Mean{leaf.quantity, leaf.policy, leaf.condition});
+    if (leaf.tail) {
+        std::string rest;
+        if (leaf.policy != Policy::kCandidate) rest += fmt::format(", {}", to_string(leaf.policy));
+        if (leaf.condition.kind != Condition::Kind::kAlways)
+            rest += fmt::format(" | {}", text(leaf.condition));
+        const std::string value = leaf.value == Leaf::Value::kShortfall
+                                      ? "min(impact - c, 0)"
+                                      : fmt::format("impact {} c", to_string(leaf.relation));
+        return fmt::format("mean({}{}), c of the {} end of {}(impact, {}{})", value, rest,
+                           leaf.tail->upper ? "upper" : "lower", to_string(leaf.tail->statistic),
+                           leaf.tail->alpha, rest);
+    }
+    const std::string first = text(mean_of(leaf, leaf.policy));
     if (!leaf.minus) return first;
-    return fmt::format("{} - {}", first, text(Mean{leaf.quantity, *leaf.minus, leaf.condition}));
+    return fmt::format("{} - {}", first, text(mean_of(leaf, *leaf.minus)));
 }
 
 bool uses_label(const Leaf& leaf) {
@@ -318,42 +451,12 @@ bool uses_label(const Leaf& leaf) {
 }
 
 Interval range_of(const Leaf& leaf, Interval impact_range) {
-    const Interval range = leaf.quantity == Quantity::kImpact ? impact_range : Interval{0, 1};
-    if (!leaf.minus) return range;
+    const bool impact = leaf.quantity == Quantity::kImpact && leaf.value != Leaf::Value::kIndicator;
+    const Interval range = impact ? impact_range : Interval{0, 1};
     const Known difference = subtract(range, range);
-    return leaf.quantity == Quantity::kImpact ? *difference : Interval{-1, 1};
-}
-
-Known propagate(const Formula& f, std::span<const Known> leaves) {
-    if (f.kind == Kind::kNumber) {
-        if (std::isnan(f.number)) return std::nullopt;
-        return Interval{f.number, f.number};
-    }
-    if (f.kind == Kind::kLeaf) return leaves[f.leaf];
-    std::vector<Known> parts;
-    for (const Formula& part : f.parts) parts.push_back(propagate(part, leaves));
-    switch (f.kind) {
-        case Kind::kNegate:
-            return negate(parts[0]);
-        case Kind::kAdd:
-            return add(parts[0], parts[1]);
-        case Kind::kSubtract:
-            return subtract(parts[0], parts[1]);
-        case Kind::kMultiply:
-            return multiply(parts[0], parts[1]);
-        case Kind::kDivide:
-            return divide(parts[0], parts[1]);
-        case Kind::kAbs:
-            return absolute(parts[0]);
-        case Kind::kMin:
-            return smallest(parts);
-        case Kind::kMax:
-            return largest(parts);
-        case Kind::kNumber:
-        case Kind::kLeaf:
-            break;
-    }
-    return std::nullopt;
+    if (leaf.value == Leaf::Value::kShortfall) return {difference->lo, 0};
+    if (!leaf.minus) return range;
+    return impact ? *difference : Interval{-1, 1};
 }
 
 Result<Program> compile(const Constraint& constraint, Interval impact_range) {
@@ -378,12 +481,15 @@ Result<Program> compile(const Constraint& constraint, Interval impact_range) {
                           "their number): split it into several",
                           kMaxStatements);
     }
-    Pairing pairing(written, out.leaves);
-    for (const Formula& part : parts) out.statements.push_back({pairing.of(part), {}});
+    std::vector<Leaf> found;
+    Pairing pairing(written, found);
+    Parts formulas;
+    for (const Formula& part : parts) formulas.push_back(pairing.of(part));
     std::vector<Known> ranges;
-    for (const Leaf& leaf : out.leaves) ranges.push_back(range_of(leaf, impact_range));
-    for (Statement& statement : out.statements) {
-        statement.needs = NeedFinder(ranges).of(statement.formula);
+    for (const Leaf& leaf : found) ranges.push_back(range_of(leaf, impact_range));
+    TailExpansion expansion(found, out.leaves);
+    for (const Formula& formula : formulas) {
+        out.statements.push_back(expansion.of(formula, NeedFinder(ranges).of(formula)));
     }
     RAMPART_RETURN_IF_ERROR(check_counts(out));
     return out;

@@ -130,7 +130,12 @@ std::string text(const Condition& c) {
 }
 
 std::string text(const Mean& m) {
-    std::string out = fmt::format("mean({}", to_string(m.quantity));
+    std::string out = fmt::format("{}({}", to_string(m.statistic), to_string(m.quantity));
+    if (m.statistic == Statistic::kShare) {
+        out += fmt::format(" {} {}", to_string(m.relation), m.number);
+    } else if (m.statistic != Statistic::kMean) {
+        out += fmt::format(", {}", m.number);
+    }
     if (m.policy != Policy::kCandidate) out += fmt::format(", {}", to_string(m.policy));
     if (m.condition.kind != Condition::Kind::kAlways) out += " | " + text(m.condition);
     return out + ")";

@@ -6,6 +6,7 @@
 #include "identity.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/certification/constraint_set.hpp"
+#include "rampart/certification/reasons.hpp"
 #include "rampart/monitoring/drift.hpp"
 #include "rampart/monitoring/reasons.hpp"
 #include "rampart/training/covariate_shift.hpp"
@@ -38,9 +39,11 @@ Result<std::unique_ptr<Gate>> Gate::create(GateSettings settings, GateDeps deps)
     return std::unique_ptr<Gate>(new Gate(std::move(settings), std::move(deps)));
 }
 
-Result<DeltaLedger> Gate::read_ledger() const {
-    return Protocol(deps_.store, deps_.signing_key, deps_.evidence_key).read_ledger();
+Protocol Gate::protocol() const {
+    return {deps_.store, deps_.signing_key, deps_.evidence_key, deps_.wall_clock};
 }
+
+Result<DeltaLedger> Gate::read_ledger() const { return protocol().read_ledger(); }
 
 Result<std::string> Gate::epoch_entry(const DeltaLedger& ledger, std::string note,
                                       TimePoint t) const {
@@ -100,23 +103,34 @@ certification::GateConfig Gate::config_of(const Submission& run, const DeltaLedg
     return config;
 }
 
+/// Returns the vault's rows that a run of an earlier epoch has read, or that an export has;
+/// nullopt: there are none.
+Result<std::optional<training_set::VaultSet>> Gate::rows_read_before(
+    const LedgerView& history, const Exported& exported) const {
+    using Rows = std::optional<training_set::VaultSet>;
+    const auto read_at = std::max(history.epoch_start(), exported);  // nullopt is before any time
+    if (!read_at) return Rows();
+    RAMPART_TRY(auto read, deps_.records.vault_rows(*read_at));
+    return read.rows.empty() ? Rows() : Rows(std::move(read));
+}
+
 /// Returns the vault as known at `t` without records that a run of an earlier epoch has read: an
-/// epoch after the first is a new budget, and needs records of its own.
-Result<Gate::EpochVault> Gate::vault_of_epoch(const LedgerView& history, TimePoint t) const {
+/// epoch after the first is a new budget, and needs records of its own. So does every run after an
+/// export, since its candidate may be fitted to what was exported.
+Result<Gate::EpochVault> Gate::vault_of_epoch(const LedgerView& history, TimePoint t,
+                                              const Exported& exported) const {
     EpochVault out;
     RAMPART_TRY(out.vault, deps_.records.vault_rows(t));
     if (settings_.max_age_months > 0) {
         out.from = base::add_months(t, -settings_.max_age_months);
-        out.vault = training::decided_since(out.vault, *out.from);
+        out.vault = training::decided_since(out.vault, *out.from, training_set::Omission::kTooOld);
     }
-    const auto charged = history.epoch_start();
-    if (!charged) return out;
-    RAMPART_TRY(const auto read, deps_.records.vault_rows(*charged));
-    if (read.rows.empty()) return out;
-    const auto unread = read.rows.back().event_time + base::Duration::micros(1);
-    out.vault = training::decided_since(out.vault, unread);
-    out.from = std::max(unread, out.from.value_or(unread));
-    out.read_before = training::persons_of_both(out.vault, read);
+    RAMPART_TRY(const auto read, rows_read_before(history, exported));
+    if (!read) return out;
+    out.unread = read->rows.back().event_time + base::Duration::micros(1);
+    out.vault = training::decided_since(out.vault, *out.unread);
+    out.from = std::max(*out.unread, out.from.value_or(*out.unread));
+    out.read_before = training::persons_of_both(out.vault, *read);
     return out;
 }
 
@@ -129,6 +143,27 @@ Status Gate::add_erased(const Submission& run, std::optional<TimePoint> from, In
         tally, {Side::kVault, in.vault.group_names, in.vault.cell_names, from, run.at});
     in.selection.decisions.erased = count_erased(
         tally, {Side::kDevelopment, learnt.group_names, learnt.cell_names, std::nullopt, run.at});
+    return base::ok();
+}
+
+/// Says who and what made the candidate, and which decisions of the vault are in the evidence and
+/// which are not.
+Status Gate::add_origin(const Submission& run, Inputs& in) const {
+    const auto &candidate = run.candidate.policy, &reference = run.reference.policy;
+    auto& identity = in.identity;
+    identity.proposed_by = run.proposed_by;
+    identity.software = deps_.software;
+    identity.recipe = run.recipe;
+    identity.loggers = training::logger_periods(in.vault, candidate, reference);
+    if (in.vault.known == 0) return base::ok();
+    RAMPART_TRY(const auto tally, deps_.records.erased());
+    // all that are erased, whether or not the test would have read them
+    const auto erased =
+        count_erased(tally, {privacy::ErasedRecords::Side::kVault, in.vault.group_names,
+                             in.vault.cell_names, base::kFirstTime, run.at});
+    identity.decisions = in.vault.known + erased.records + in.vault.unreadable;
+    identity.in_no_group = training::records_in_no_group(in.vault, candidate, reference);
+    identity.left_out = training::left_out(in.vault, candidate, reference, erased);
     return base::ok();
 }
 
@@ -157,10 +192,11 @@ Result<std::optional<model::LoadedPolicy>> Gate::anchor_of(
 }
 
 /// Returns the earlier look at the same pair, also where a crash cut a further look off; nullopt:
-/// there is none, or it has other settings, so that this is a run of its own.
-Result<std::optional<certification::EarlierLook>> Gate::earlier_look(const LedgerView& history,
-                                                                     const Submission& run,
-                                                                     const Inputs& inputs) const {
+/// there is none, or it has other settings, or its records were exported since, so that this is a
+/// run of its own.
+Result<std::optional<certification::EarlierLook>> Gate::earlier_look(
+    const LedgerView& history, const Submission& run, const Inputs& inputs,
+    const std::optional<TimePoint>& unread) const {
     using Found = std::optional<certification::EarlierLook>;
     if (!settings_.look_again) return Found();
     const auto certificate = history.plan_of(pair_of(run));
@@ -171,24 +207,27 @@ Result<std::optional<certification::EarlierLook>> Gate::earlier_look(const Ledge
                                      file, deps_.signing_key.public_key(),
                                      {run.candidate.id.value(), run.reference.id.value()}));
     if (!certification::may_look_again(read.plan, inputs.config, inputs.identity)) return Found();
+    if (unread && read.plan.identity.period_from < *unread) return Found();  // exported since
     RAMPART_TRY(const auto evidence, deps_.store.evidence_file(id));
     return certification::earlier_look(read, evidence).map([](auto look) {
         return Found(std::move(look));
     });
 }
 
-Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& ledger) const {
+Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& ledger,
+                                     const Exported& exported) const {
     const auto &candidate = run.candidate.policy, &reference = run.reference.policy;
     RAMPART_TRY(const auto history, LedgerView::of(ledger));
     Inputs in;
-    RAMPART_TRY(auto records, vault_of_epoch(history, run.at));
+    RAMPART_TRY(auto records, vault_of_epoch(history, run.at, exported));
     in.vault = std::move(records.vault);
     in.identity = identity_of(run, deps_.product, in.vault, settings_.max_age_months);
     in.identity.read_before = records.read_before;
     in.identity.repeats = in.vault.repeats;
     in.identity.later_records = training::later_records(in.vault);
     in.identity.without_exploration = training::decided_without_exploration(in.vault);
-    in.identity.stopped = in.vault.stopped.size();
+    in.identity.stopped = in.vault.omitted_as(training_set::Omission::kStopped);
+    RAMPART_RETURN_IF_ERROR(add_origin(run, in));
     if (ledger.epoch() == settings_.acknowledged_epoch)
         in.identity.acknowledged_alarm = settings_.acknowledged_why;
     RAMPART_TRY(in.identity.drift_auc, drift_auc(in.vault, run.at));
@@ -213,7 +252,7 @@ Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& l
         training::set_anchor(in.decisions, training::anchor_probabilities(
                                                in.vault, candidate, reference, anchor->policy));
     }
-    RAMPART_TRY(in.earlier, earlier_look(history, run, in));
+    RAMPART_TRY(in.earlier, earlier_look(history, run, in, records.unread));
     return in;
 }
 
@@ -222,7 +261,8 @@ Result<training::GateForecastInputs> Gate::forecast_inputs(TimePoint t) const {
     const auto& config = settings_.config;
     const auto delta = ledger.next_delta();  // none before the first epoch, or when it is spent
     RAMPART_TRY(const auto history, LedgerView::of(ledger));
-    RAMPART_TRY(const auto records, vault_of_epoch(history, t));
+    RAMPART_TRY(const auto exported, deps_.store.exported_as_known_at());
+    RAMPART_TRY(const auto records, vault_of_epoch(history, t, exported));
     certification::EpochOpened next;
     next.delta_epoch = config.delta_epoch;
     next.runs = config.runs_per_epoch;
@@ -240,11 +280,30 @@ Result<bool> Gate::allows_further_look(const PolicyPair& pair) const {
     RAMPART_TRY(const auto ledger, read_ledger());
     if (ledger.open_run()) return false;
     RAMPART_TRY(const auto history, LedgerView::of(ledger));
-    return history.plan_of(pair).has_value();
+    const auto plan = history.plan_of(pair);
+    RAMPART_TRY(const auto exported, deps_.store.exported_as_known_at());
+    if (!plan || !exported) return plan.has_value();
+    RAMPART_TRY(const auto read, rows_read_before(history, exported));
+    RAMPART_TRY(const auto id, base::Digest::from_hex(*plan));
+    RAMPART_TRY(const auto file, deps_.store.certificate_file(id));
+    RAMPART_TRY(const auto certificate,
+                certification::read_certificate(file, deps_.signing_key.public_key()));
+    return !read || certificate.plan.identity.period_from > read->rows.back().event_time;
+}
+
+Result<TestedLog> Gate::log_of(const Submission& run) const {
+    RAMPART_TRY(auto ledger, read_ledger());
+    if (ledger.open_run()) {
+        return base::make_error(certification::Reason::kRunOpen,
+                                "a run is open; it has to be finished before a log is exported");
+    }
+    RAMPART_RETURN_IF_ERROR(begin_epoch(run, ledger).map([](bool) {}));
+    RAMPART_TRY(auto inputs, inputs_of(run, ledger, std::nullopt));
+    auto vault = std::move(inputs.vault);
+    return TestedLog{std::move(static_cast<TestInputs&>(inputs)), std::move(vault)};
 }
 
 Result<Answer> Gate::test(const Submission& run) {
-    const Protocol protocol(deps_.store, deps_.signing_key, deps_.evidence_key);
     RAMPART_TRY(auto ledger, read_ledger());
     RAMPART_TRY(const auto history, LedgerView::of(ledger));
     if (const auto* answered = history.answered_run(pair_of(run), run.at, run.opens_epoch)) {
@@ -253,12 +312,13 @@ Result<Answer> Gate::test(const Submission& run) {
                       certification::certificate_name(answered->registration)};
     }
     RAMPART_TRY(const bool opens_epoch, begin_epoch(run, ledger));
-    RAMPART_TRY(const auto inputs, inputs_of(run, ledger));
+    RAMPART_TRY(const auto exported, deps_.store.exported_as_known_at());
+    RAMPART_TRY(const auto inputs, inputs_of(run, ledger, exported));
     const auto outcomes = [&](const certification::RunTicket& ticket) {
         return training::vault_outcomes(ticket, inputs.vault, run.candidate.policy,
                                         run.reference.policy, inputs.constraints);
     };
-    return protocol.test(inputs, outcomes, ledger, run.at, opens_epoch && run.opens_epoch > 0);
+    return protocol().test(inputs, outcomes, ledger, run.at, opens_epoch && run.opens_epoch > 0);
 }
 
 }  // namespace rampart::gate

@@ -57,6 +57,8 @@ GateSettings read_gate_settings(config::Table& root) {
             : certification::Spending::kByHistory;
     settings.config.min_units =
         static_cast<unsigned>(gate.integer("min_units_per_group", 2, 1'000'000'000, 100));
+    settings.config.valid_months =
+        static_cast<unsigned>(gate.integer("valid_months", 1, certification::kMaxValidMonths, 12));
     settings.config.declines_overridden = gate.boolean("declines_overridden", false);
     settings.config.referrals = gate.boolean("referrals", false);
     if (gate.has("max_drift_auc"))

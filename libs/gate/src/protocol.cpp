@@ -40,12 +40,41 @@ Result<Answer> Protocol::refuse(const TestInputs& inputs, const certification::P
                                 TimePoint t) const {
     // who applies again may follow from what was drawn, and a refusal may be read by everyone
     auto identity = inputs.identity;
-    identity.read_before = identity.repeats = identity.later_records = 0;
-    identity.without_exploration = identity.stopped = 0;
+    certification::forget_counts(identity);
     RAMPART_TRY(const auto files,
                 certification::seal_refusal(inputs.config, identity, result, t, signing_key_));
     RAMPART_TRY(const auto id, store_.store_certificate(files, t));
     return Answer{result, id.hex(), id.hex()};
+}
+
+/// Closes an open run with its certificate where a crash came between the two; nullopt: none is
+/// stored.
+Result<std::optional<Answer>> Protocol::close_with_stored(const certification::RunTicket& ticket,
+                                                          DeltaLedger& ledger, TimePoint t) const {
+    RAMPART_TRY(const auto ids, store_.certificate_ids());
+    for (const auto& id : ids) {
+        RAMPART_TRY(const auto file, store_.certificate_file(id));
+        const auto read = certification::read_certificate(file, signing_key_.public_key());
+        const bool of_this_run =
+            read && read->ledger && read->ledger->entry == base::sha256(ticket.entry());
+        if (!of_this_run) continue;
+        RAMPART_TRY(const auto evidence, store_.evidence_file(id));
+        RAMPART_RETURN_IF_ERROR(store_.store_certificate({file, evidence}, t));
+        RAMPART_TRY(const auto closing, ledger.next_closing(read->verdict, id.hex(), "", t));
+        RAMPART_RETURN_IF_ERROR(write_entry(ledger, closing, t));
+        return std::optional(Answer{{read->verdict, "", ""},
+                                    id.hex(),
+                                    certification::certificate_name(ticket.registration())});
+    }
+    return std::optional<Answer>();
+}
+
+/// Returns the time by the machine's clock, but not before that of the charge; nullopt where the
+/// charge has none.
+std::optional<TimePoint> Protocol::issue_time(const certification::RunTicket& ticket) const {
+    const auto charged = ticket.registration().wall_clock;
+    if (!charged || wall_clock_ == nullptr) return charged;
+    return std::max(*charged, wall_clock_->now());
 }
 
 /// Charges the run, unless it is charged already, reads the vault's impacts, tests, and closes.
@@ -53,11 +82,17 @@ Result<Answer> Protocol::run_test(const certification::PreparedRun& prepared,
                                   const ReadOutcomes& read_outcomes, DeltaLedger& ledger,
                                   TimePoint t) const {
     const auto request = prepared.request();
-    if (!ledger.open_run()) {
-        RAMPART_TRY(const auto registration, ledger.next_registration(request, t));
+    const bool taken_up = ledger.open_run().has_value();
+    if (!taken_up) {
+        const auto now = wall_clock_ ? std::optional(wall_clock_->now()) : std::nullopt;
+        RAMPART_TRY(const auto registration, ledger.next_registration(request, t, now));
         RAMPART_RETURN_IF_ERROR(write_entry(ledger, registration, t));
     }
     RAMPART_TRY(const auto ticket, ledger.ticket(request));
+    if (taken_up) {
+        RAMPART_TRY(auto closed, close_with_stored(ticket, ledger, t));
+        if (closed) return std::move(*closed);
+    }
     const auto name = certification::certificate_name(ticket.registration());
     // only now, with the charge on the disk
     const auto outcomes = read_outcomes(ticket);
@@ -70,9 +105,10 @@ Result<Answer> Protocol::run_test(const certification::PreparedRun& prepared,
         RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, why, t));
         return Answer{{certification::Verdict::kNoSolutionFound, "", ""}, "", name};
     }
-    RAMPART_TRY(const auto files,
-                certification::seal(prepared, {ticket, *sealed, t, t, signing_key_},
-                                    outcomes.impact, outcomes.label));
+    RAMPART_TRY(
+        const auto files,
+        certification::seal(prepared, {ticket, *sealed, t, t, signing_key_, issue_time(ticket)},
+                            outcomes.impact, outcomes.label));
     RAMPART_TRY(const auto id, store_.store_certificate(files, t));
     RAMPART_TRY(const auto closing, ledger.next_closing(sealed->verdict, id.hex(), "", t));
     RAMPART_RETURN_IF_ERROR(write_entry(ledger, closing, t));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -11,7 +12,7 @@
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/text.hpp"
 #include "rampart/gate_log/reasons.hpp"
-#include "rampart/training/gate_inputs.hpp"
+#include "rampart/training/left_out.hpp"
 
 namespace rampart::gate_log {
 namespace {
@@ -26,7 +27,7 @@ constexpr size_t kMinSplitKeyBytes = 16;
 struct Record {
     std::string id, person, logger;
     base::TimePoint time;
-    bool vault = false, approved = false;
+    bool vault = false, approved = false, overridden = false;
     double p_approve = 0, candidate = 0, reference = 0, anchor = 0;
     double p_refer = 0, candidate_refer = 0, reference_refer = 0, anchor_refer = 0;
     ope::Referral referral = ope::Referral::kNone;
@@ -127,12 +128,17 @@ struct Reading {
         if (referrals) RAMPART_RETURN_IF_ERROR(read_referral(line, record));
         const auto action = line.text("action");
         record.approved = action == "approve";
+        if (line.has("overridden")) {
+            RAMPART_TRY(record.overridden, line.either("overridden", "yes", "no"));
+        }
         if (action == "approve" || action == "decline") return base::ok();
         if (action != "refer") return line.bad("action", "must be 'approve', 'decline' or 'refer'");
         if (!referrals) {
             return line.bad("action",
                             "needs the columns p_refer, candidate_refer and reference_refer");
         }
+        if (record.overridden)
+            return line.bad("overridden", "must be 'no' for a referral, which has an answer");
         record.referral = ope::Referral::kUnanswered;
         return base::ok();
     }
@@ -166,8 +172,9 @@ struct Reading {
             RAMPART_RETURN_IF_ERROR(read_answer(line, record));
         if (record.label != 0 && record.label != 1 && !std::isnan(record.label))
             return line.bad("label", "must be 0, 1 or empty");
-        const bool declined = !record.approved && (record.referral == ope::Referral::kNone ||
-                                                   record.referral == ope::Referral::kDeclined);
+        const bool declined = record.referral == ope::Referral::kNone
+                                  ? record.approved == record.overridden
+                                  : record.referral == ope::Referral::kDeclined;
         if (!declined || !config.declined_impact) return base::ok();
         if (!std::isnan(record.impact) && record.impact != *config.declined_impact) {
             return line.bad("impact", fmt::format("must be empty or {}, the impact.declined of the "
@@ -203,10 +210,12 @@ struct Reading {
     }
 };
 
-/// Leaves the first record of each person, by time and then id; returns how many of the vault's
-/// were left out. Sorts. Fails where a person is on both sides: what is learnt from one record
+/// Adds a record of the vault that is left out.
+using LeaveOut = std::function<void(training_set::Omission, const Record&)>;
+
+/// Sorts by time and then id. Fails where a person is on both sides: what is learnt from one record
 /// would be tested on the other.
-Result<size_t> keep_first_records(std::vector<Record>& records) {
+Status sort_records(std::vector<Record>& records) {
     std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
         return std::tie(a.time, a.id) < std::tie(b.time, b.id);
     });
@@ -217,39 +226,66 @@ Result<size_t> keep_first_records(std::vector<Record>& records) {
                                 "person '{}' is in the vault and on the development side",
                                 record.person);
     }
-    std::set<std::string> seen;
-    size_t later = 0;
-    std::erase_if(records, [&](const Record& record) {
-        if (seen.insert(record.person).second) return false;
-        later += record.vault ? 1 : 0;
-        return true;
-    });
-    return later;
+    return base::ok();
 }
 
-/// Returns "column=value" for all values that occur, by column and value.
-std::vector<std::string> group_names(const std::vector<Record>& records,
-                                     const std::vector<std::string>& columns) {
-    std::vector<std::string> names;
+/// Leaves the first record of each person.
+void keep_first_records(std::vector<Record>& records, const LeaveOut& leave_out) {
+    std::set<std::string> seen;
+    std::erase_if(records, [&](const Record& record) {
+        if (seen.insert(record.person).second) return false;
+        if (record.vault) leave_out(training_set::Omission::kLaterRecord, record);
+        return true;
+    });
+}
+
+/// A group, and the values that its people have, by position of the column.
+struct Group {
+    std::string name;
+    std::vector<std::pair<size_t, std::string>> values;
+    bool has(const Record& record) const {
+        return std::all_of(values.begin(), values.end(), [&](const auto& value) {
+            return record.attributes[value.first] == value.second;
+        });
+    }
+};
+
+/// Returns the group with a name such as "sex=F,age=low".
+Group named_group(std::string_view name, const std::vector<std::string>& columns) {
+    Group out{std::string(name), {}};
+    while (true) {
+        const auto part = name.substr(0, name.find(','));
+        const auto equals = part.find('=');
+        const auto column = std::find(columns.begin(), columns.end(), part.substr(0, equals));
+        out.values.emplace_back(column - columns.begin(), part.substr(equals + 1));
+        if (part.size() == name.size()) return out;
+        name.remove_prefix(part.size() + 1);
+    }
+}
+
+/// Returns the groups of the settings, or one for every value that occurs, by column and value.
+std::vector<Group> groups_of(const std::vector<Record>& records, const LogSettings& settings) {
+    const auto& columns = settings.group_columns;
+    std::vector<Group> groups;
+    for (const auto& name : settings.group_names) groups.push_back(named_group(name, columns));
+    if (!groups.empty()) return groups;
     for (size_t j = 0; j < columns.size(); ++j) {
-        std::set<std::string_view> values;
+        std::set<std::string> values;
         for (const auto& record : records) values.insert(record.attributes[j]);
         values.erase("");
-        for (const auto value : values) names.push_back(fmt::format("{}={}", columns[j], value));
+        for (const auto& value : values)
+            groups.push_back({fmt::format("{}={}", columns[j], value), {{j, value}}});
     }
-    return names;
+    return groups;
 }
 
 /// Lays out the records of one side.
 class Layout {
   public:
-    Layout(const std::vector<std::string>& names, const LogSettings& settings,
+    Layout(const std::vector<Group>& groups, const LogSettings& settings,
            const certification::ConstraintSet& constraints, bool referrals)
-        : settings_(settings), constraints_(constraints), referrals_(referrals) {
-        for (const auto& name : names) {
-            group_of_.emplace(name, out_.decisions.groups.size());
-            out_.decisions.groups.push_back({name, {}});
-        }
+        : groups_(groups), settings_(settings), constraints_(constraints), referrals_(referrals) {
+        for (const auto& group : groups) out_.decisions.groups.push_back({group.name, {}});
     }
 
     void add(const Record& record) {
@@ -268,11 +304,9 @@ class Layout {
             loggers_.emplace(record.logger, static_cast<uint32_t>(loggers_.size()));
         if (fresh) d.logger_ids.push_back(record.logger);
         d.logger.push_back(logger->second);
-        for (size_t j = 0; j < record.attributes.size(); ++j) {
-            if (record.attributes[j].empty()) continue;
-            const auto name =
-                fmt::format("{}={}", settings_.group_columns[j], record.attributes[j]);
-            d.groups[group_of_.at(name)].records.push_back(position);
+        if (record.overridden) d.overridden.push_back(position);
+        for (size_t g = 0; g < groups_.size(); ++g) {
+            if (groups_[g].has(record)) d.groups[g].records.push_back(position);
         }
         out_.impact.push_back(record.impact);
         labels_.push_back(record.label);
@@ -302,12 +336,12 @@ class Layout {
     }
 
   private:
+    const std::vector<Group>& groups_;
     const LogSettings& settings_;
     const certification::ConstraintSet& constraints_;
     const bool referrals_;
     ope::LoggedFeedback out_;
     std::vector<double> labels_;
-    std::map<std::string, size_t> group_of_;
     std::map<std::string, uint32_t> loggers_;
 };
 
@@ -317,19 +351,69 @@ base::Digest digest_of(const std::vector<std::string>& columns) {
     return hash.finish();
 }
 
-/// Returns the log's records of the last `max_age_months` before its end, or all.
-void drop_older(std::vector<Record>& records, int max_age_months) {
-    if (max_age_months == 0) return;
-    const auto from = base::add_months(records.back().time, -max_age_months);
-    std::erase_if(records,
-                  [&](const Record& record) { return record.vault && record.time < from; });
+/// Leaves out the vault's records before `from`.
+void drop_older(std::vector<Record>& records, base::TimePoint from, const LeaveOut& leave_out) {
+    std::erase_if(records, [&](const Record& record) {
+        if (!record.vault || record.time >= from) return false;
+        leave_out(training_set::Omission::kTooOld, record);
+        return true;
+    });
+}
+
+/// Leaves out the vault's records up to `read_until`; returns whose they were.
+std::set<std::string> drop_read(std::vector<Record>& records,
+                                const std::optional<base::TimePoint>& read_until,
+                                const LeaveOut& leave_out) {
+    std::set<std::string> persons;
+    std::erase_if(records, [&](const Record& record) {
+        if (!read_until || !record.vault || record.time > *read_until) return false;
+        persons.insert(record.person);
+        leave_out(training_set::Omission::kEarlierEpoch, record);
+        return true;
+    });
+    return persons;
+}
+
+/// Counts a record of the vault's logger.
+void count_logger(const Record& record, std::vector<certification::LoggerPeriod>& loggers) {
+    auto found = std::find_if(loggers.begin(), loggers.end(),
+                              [&](const auto& logger) { return logger.id == record.logger; });
+    if (found == loggers.end())
+        found = loggers.insert(found, {record.logger, record.time, record.time, 0});
+    found->last = record.time;  // records are in order of time
+    ++found->records;
+}
+
+/// Leaves the sorted records that the test may read, of each person the first, and says which of
+/// the vault's are left out.
+void leave_out_records(std::vector<Record>& records, const std::vector<Group>& groups,
+                       const LogSettings& settings, DecisionFile& out) {
+    std::vector<std::string> names;
+    for (const Group& group : groups) names.push_back(group.name);
+    training::LeftOutCounts counts(names);
+    const LeaveOut leave_out = [&](training_set::Omission why, const Record& record) {
+        std::vector<uint32_t> of;
+        for (uint32_t g = 0; g < groups.size(); ++g)
+            if (groups[g].has(record)) of.push_back(g);
+        counts.add(why, of);
+        out.later_records += why == training_set::Omission::kLaterRecord ? 1 : 0;
+    };
+    out.decisions = static_cast<size_t>(std::count_if(
+        records.begin(), records.end(), [](const Record& record) { return record.vault; }));
+    const auto end = records.back().time;
+    out.persons_read = drop_read(records, out.read_until, leave_out);
+    if (settings.gate.max_age_months > 0)
+        drop_older(records, base::add_months(end, -settings.gate.max_age_months), leave_out);
+    keep_first_records(records, leave_out);
+    out.left_out = counts.list();
 }
 
 }  // namespace
 
 Result<DecisionFile> read_decisions(const std::filesystem::path& path, const LogSettings& settings,
                                     const certification::ConstraintSet& constraints,
-                                    const std::optional<std::string>& split_key) {
+                                    const std::optional<std::string>& split_key,
+                                    std::optional<base::TimePoint> read_until) {
     if (split_key && split_key->size() < kMinSplitKeyBytes) {
         return base::make_error(Reason::kBadSplitKey, "the split key has {} bytes; {} are needed",
                                 split_key->size(), kMinSplitKeyBytes);
@@ -352,24 +436,37 @@ Result<DecisionFile> read_decisions(const std::filesystem::path& path, const Log
     DecisionFile out;
     out.columns = digest_of(csv.columns());
     out.anchor = settings.gate.anchor;
-    RAMPART_TRY(out.later_records, keep_first_records(records));
-    drop_older(records, settings.gate.max_age_months);
-    const auto names = group_names(records, settings.group_columns);
+    out.read_until = read_until;
+    RAMPART_RETURN_IF_ERROR(sort_records(records));
+    const auto groups = groups_of(records, settings);
+    leave_out_records(records, groups, settings, out);
     const bool referrals = std::any_of(records.begin(), records.end(), [](const Record& record) {
         return record.referral != ope::Referral::kNone || record.p_refer > 0 ||
                record.candidate_refer > 0 || record.reference_refer > 0 || record.anchor_refer > 0;
     });
-    Layout development(names, settings, constraints, referrals),
-        vault(names, settings, constraints, referrals);
+    Layout development(groups, settings, constraints, referrals),
+        vault(groups, settings, constraints, referrals);
     bool first = true;
+    std::vector<base::TimePoint> vault_times;
     for (const auto& record : records) {
         (record.vault ? vault : development).add(record);
         if (!record.vault) continue;
         if (std::exchange(first, false)) out.period_from = record.time;
         out.period_to = record.time;
+        count_logger(record, out.loggers);
+        const auto known = [](const std::string& attribute) { return !attribute.empty(); };
+        out.in_no_group +=
+            std::none_of(record.attributes.begin(), record.attributes.end(), known) ? 1 : 0;
+        vault_times.push_back(record.time);
     }
     RAMPART_TRY(out.development, development.finish());
     RAMPART_TRY(out.vault, vault.finish());
+    for (const auto time : vault_times) {
+        out.vault.decisions.second_half.push_back(
+            certification::in_second_half(time, out.period_from, out.period_to));
+    }
+    out.development.decisions.erased = settings.erased_development;
+    out.vault.decisions.erased = settings.erased_vault;
     return out;
 }
 

@@ -133,6 +133,18 @@ Result<base::Digest> FileStore::store_certificate(const certification::SealedCer
     return id;
 }
 
+Result<std::vector<base::Digest>> FileStore::certificate_ids() const {
+    std::vector<base::Digest> ids;
+    if (file_ < 0) return ids;
+    std::error_code none;  // no folder: no certificate yet
+    for (const auto& entry : fs::directory_iterator(path_.string() + ".certificates", none)) {
+        if (entry.path().extension() != ".cert") continue;
+        if (const auto id = base::Digest::from_hex(entry.path().stem().string()))
+            ids.push_back(*id);
+    }
+    return ids;
+}
+
 Result<std::string> FileStore::certificate_file(const base::Digest& id) const {
     return base::read_file(certificate_path(id, ".cert"), base::limits::kMaxCertificateBytes);
 }

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <limits>
+
 #include "listings.hpp"
 #include "outcome_joiner_impl.hpp"
 #include "rampart/joiner/reasons.hpp"
@@ -28,6 +31,17 @@ Result<std::pair<size_t, Quarantined>> OutcomeJoiner::Impl::find_quarantined(
     return base::make_error(wire::Reason::kNotQuarantined,
                             "offset {} of partition {} of topic '{}' is not in quarantine here",
                             offset, partition, topic);
+}
+
+Result<size_t> OutcomeJoiner::unread_decisions(base::TimePoint t) const {
+    RAMPART_TRY(const auto rejected,
+                list_quarantined(std::numeric_limits<size_t>::max(), Withheld::kShown));
+    const auto known = reason_info(Reason::kConflictingDecision).word;
+    return static_cast<size_t>(
+        std::count_if(rejected.begin(), rejected.end(), [&](const Quarantined& one) {
+            return one.topic == impl_->options.decisions_topic && one.reason != known &&
+                   one.record.timestamp <= t;
+        }));
 }
 
 Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view topic,

@@ -37,6 +37,10 @@ Status check_shapes(const LoggedDecisions& d) {
         return make_error(Reason::kBadShape, "anchor has {} entries for {} records",
                           d.anchor.size(), n);
     }
+    if (!d.second_half.empty() && d.second_half.size() != n) {
+        return make_error(Reason::kBadShape, "second_half has {} entries for {} records",
+                          d.second_half.size(), n);
+    }
     if (!d.control_variates.empty() && d.control_variates.size() != n) {
         return make_error(Reason::kBadShape, "centres has {} entries for {} records",
                           d.control_variates.size(), n);
@@ -126,9 +130,11 @@ Status check_record(const LoggedDecisions& d, size_t i) {
     if (!d.anchor.empty()) RAMPART_RETURN_IF_ERROR(check_probability(id, "anchor", d.anchor[i]));
     RAMPART_RETURN_IF_ERROR(check_probability(id, "p_approve", d.p_approve[i]));
     const bool label = !d.has_label.empty() && d.has_label[i] > 1;
-    if (d.approved[i] > 1 || d.has_impact[i] > 1 || label) {
+    const bool half = !d.second_half.empty() && d.second_half[i] > 1;
+    if (d.approved[i] > 1 || d.has_impact[i] > 1 || label || half) {
         return make_error(base::Reason::kBadFlag,
-                          "record {}: approved, has_impact and has_label are 0 or 1", id);
+                          "record {}: approved, has_impact, has_label and second_half are 0 or 1",
+                          id);
     }
     RAMPART_RETURN_IF_ERROR(check_referral(d, i));
     const double propensity = propensity_of(d, i);

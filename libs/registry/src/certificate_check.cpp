@@ -22,6 +22,7 @@ base::Result<VerifiedCertificate> verify_certificate(const Proof& proof) {
         .candidate = domain::PolicyId(certificate->plan.identity.candidate_id),
         .reference = domain::PolicyId(certificate->plan.identity.reference_id),
         .certified = certificate->verdict == certification::Verdict::kCertified,
+        .valid_until = certificate->valid_until,
         .verdict = std::string(certification::to_string(certificate->verdict)),
         .charge = std::nullopt};
     if (certificate->ledger) {

@@ -15,6 +15,7 @@ struct VerifiedCertificate {
     base::Digest id;  // digest of the certificate file
     domain::PolicyId candidate, reference;
     bool certified = false;
+    std::optional<base::TimePoint> valid_until{};  // nullopt: no end
     std::string verdict;
     struct Charge {
         uint64_t position = 0;  // position of the run's entry in the ledger

@@ -3,9 +3,10 @@
 /// Challengers and stop buttons.
 namespace rampart::registry {
 
-/// Checks that the policy could be promoted now by a certificate of the registry.
+/// Checks that the policy could be promoted at `now` by a certificate of the registry.
 base::Status ModelRegistry::Impl::check_challenger(const domain::PolicyId& policy,
-                                                   const base::VerifyingKey& key) const {
+                                                   const base::VerifyingKey& key,
+                                                   base::TimePoint now) const {
     RAMPART_RETURN_IF_ERROR(load(policy));
     base::Status refused =
         base::make_error(Reason::kNotCertified, "policy {} has no certificate here", policy);
@@ -15,7 +16,7 @@ base::Status ModelRegistry::Impl::check_challenger(const domain::PolicyId& polic
         RAMPART_TRY(const auto file, certificates.get(info.id));
         RAMPART_TRY(const auto lines, evidence.get(*info.evidence));
         RAMPART_TRY(const auto verified, verify_certificate({file, lines, key}));
-        refused = check_promotable(policy, verified);
+        refused = check_promotable(policy, verified, now);
         if (refused) return base::ok();
     }
     return refused;
@@ -34,7 +35,7 @@ base::Status ModelRegistry::Impl::check_arms(const domain::Assignment& assignmen
                                 assignment.arms.front().policy, current->policy);
     }
     for (size_t i = 1; i < assignment.arms.size(); ++i) {
-        RAMPART_RETURN_IF_ERROR(check_challenger(assignment.arms[i].policy, key));
+        RAMPART_RETURN_IF_ERROR(check_challenger(assignment.arms[i].policy, key, assignment.from));
     }
     return base::ok();
 }

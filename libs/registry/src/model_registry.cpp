@@ -4,6 +4,7 @@
 #include <set>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/certification/ledger_view.hpp"
 #include "rampart/registry/reasons.hpp"
 #include "records.hpp"
 #include "registry_impl.hpp"
@@ -42,7 +43,8 @@ base::Result<CertificateInfo> ModelRegistry::Impl::keep(const Proof& proof,
                          .reference = verified.reference,
                          .verdict = verified.verdict,
                          .evidence = std::nullopt,
-                         .stored_at = now};
+                         .stored_at = now,
+                         .valid_until = verified.valid_until};
     RAMPART_RETURN_IF_ERROR(certificates.put(proof.certificate));
     if (!proof.evidence.empty()) {
         RAMPART_TRY(info.evidence, evidence.put(proof.evidence));
@@ -67,20 +69,30 @@ base::Result<std::vector<std::string>> ModelRegistry::Impl::ledger() const {
     return entries;
 }
 
-base::Status ModelRegistry::Impl::check_charged(const VerifiedCertificate& verified) const {
-    if (verified.charge) {
-        RAMPART_TRY(const auto entry,
-                    store->database().get(RegistryStore::kLedger,
-                                          RegistryStore::key(verified.charge->position)));
-        if (entry && base::sha256(*entry) == verified.charge->entry) return base::ok();
+/// Checks that the ledger has the run's charge, and closed the run with this certificate.
+base::Status ModelRegistry::Impl::check_closed(const VerifiedCertificate& verified) const {
+    RAMPART_TRY(const auto entries, ledger());
+    const auto& charge = verified.charge;
+    if (!charge || charge->position >= entries.size() ||
+        base::sha256(entries[charge->position]) != charge->entry) {
+        return base::make_error(Reason::kUncharged,
+                                "the certificate's run is not in this registry's ledger: a "
+                                "certificate is valid only where its run was charged");
     }
-    return base::make_error(Reason::kUncharged,
-                            "the certificate's run is not in this registry's ledger: a certificate "
-                            "is valid only where its run was charged");
+    RAMPART_TRY(const auto checked, certification::DeltaLedger::open(entries));
+    RAMPART_TRY(const auto history, certification::LedgerView::of(checked));
+    const auto* run = history.closed_with(verified.id.hex());
+    if (run != nullptr && run->closing->verdict == certification::Verdict::kCertified)
+        return base::ok();
+    return base::make_error(Reason::kUnclosed,
+                            "no run of this registry's ledger is closed with certificate {}: it "
+                            "permits a promotion only after its run has ended",
+                            verified.id.hex());
 }
 
 base::Status ModelRegistry::Impl::check_promotable(const domain::PolicyId& candidate,
-                                                   const VerifiedCertificate& verified) const {
+                                                   const VerifiedCertificate& verified,
+                                                   base::TimePoint now) const {
     if (!verified.certified) {
         return base::make_error(
             Reason::kNotCertified,
@@ -110,7 +122,14 @@ base::Status ModelRegistry::Impl::check_promotable(const domain::PolicyId& candi
                                 "since: certify the candidate anew",
                                 used->sequence);
     }
-    return check_charged(verified);
+    if (verified.valid_until && now >= *verified.valid_until) {
+        return base::make_error(
+            Reason::kCertificateExpired,
+            "the certificate expired at {}, and it is {}: certify the candidate "
+            "anew, against the champion, on later decisions",
+            base::to_iso8601(*verified.valid_until), base::to_iso8601(now));
+    }
+    return check_closed(verified);
 }
 
 ModelRegistry::ModelRegistry(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -200,6 +219,18 @@ base::Result<std::string> ModelRegistry::evidence_file(const base::Digest& evide
 base::Result<std::vector<CertificateInfo>> ModelRegistry::certificates() const {
     const std::lock_guard lock(impl_->mutex);
     return impl_->certificate_infos();
+}
+
+base::Result<std::optional<base::TimePoint>> ModelRegistry::champion_certified_until() const {
+    const std::lock_guard lock(impl_->mutex);
+    const auto* current = impl_->store->promotions().current();
+    if (current == nullptr || !current->certificate) return std::optional<base::TimePoint>();
+    const auto id = current->certificate->hex();
+    RAMPART_TRY(const auto bytes, impl_->store->database().get(RegistryStore::kCertificates, id));
+    if (!bytes) return std::optional<base::TimePoint>();
+    return decode_certificate_info(id, *bytes).map([](const auto& info) {
+        return info.valid_until;
+    });
 }
 
 base::Result<std::vector<CertificateInfo>> ModelRegistry::Impl::certificate_infos() const {
@@ -325,7 +356,7 @@ base::Result<Promotion> ModelRegistry::promote(const domain::PolicyId& candidate
     if (current != nullptr && current->certificate == verified.id && current->policy == candidate) {
         return *current;
     }
-    RAMPART_RETURN_IF_ERROR(impl_->check_promotable(candidate, verified));
+    RAMPART_RETURN_IF_ERROR(impl_->check_promotable(candidate, verified, now));
     RAMPART_TRY(const auto info, impl_->keep(proof, verified, now));
     storage::WriteBatch batch;
     RAMPART_TRY(const auto known,

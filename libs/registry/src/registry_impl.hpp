@@ -34,12 +34,12 @@ struct ModelRegistry::Impl {
     base::Result<CertificateInfo> keep(const Proof& proof, const VerifiedCertificate& verified,
                                        base::TimePoint now);
     base::Result<std::vector<std::string>> ledger() const;
-    base::Status check_charged(const VerifiedCertificate& verified) const;
+    base::Status check_closed(const VerifiedCertificate& verified) const;
     base::Status check_promotable(const domain::PolicyId& candidate,
-                                  const VerifiedCertificate& verified) const;
+                                  const VerifiedCertificate& verified, base::TimePoint now) const;
     base::Result<std::vector<CertificateInfo>> certificate_infos() const;
-    base::Status check_challenger(const domain::PolicyId& policy,
-                                  const base::VerifyingKey& key) const;
+    base::Status check_challenger(const domain::PolicyId& policy, const base::VerifyingKey& key,
+                                  base::TimePoint now) const;
     base::Status check_arms(const domain::Assignment& assignment,
                             const base::VerifyingKey& key) const;
 

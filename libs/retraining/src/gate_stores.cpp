@@ -1,5 +1,7 @@
 #include "gate_stores.hpp"
 
+#include "rampart/registry/vault_export.hpp"
+
 namespace rampart::retraining {
 namespace {
 
@@ -46,6 +48,12 @@ class RegistryStore final : public gate::GateStore {
         const registry::Proof proof{files.certificate, files.evidence, key_.public_key()};
         return registry_.store_certificate(proof, at, kGate);
     }
+    Result<std::vector<base::Digest>> certificate_ids() const override {
+        RAMPART_TRY(const auto stored, registry_.certificates());
+        std::vector<base::Digest> ids;
+        for (const auto& certificate : stored) ids.push_back(certificate.id);
+        return ids;
+    }
     Result<std::string> certificate_file(const base::Digest& id) const override {
         return registry_.certificate_file(id);
     }
@@ -59,6 +67,9 @@ class RegistryStore final : public gate::GateStore {
     }
     Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const override {
         return registry_.load_model(id);
+    }
+    Result<std::optional<TimePoint>> exported_as_known_at() const override {
+        return registry::vault_exported_as_known_at(registry_);
     }
 
   private:

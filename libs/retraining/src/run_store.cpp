@@ -16,6 +16,8 @@ constexpr storage::ColumnFamily kState{0}, kRuns{1};
 constexpr std::string_view kStarted = "started", kServedUntil = "served_until";
 constexpr uint8_t kOnRequest = 1, kOpensEpoch = 2;  // 2: on request, and with an epoch of its own
 
+constexpr uint8_t kDistilled = 1, kNamed = 2;  // bits; kNamed: with who proposed it
+
 std::string run_key(uint32_t ordinal) {
     std::string key;
     base::append_u32(key, ordinal);
@@ -29,8 +31,10 @@ std::string encode(const StartedRun& run) {
     base::append_field(out, run.reference);
     base::append_field(out, run.candidate);
     base::append_u8(out, run.opens_epoch > 0 ? kOpensEpoch : run.on_request ? kOnRequest : 0);
-    base::append_u8(out, run.distilled ? 1 : 0);
+    base::append_u8(out, static_cast<uint8_t>((run.distilled ? kDistilled : 0) |
+                                              (run.proposed_by.empty() ? 0 : kNamed)));
     base::append_u64(out, run.matured);
+    if (!run.proposed_by.empty()) base::append_field(out, run.proposed_by);
     if (run.opens_epoch > 0) {
         base::append_u32(out, run.opens_epoch);
         base::append_field(out, run.epoch_note);
@@ -50,8 +54,12 @@ Result<StartedRun> decode_started(std::string_view bytes) {
     RAMPART_TRY(const auto reference, reader.field());
     RAMPART_TRY(const auto candidate, reader.field());
     RAMPART_TRY(const uint8_t on_request, reader.u8());
-    RAMPART_TRY(const uint8_t distilled, reader.u8());
+    RAMPART_TRY(const uint8_t bits, reader.u8());
     RAMPART_TRY(run.matured, reader.u64());
+    if ((bits & kNamed) != 0) {
+        RAMPART_TRY(const auto name, reader.field());
+        run.proposed_by = std::string(name);
+    }
     if (on_request == kOpensEpoch) {
         RAMPART_TRY(run.opens_epoch, reader.u32());
         RAMPART_TRY(const auto note, reader.field());
@@ -63,7 +71,7 @@ Result<StartedRun> decode_started(std::string_view bytes) {
         run.figures[std::string(name)] = std::string(value);
     }
     run.on_request = on_request != 0;
-    run.distilled = distilled != 0;
+    run.distilled = (bits & kDistilled) != 0;
     run.at = base::TimePoint::from_micros(at);
     run.reference = std::string(reference);
     run.candidate = std::string(candidate);

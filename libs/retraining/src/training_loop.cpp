@@ -19,7 +19,8 @@ using base::Status;
 using base::TimePoint;
 
 constexpr base::Logger kLog("trainer");
-constexpr std::string_view kTrainer = "trainer";
+constexpr std::string_view kTrainer = "trainer", kSchedule = "schedule";
+constexpr const char* kRecipe = "recipe";  // among a run's figures: digest of the settings
 
 void say_missed(const std::string& missed, RunRecord& record) {
     if (missed.empty()) return;
@@ -46,10 +47,10 @@ Result<std::unique_ptr<TrainingLoop>> TrainingLoop::open(const std::filesystem::
     std::unique_ptr<TrainingLoop> loop(
         new TrainingLoop(std::move(store), std::move(settings), std::move(deps)));
     const auto& with = loop->deps_;
-    RAMPART_TRY(loop->gate_,
-                gate::Gate::create(loop->settings_.gate,
-                                   {with.product, *loop->records_, *loop->gate_store_,
-                                    with.signing_key, with.evidence_key, with.pool, with.key_ids}));
+    RAMPART_TRY(loop->gate_, gate::Gate::create(loop->settings_.gate,
+                                                {with.product, *loop->records_, *loop->gate_store_,
+                                                 with.signing_key, with.evidence_key, with.pool,
+                                                 with.key_ids, with.wall_clock, with.software}));
     return loop;
 }
 
@@ -125,7 +126,7 @@ Result<std::optional<RunRecord>> TrainingLoop::look_again(TimePoint t) {
         return std::optional<RunRecord>();
     RAMPART_TRY(const bool allowed, gate_->allows_further_look({last->candidate, last->reference}));
     if (!allowed) return std::optional<RunRecord>();
-    RAMPART_TRY(auto record, begin(t, last->candidate));
+    RAMPART_TRY(auto record, begin(t, last->candidate, std::string(kSchedule)));
     return std::optional(std::move(record));
 }
 
@@ -150,7 +151,7 @@ Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
                                      settings_.schedule.min_examples);
         return record;
     }
-    return begin(t, "");
+    return begin(t, "", std::string(kSchedule));
 }
 
 Status TrainingLoop::check_fits(const model::Policy& policy) const {
@@ -159,7 +160,8 @@ Status TrainingLoop::check_fits(const model::Policy& policy) const {
 }
 
 Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimePoint t,
-                                        const std::string& new_epoch) {
+                                        const std::string& new_epoch,
+                                        const std::string& proposed_by) {
     RAMPART_RETURN_IF_ERROR(finish_started());
     RAMPART_TRY(const auto loaded, deps_.registry.load_model(candidate));
     RAMPART_RETURN_IF_ERROR(check_fits(loaded.policy));
@@ -170,10 +172,34 @@ Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimeP
             "the present champion decides since {}; a candidate can't be compared with it as of {}",
             base::to_iso8601(champion->at), base::to_iso8601(t));
     }
-    return begin(t, candidate.value(), new_epoch);
+    return begin(t, candidate.value(), proposed_by, new_epoch);
+}
+
+Result<ExportedLog> TrainingLoop::log_of(const LogRequest& request) const {
+    const auto clock = deps_.joiner.clock();
+    if (!clock || request.at > *clock) {
+        return base::make_error(
+            Reason::kNotKnownYet, "at {}: the outcomes of this store are known up to {}",
+            base::to_iso8601(request.at), clock ? base::to_iso8601(*clock) : "no time");
+    }
+    const auto champion = deps_.registry.champion();
+    if (!champion)
+        return base::make_error(registry::Reason::kNoChampion,
+                                "there is no policy in charge to compare a candidate with");
+    const auto id = [&](const std::string& text) {
+        return text.empty() ? champion->policy : domain::PolicyId(text);
+    };
+    RAMPART_TRY(const auto candidate, deps_.registry.load_model(id(request.candidate)));
+    RAMPART_TRY(const auto reference, deps_.registry.load_model(id(request.reference)));
+    RAMPART_RETURN_IF_ERROR(check_fits(candidate.policy));
+    RAMPART_RETURN_IF_ERROR(check_fits(reference.policy));
+    RAMPART_TRY(auto development, deps_.builder.development_rows(request.at));
+    RAMPART_TRY(auto log, gate_->log_of({candidate, reference, development, request.at}));
+    return ExportedLog{std::move(development), std::move(log)};
 }
 
 Result<RunRecord> TrainingLoop::begin(TimePoint t, std::string candidate,
+                                      const std::string& proposed_by,
                                       const std::string& new_epoch) {
     const auto champion = deps_.registry.champion();
     if (!champion)
@@ -186,6 +212,7 @@ Result<RunRecord> TrainingLoop::begin(TimePoint t, std::string candidate,
     run.reference = champion->policy.value();
     run.on_request = !candidate.empty();
     run.candidate = std::move(candidate);
+    run.proposed_by = proposed_by;
     run.matured = deps_.joiner.counts().matured;
     if (!new_epoch.empty()) {
         RAMPART_TRY(run.opens_epoch, gate_->check_new_epoch(new_epoch, t));
@@ -216,6 +243,7 @@ Result<model::LoadedPolicy> TrainingLoop::candidate_of(
     run.candidate = id.value();
     run.distilled = candidate.distilled;
     run.figures = std::move(candidate.figures);
+    run.figures[kRecipe] = training::digest_of(settings_.recipe).hex();
     RAMPART_RETURN_IF_ERROR(store_.start(run));
     return model::LoadedPolicy{std::move(candidate.policy), id};
 }
@@ -236,6 +264,22 @@ Result<std::vector<RunRecord>> TrainingLoop::runs() const {
     return runs;
 }
 
+/// Returns the digest of the settings by which the trainer made the run's candidate, in this run or
+/// an earlier one; empty: it did not, or an earlier release did.
+Result<std::string> TrainingLoop::recipe_of(const StartedRun& run) const {
+    const auto in = [](const auto& figures) {
+        const auto found = figures.find(kRecipe);
+        return found == figures.end() ? std::string() : found->second;
+    };
+    if (auto recipe = in(run.figures); !recipe.empty()) return recipe;
+    RAMPART_TRY(const auto runs, store_.runs());
+    for (const auto& earlier : runs) {
+        if (earlier.candidate != run.candidate) continue;
+        if (auto recipe = in(earlier.figures); !recipe.empty()) return recipe;
+    }
+    return std::string();
+}
+
 /// Makes or loads the candidate and takes it to the gate; fills verdict and reasons in.
 Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     RAMPART_TRY(const auto reference, deps_.registry.load_model(domain::PolicyId(run.reference)));
@@ -243,8 +287,10 @@ Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     RAMPART_TRY(const auto development, deps_.builder.development_rows(run.at));
     RAMPART_TRY(const auto candidate, candidate_of(run, development, reference));
     RAMPART_RETURN_IF_ERROR(check_fits(candidate.policy));
-    RAMPART_TRY(const auto answer, gate_->test({candidate, reference, development, run.at,
-                                                run.distilled, run.opens_epoch, run.epoch_note}));
+    RAMPART_TRY(const auto recipe, recipe_of(run));
+    RAMPART_TRY(const auto answer,
+                gate_->test({candidate, reference, development, run.at, run.distilled,
+                             run.opens_epoch, run.epoch_note, run.proposed_by, recipe}));
     record.verdict = answer.result.verdict;
     record.reason = answer.result.reason;
     record.message = answer.result.message;
@@ -300,7 +346,11 @@ Status TrainingLoop::promote(const StartedRun& run, const domain::PolicyId& cand
     }
     RAMPART_TRY(const auto evidence, deps_.registry.evidence_file(*info->evidence));
     const registry::Proof proof{file, evidence, deps_.signing_key.public_key()};
-    return deps_.registry.promote(candidate, proof, run.at, kTrainer)
+    const bool by_request = run.on_request && !run.proposed_by.empty();
+    return deps_.registry
+        .promote(
+            candidate, proof, run.at,
+            by_request && run.proposed_by != kSchedule ? run.proposed_by : std::string(kTrainer))
         .map([](const registry::Promotion&) {});
 }
 

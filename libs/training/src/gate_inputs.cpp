@@ -10,6 +10,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/ope/impact_regression.hpp"
 #include "rampart/ope/value_bound.hpp"
+#include "rampart/training/left_out.hpp"
 #include "rampart/training/reasons.hpp"
 
 namespace rampart::training {
@@ -296,18 +297,24 @@ std::vector<size_t> persons_by_group(const training_set::VaultSet& vault) {
     return counts;
 }
 
-training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::TimePoint from) {
+training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::TimePoint from,
+                                     training_set::Omission why) {
     training_set::VaultSet out = vault;
     out.rows.clear();
     out.features.clear();
+    for (auto& one : out.omitted) {
+        if (one.event_time < from) one.why = std::min(one.why, why);
+    }
     for (size_t i = 0; i < vault.rows.size(); ++i) {
-        if (vault.rows[i].event_time < from) continue;
+        if (vault.rows[i].event_time < from) {
+            out.omitted.push_back({vault.rows[i].event_time, why, vault.rows[i].groups});
+            continue;
+        }
         const auto features = vault.features_of(i);
         out.rows.push_back(vault.rows[i]);
         out.features.insert(out.features.end(), features.begin(), features.end());
     }
     out.repeats = training_set::number_records(out.rows);
-    std::erase_if(out.stopped, [&](base::TimePoint time) { return time < from; });
     return out;
 }
 
@@ -315,6 +322,53 @@ size_t later_records(const training_set::VaultSet& vault) {
     return static_cast<size_t>(std::count_if(
         vault.rows.begin(), vault.rows.end(),
         [](const auto& row) { return !row.repeat && row.ordinal >= kRecordsPerPerson; }));
+}
+
+std::vector<certification::LeftOut> left_out(const training_set::VaultSet& vault,
+                                             const model::Policy& candidate,
+                                             const model::Policy& reference,
+                                             const ope::ErasedCounts& erased) {
+    using training_set::Omission;
+    if (vault.known == 0) return {};
+    LeftOutCounts counts(vault.group_names);
+    for (const auto& one : vault.omitted) counts.add(one.why, one.groups);
+    for (const auto& row : vault.rows) {
+        if (row.repeat) {
+            counts.add(Omission::kRepeat, row.groups);
+        } else if (row.ordinal >= kRecordsPerPerson) {
+            counts.add(Omission::kLaterRecord, row.groups);
+        } else if (!decidable(row, candidate, reference)) {
+            counts.add(Omission::kUndecidable, row.groups);
+        }
+    }
+    counts.add(Omission::kErased, erased);
+    for (size_t i = 0; i < vault.unreadable; ++i)
+        counts.add(Omission::kQuarantined, std::span<const uint32_t>());
+    return counts.list();
+}
+
+size_t records_in_no_group(const training_set::VaultSet& vault, const model::Policy& candidate,
+                           const model::Policy& reference) {
+    const auto rows = rows_of(vault, candidate, reference);
+    return static_cast<size_t>(std::count_if(
+        rows.begin(), rows.end(), [&](size_t i) { return vault.rows[i].groups.empty(); }));
+}
+
+std::vector<certification::LoggerPeriod> logger_periods(const training_set::VaultSet& vault,
+                                                        const model::Policy& candidate,
+                                                        const model::Policy& reference) {
+    std::vector<certification::LoggerPeriod> out;
+    std::map<std::string_view, size_t> position;
+    for (const size_t i : rows_of(vault, candidate, reference)) {
+        const auto& row = vault.rows[i];
+        const auto [found, fresh] = position.emplace(row.policy.value(), out.size());
+        if (fresh) out.push_back({row.policy.value(), row.event_time, row.event_time, 0});
+        auto& logger = out[found->second];
+        logger.first = std::min(logger.first, row.event_time);
+        logger.last = std::max(logger.last, row.event_time);
+        ++logger.records;
+    }
+    return out;
 }
 
 size_t decided_without_exploration(const training_set::VaultSet& vault) {
@@ -351,6 +405,10 @@ Result<ope::LoggedDecisions> vault_decisions(const training_set::VaultSet& vault
                                              const model::Policy& reference,
                                              const certification::ConstraintSet& constraints) {
     auto decisions = decisions_of(vault, candidate, reference);
+    for (const size_t i : rows_of(vault, candidate, reference)) {
+        decisions.second_half.push_back(certification::in_second_half(
+            vault.rows[i].event_time, vault.rows.front().event_time, vault.rows.back().event_time));
+    }
     RAMPART_RETURN_IF_ERROR(
         add_conditions(vault, rows_of(vault, candidate, reference), constraints, decisions));
     RAMPART_RETURN_IF_ERROR(ope::validate(decisions));

@@ -96,6 +96,30 @@ base::Digest digest_of(const DecisionSet<Side>& set, std::vector<std::string> ro
 
 }  // namespace
 
+std::string_view to_string(Omission why) {
+    switch (why) {
+        case Omission::kEarlierEpoch:
+            return "earlier_epoch";
+        case Omission::kTooOld:
+            return "too_old";
+        case Omission::kImmature:
+            return "immature";
+        case Omission::kStopped:
+            return "stopped";
+        case Omission::kRepeat:
+            return "repeat";
+        case Omission::kLaterRecord:
+            return "later_record";
+        case Omission::kUndecidable:
+            return "undecidable";
+        case Omission::kErased:
+            return "erased";
+        case Omission::kQuarantined:
+            return "quarantined";
+    }
+    return "unknown";
+}
+
 bool in_vault(std::string_view split_salt, const domain::PersonId& person) {
     return base::keyed_uniform(split_salt, person.value()) >= 1 - kVaultShare;
 }
@@ -184,6 +208,37 @@ Result<bool> TrainingSetBuilder::set_groups(Row& row, base::TimePoint decided_at
     return late;
 }
 
+Result<std::vector<uint32_t>> TrainingSetBuilder::groups_of(
+    const domain::Decision& decision) const {
+    Row row;
+    row.person = decision.application.person;
+    RAMPART_RETURN_IF_ERROR(set_groups(row, decision.decided_at));
+    return std::move(row.groups);
+}
+
+/// Counts the vault's decisions that were made by then; those that are neither rows nor `stopped`,
+/// the ids of stopped ones, have not matured.
+Status TrainingSetBuilder::count_others(VaultSet& set,
+                                        const std::unordered_set<std::string>& stopped) const {
+    std::unordered_set<std::string_view> matured(stopped.begin(), stopped.end());
+    for (const Row& row : set.rows) matured.insert(row.decision.value());
+    const auto count = [&](const domain::Decision& decision) -> Status {
+        if (!in_vault(split_salt_, decision.application.person)) return base::ok();
+        const bool has_matured = matured.contains(decision.id.value());
+        if (!has_matured && decision.decided_at > set.as_known_at) return base::ok();
+        ++set.known;
+        if (has_matured) return base::ok();
+        RAMPART_TRY(auto groups, groups_of(decision));
+        set.omitted.push_back(
+            {decision.application.event_time, Omission::kImmature, std::move(groups)});
+        return base::ok();
+    };
+    RAMPART_RETURN_IF_ERROR(
+        joiner_->decisions(base::kFirstTime, base::kLastTime + base::Duration::micros(1), count));
+    RAMPART_TRY(set.unreadable, joiner_->unread_decisions(set.as_known_at));
+    return base::ok();
+}
+
 /// Marks repeats of decisions that the set does not have: its event time may be the later one, so
 /// that it has not matured, or lie before the set's begin.
 Status TrainingSetBuilder::mark_repeats_of_others(std::vector<Row>& rows) const {
@@ -234,6 +289,7 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t,
     std::vector<domain::StoppedPeriod> stopped;
     if (stopped_periods_) stopped = stopped_periods_();
     std::vector<std::string> identities;
+    std::unordered_set<std::string> stopped_ids;
     const auto add = [&](const LabeledExample& example) -> Status {
         const auto& application = example.decision.application;
         if (in_vault(split_salt_, application.person) != kVault) return base::ok();
@@ -241,7 +297,9 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t,
         const Reported* impact = it == impacts.end() ? nullptr : &it->second;
         if (kVault && reported && impact == nullptr) return base::ok();  // still to come
         if (domain::is_stopped(stopped, example.decision.decided_at)) {
-            set.stopped.push_back(application.event_time);
+            RAMPART_TRY(auto groups, groups_of(example.decision));
+            set.omitted.push_back({application.event_time, Omission::kStopped, std::move(groups)});
+            stopped_ids.insert(example.decision.id.value());
             return base::ok();
         }
         if (set.rows.size() == limits::kMaxRows) {
@@ -268,6 +326,7 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t,
         if (set.rows[i].repeat) base::append_u8(identities[i], kRepeatFlag);
     }
     set.digest = digest_of(set, std::move(identities));
+    if constexpr (kVault) RAMPART_RETURN_IF_ERROR(count_others(set, stopped_ids));
     return set;
 }
 

@@ -275,9 +275,12 @@ Status Lender::erase_someone(int week) {
     const auto& last = booked_[person.booked.back()];
     if (last.erased_at || base::add_months(last.decision.decided_at, 3) > clock(week))
         return base::ok();
+    std::set<domain::DecisionId> erased;  // what is still to be reported of them is dropped
     for (const size_t b : person.booked) {
         if (!booked_[b].erased_at) booked_[b].erased_at = clock(week);
+        erased.insert(booked_[b].decision.id);
     }
+    std::erase_if(reports_, [&](const auto& r) { return erased.contains(r.second.decision); });
     person.published = false;
     person.sex_comes = life_.weeks;  // until the person applies again, who then is not known
     ++events_.erased;

@@ -71,7 +71,9 @@ TEST(ConstrainedGate, CertifiesWhatPassesAllOfThem) {
     ASSERT_EQ(result.constraints.size(), 4u);
     for (const ConstraintResult& constraint : result.constraints) {
         EXPECT_TRUE(constraint.passed) << constraint.name;
-        for (const auto& statement : constraint.statements) EXPECT_GE(statement.lower, 0);
+        for (const auto& statement : constraint.statements) {
+            EXPECT_TRUE(statement.lower >= 0 || statement.log_wealth >= -std::log(0.1));
+        }
     }
     const auto& plans = gate.prepared->plan().constraint_plans;
     EXPECT_EQ(plans[3].means.size(), 1u) << "paired";
@@ -181,19 +183,22 @@ TEST(ConstrainedCertificate, OfARatioWithoutAStatementIsVerifiedToo) {
 }
 
 TEST(ConstrainedCertificate, WhatTheEvidenceDoesNotGiveIsNotSealed) {
-    Gate gate({gap(0.1), kFalsePositives});
+    Gate gate({gap(0.1), kFalsePositives, "abs(mean(loss) - 0.5) <= 0.5"});
     const SealedResult truth = gate.test();
-    const auto lie = [&](const auto& change) {
+    const auto lie = [&](const auto& change, size_t constraint = 1) {
         SealedResult changed = truth;
-        change(changed.constraints[1]);
+        change(changed.constraints[constraint]);
         const auto sealed = gate.sealed(changed);
         EXPECT_FALSE(sealed);
         return sealed ? "" : sealed.error().reason;
     };
     const std::string found = "does_not_recompute";
-    EXPECT_EQ(lie([](auto& c) { *c.statements[0].lower += 1e-6; }), found);
-    EXPECT_EQ(lie([](auto& c) { c.statements[0].lower.reset(); }), found);
-    EXPECT_EQ(lie([](auto& c) { *c.statements[1].ends[0].bound += 1e-6; }), found);
+    EXPECT_EQ(lie([](auto& c) { *c.statements[0].log_wealth += 1e-6; }), found);
+    EXPECT_EQ(lie([](auto& c) { c.statements[0].log_wealth.reset(); }), found);
+    EXPECT_EQ(lie([](auto& c) { c.statements[1].ends[0].bound = 1; }), found);
+    EXPECT_EQ(lie([](auto& c) { *c.statements[0].lower += 1e-6; }, 2), found);
+    EXPECT_EQ(lie([](auto& c) { c.statements[0].lower.reset(); }, 2), found);
+    EXPECT_EQ(lie([](auto& c) { *c.statements[1].ends[0].bound += 1e-6; }, 2), found);
     EXPECT_EQ(lie([](auto& c) { *c.statements[1].ends[1].estimate -= 1e-6; }), found);
     EXPECT_EQ(lie([](auto& c) { c.statements[0].passed = false; }), found);
     EXPECT_EQ(lie([](auto& c) { c.passed = false; }), found);

@@ -12,6 +12,7 @@ struct Looks {
     Gate gate{0.3, 6000};
     ope::LoggedFeedback whole = gate.vault;
     base::SigningKey key = base::SigningKey::generate();
+    bool halves = false;  // records name their half, by what has matured
 
     /// The vault as it is when `share` of its records have matured.
     void mature(double share) {
@@ -24,6 +25,8 @@ struct Looks {
         for (auto* column : {&d.approved, &d.has_impact}) column->resize(n);
         d.record_id.resize(n), d.unit_id.resize(n), d.logger.resize(n);
         if (!d.control_variates.empty()) d.control_variates.resize(n);
+        d.second_half.clear();
+        for (size_t i = 0; halves && i < n; ++i) d.second_half.push_back(i >= n / 2 ? 1 : 0);
         for (ope::Group& group : d.groups) {
             std::erase_if(group.records, [n](uint32_t i) { return i >= n; });
         }
@@ -57,6 +60,18 @@ struct Looks {
         return {*read, *earlier_look(*read, sealed.evidence)};
     }
 };
+
+TEST(Looks, ARecordMayBeInAnotherHalfWhenThePeriodHasGrown) {
+    Looks looks;
+    looks.halves = true;
+    looks.mature(0.1);
+    const auto first = looks.look(nullptr);
+    EXPECT_EQ(first.certificate.figures->parts.size(), 4u);
+    looks.mature(0.4);
+    const auto second = looks.look(&first.earlier);
+    EXPECT_EQ(second.certificate.plan.look, 1u);
+    EXPECT_EQ(second.certificate.figures->parts[2].part, "second half");
+}
 
 TEST(Looks, TheSameCandidateKeepsItsWealthAndIsChargedOnce) {
     Looks looks;
@@ -101,6 +116,18 @@ TEST(Looks, NeedTheSettingsOfTheFirstAndAllOfItsRecords) {
     EXPECT_EQ(reason(), "other_settings");
     looks.gate.identity.candidate_id = "candidate-1";
     EXPECT_EQ(reason(), "");
+}
+
+TEST(Looks, MayHaveCertificatesThatLastLongerThanThatOfTheFirst) {
+    Looks looks;
+    looks.mature(0.2);
+    const auto first = looks.look(nullptr);
+    ASSERT_EQ(first.certificate.verdict, Verdict::kNoSolutionFound);
+    looks.mature(1);
+    looks.gate.config.valid_months = 3;
+    const auto second = looks.look(&first.earlier);
+    ASSERT_EQ(second.certificate.verdict, Verdict::kCertified);
+    EXPECT_EQ(second.certificate.valid_until, base::add_months(base::TimePoint::from_micros(1), 3));
 }
 
 TEST(Looks, NeedEachOfTheEarlierRecordsAsItWas) {

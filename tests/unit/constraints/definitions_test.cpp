@@ -11,9 +11,9 @@ namespace {
 TEST(Definitions, EveryOneIsReadByItsName) {
     const auto built = [](const Definition& d, double value) {
         const std::vector<std::string> groups{"sex=F", "sex=M"};
-        return d.make(std::span(groups).first(d.groups), value);
+        return d.make(std::span(groups).first(d.groups), value, 0.2);
     };
-    ASSERT_EQ(definitions().size(), 10u);
+    ASSERT_EQ(definitions().size(), 12u);
     for (const Definition& d : definitions()) {
         const auto usage = parse(d.usage);
         ASSERT_TRUE(usage) << usage.error().message;
@@ -23,6 +23,7 @@ TEST(Definitions, EveryOneIsReadByItsName) {
             call += d.groups == 0   ? "("
                     : d.groups == 1 ? R"(("sex=F", )"
                                     : R"( ( 'sex=F' , "sex=M", )";
+            if (d.tail) call += "0.2, ";
             const auto read = parse(fmt::format("{}{})", call, value));
             ASSERT_TRUE(read) << read.error().message;
             EXPECT_EQ(*read, built(d, value)) << call;
@@ -56,6 +57,8 @@ TEST(Definitions, AWrongCallIsRefusedWithItsPlaceAndRemedy) {
     refused("accuracy_at_least()", "column 19", "a number");
     refused("accuracy_at_least(0.5) >= 1", "column 24", "a whole constraint");
     refused(R"(long_term_decline("a", 1, 2))", "column 25", "')'");
+    refused(R"(tail_at_least("a", 10, -100))", "column 20", "0.1: the lowest 10 %");
+    refused(R"(tail_at_least("a", 0.1))", "column 23", R"(tail_at_least("sex=F", 0.1, -100))");
 }
 
 TEST(Definitions, AreWhatTheirNamesSay) {
@@ -68,6 +71,8 @@ TEST(Definitions, AreWhatTheirNamesSay) {
               "mean(impact | group = \"a\") - mean(impact, reference | group = \"a\") <= -1");
     EXPECT_EQ(text(equal_impact("a", "b", 2)),
               "abs(mean(impact | group = \"a\") - mean(impact | group = \"b\")) <= 2");
+    EXPECT_EQ(text(tail_at_least("a", 0.1, -100)), "cvar(impact, 0.1 | group = \"a\") >= -100");
+    EXPECT_EQ(text(quantile_at_least("a", 0.5, 2)), "quantile(impact, 0.5 | group = \"a\") >= 2");
     EXPECT_EQ(text(accuracy_at_least(0.8)), "1 - mean(loss) >= 0.8");
     EXPECT_EQ(text(approval_rate_gap("a", "b", 0.05)),
               "abs(mean(decision | group = \"a\") - mean(decision | group = \"b\")) <= 0.05");
@@ -86,9 +91,10 @@ TEST(Definitions, AreWhatTheirNamesSay) {
 TEST(Definitions, AllCompile) {
     for (const Constraint& constraint :
          {impact_at_least("a", 5), long_term_improvement("a"), long_term_stagnation("a", 1),
-          long_term_decline("a"), equal_impact("a", "b", 2), accuracy_at_least(0.8),
-          approval_rate_gap("a", "b", 0.05), approval_rate_ratio("a", "b", 0.8),
-          false_positive_rate_gap("a", "b", 0.1), false_negative_rate_gap("a", "b", 0.1)}) {
+          long_term_decline("a"), equal_impact("a", "b", 2), tail_at_least("a", 0.1, -1),
+          quantile_at_least("a", 0.5, 0), accuracy_at_least(0.8), approval_rate_gap("a", "b", 0.05),
+          approval_rate_ratio("a", "b", 0.8), false_positive_rate_gap("a", "b", 0.1),
+          false_negative_rate_gap("a", "b", 0.1)}) {
         EXPECT_TRUE(compile(constraint, {-1, 1})) << text(constraint);
     }
 }

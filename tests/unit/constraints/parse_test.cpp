@@ -45,6 +45,44 @@ TEST(Parse, ReadsWhatTheBuildersBuild) {
                 number(1)));
 }
 
+TEST(Parse, ReadsTails) {
+    EXPECT_EQ(parsed("mean(impact <= -100, reference | group = \"a\") <= 0.05"),
+              at_most(impact_share(Relation::kAtMost, -100, in_group("a"), Policy::kReference),
+                      number(0.05)));
+    EXPECT_EQ(
+        parsed("cvar(impact, 0.1) >= quantile(impact, .25, anchor | age < 3) - 5"),
+        at_least(cvar(0.1),
+                 quantile(0.25, compare("age", Relation::kLess, 3), Policy::kAnchor) - number(5)));
+    for (const char* text :
+         {"mean(impact > -0.5) - mean(impact >= 1, anchor) >= 0",
+          "cvar(impact, 0.1, reference | a = 1) >= -100", "quantile(impact, 0.5) <= 3"}) {
+        EXPECT_EQ(constraints::text(parsed(text)), text);
+    }
+}
+
+TEST(Parse, NamesOfTailsAreFreeAsNamesOfFeatures) {
+    EXPECT_EQ(parsed("mean(loss | cvar > 3 and quantile in (\"a\")) <= 1").left.mean.condition,
+              all_of({compare("cvar", Relation::kGreater, 3), one_of("quantile", {"a"})}));
+}
+
+TEST(Parse, TeachesWhatATailIs) {
+    expect_refusal("cvar(impact, 10) >= 0", "column 14", "0.1: the lowest 10 %");
+    expect_refusal("quantile(impact, 0) >= 0", "column 18", "more than 0");
+    expect_refusal("quantile(impact, 1) >= 0", "column 18", "less than 1");
+    expect_refusal("cvar(impact, -0.1) >= 0", "column 14", "more than 0");
+    expect_refusal("cvar(impact, reference) >= 0", "column 14", "as in cvar(impact, 0.1)");
+    expect_refusal("cvar(impact) >= 0", "column 12", "as in cvar(impact, 0.1)");
+    expect_refusal("cvar(loss, 0.1) >= 0", "column 6", "cvar(impact, 0.1)");
+    expect_refusal("mean(loss <= 0) >= 0", "column 11", "only an impact");
+    expect_refusal("mean(impact = 0) >= 0", "column 13", "<, <=, > or >=");
+    expect_refusal("mean(impact <= sex) >= 0", "column 16", "a number");
+    for (const double alpha : {0.0, 1.0, -0.5, 1.5}) {
+        EXPECT_FALSE(validate(at_least(cvar(alpha), number(0)))) << alpha;
+    }
+    EXPECT_FALSE(validate(at_least(impact_share(Relation::kEqual, 1), number(0))));
+    EXPECT_FALSE(validate(at_least(cvar(std::nan("")), number(0))));
+}
+
 TEST(Parse, BindsTimesTighterThanPlusAndAndTighterThanOr) {
     const auto m = mean(Quantity::kDecision);
     EXPECT_EQ(parsed("1 + 2 * mean(decision) >= -3 - 4"),

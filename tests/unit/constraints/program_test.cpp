@@ -73,6 +73,54 @@ TEST(Compile, AsksForBothEndsOfADivisor) {
         (Ends{{0, false}, {1, false}, {1, true}}));
 }
 
+TEST(Compile, ATailBecomesTheMeansThatBoundTheEndsThatItNeeds) {
+    const auto floor = compiled("cvar(impact, 0.1, reference | a = 1) >= -100");
+    EXPECT_EQ(leaves(floor),
+              Names{"mean(min(impact - c, 0), reference | a = 1), c of the lower end of "
+                    "cvar(impact, 0.1, reference | a = 1)"});
+    EXPECT_EQ(floor.statements[0].needs, (Ends{{0, false}}));
+    const auto ceiling = compiled("cvar(impact, 0.1) <= -100");
+    EXPECT_EQ(leaves(ceiling),
+              (Names{"mean(min(impact - c, 0)), c of the upper end of cvar(impact, 0.1)",
+                     "mean(impact < c), c of the upper end of cvar(impact, 0.1)"}));
+    EXPECT_EQ(ceiling.statements[0].needs, (Ends{{0, true}, {1, false}, {1, true}}));
+    const auto gap = compiled("abs(quantile(impact, 0.5 | a = 1) - quantile(impact, 0.5)) <= 5");
+    EXPECT_EQ(gap.leaves.size(), 4u);
+    EXPECT_EQ(gap.statements[0].needs, (Ends{{0, false}, {1, true}})) << text(gap.leaves[0]);
+    EXPECT_EQ(gap.statements[1].needs, (Ends{{2, true}, {3, false}}));
+}
+
+TEST(Compile, AQuantileThatIsComparedWithANumberIsAShareAtThisNumber) {
+    EXPECT_EQ(leaves(compiled("quantile(impact, 0.1) >= -30")), Names{"mean(impact < -30)"});
+    EXPECT_EQ(leaves(compiled("-30 >= quantile(impact, 0.1)")), Names{"mean(impact <= -30)"});
+    EXPECT_EQ(leaves(compiled("2 * quantile(impact, 0.1) >= -30")),
+              Names{"mean(impact < c), c of the lower end of quantile(impact, 0.1)"});
+}
+
+TEST(Compile, PairsSharesAtOneNumberButNoTails) {
+    EXPECT_EQ(leaves(compiled("mean(impact < 3) - mean(impact < 3, reference) <= 0.1")),
+              Names{"mean(impact < 3) - mean(impact < 3, reference)"});
+    for (const char* other : {"mean(impact < 4, reference)", "mean(impact <= 3, reference)",
+                              "mean(impact, reference)"}) {
+        EXPECT_EQ(compiled(fmt::format("mean(impact < 3) - {} <= 0.1", other)).leaves.size(), 2u);
+    }
+    EXPECT_EQ(compiled("cvar(impact, 0.1) - cvar(impact, 0.1, reference) >= 0").leaves.size(), 3u);
+    EXPECT_EQ(compile("cvar(impact, 0.1) - cvar(impact, 0.1) >= 0", kImpact).error().reason,
+              "constraint_empty");
+}
+
+TEST(Propagate, ATailWithoutAThresholdOrABoundOfAMeanHasNoInterval) {
+    const auto program = compiled("cvar(impact, 0.1) >= -100");
+    const Formula& formula = program.statements[0].formula;
+    const std::vector<Known> known{Interval{-2, 0}}, unknown{std::nullopt};
+    const std::vector<double> c{-60};
+    EXPECT_EQ(propagate(formula, known, {kImpact, c}), (Interval{20, 175}));
+    EXPECT_EQ(propagate(formula, unknown, {kImpact, c}), std::nullopt);
+    EXPECT_EQ(propagate(formula, known, {kImpact, {}}), std::nullopt);
+    const std::vector<double> none{std::nan("")};
+    EXPECT_EQ(propagate(formula, known, {kImpact, none}), std::nullopt);
+}
+
 TEST(Compile, MakesAStatementOfEachThingThatIsSaid) {
     const auto gap = compiled("abs(mean(decision | a = 1) - mean(decision | a = 2)) <= 0.05");
     ASSERT_EQ(gap.statements.size(), 2u);

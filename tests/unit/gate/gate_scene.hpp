@@ -31,6 +31,7 @@ class MemoryRecords final : public RecordSource {
         auto out = rows_;
         out.as_known_at = t;
         while (!out.rows.empty() && out.rows.back().event_time > t) out.rows.pop_back();
+        out.known = out.rows.size() + out.omitted.size();
         out.features.resize(out.rows.size() * out.schema.size());
         return out;
     }
@@ -49,7 +50,10 @@ class MemoryRecords final : public RecordSource {
         }
     }
     /// Makes the last record one of the person of the first.
-    void return_last() { rows_.rows.back().person = rows_.rows.front().person; }
+    void return_last() {
+        rows_.rows.back().person = rows_.rows.front().person;
+        training_set::number_records(rows_.rows);
+    }
     /// Lets rules alone decide the records of [from, to): none by chance.
     void decide_by_rules(int64_t from, int64_t to) {
         for (size_t i = 0; i < rows_.rows.size(); ++i) {
@@ -69,7 +73,8 @@ class MemoryRecords final : public RecordSource {
         for (size_t i = 0; i < rows_.rows.size(); ++i) {
             const auto& row = rows_.rows[i];
             if (row.event_time >= at(from) && row.event_time < at(to)) {
-                kept.stopped.push_back(row.event_time);
+                kept.omitted.push_back(
+                    {row.event_time, training_set::Omission::kStopped, row.groups});
                 continue;
             }
             const auto features = rows_.features_of(i);
@@ -116,6 +121,12 @@ class MemoryStore final : public GateStore {
         }));
         return id;
     }
+    base::Result<std::vector<base::Digest>> certificate_ids() const override {
+        std::vector<base::Digest> ids;
+        for (const auto& [id, files] : certificates)
+            ids.push_back(base::Digest::from_hex(id).value());
+        return ids;
+    }
     base::Result<std::string> certificate_file(const base::Digest& id) const override {
         return certificates.at(id.hex()).certificate;
     }
@@ -125,7 +136,11 @@ class MemoryStore final : public GateStore {
     base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const override {
         return models.at(id.value());
     }
+    base::Result<std::optional<base::TimePoint>> exported_as_known_at() const override {
+        return exported;
+    }
 
+    std::optional<base::TimePoint> exported;
     std::vector<std::string> ledger;
     std::map<std::string, certification::SealedCertificate> certificates;
     std::map<std::string, model::LoadedPolicy> models;

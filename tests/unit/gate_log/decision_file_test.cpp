@@ -44,7 +44,35 @@ TEST_F(DecisionFileTest, LaysOutBothSidesByColumnsAndGroups) {
     EXPECT_EQ(log.vault.impact[0], -0.5);
     EXPECT_TRUE(std::isnan(log.vault.impact[1]));
     EXPECT_EQ(log.development.decisions.record_id, std::vector<std::string>{"c"});
+    EXPECT_EQ(vault.second_half, (std::vector<uint8_t>{0, 1}));
     EXPECT_EQ(base::to_iso8601(log.period_to), "2026-01-02T00:00:00Z");
+}
+
+TEST_F(DecisionFileTest, EveryDecisionOfTheVaultIsReadOrLeftOutForOneReason) {
+    auto limited = settings();
+    limited.gate.max_age_months = 1;
+    const auto log = read(header_ +
+                              "a,p1,2026-01-01,vault,new,0.5,approve,0.75,0.5,-0.5,F\n"
+                              "b,p2,2026-03-02,vault,old,0.25,decline,0.5,0.25,,M\n"
+                              "c,p2,2026-03-03,vault,old,0.25,decline,0.5,0.25,,M\n"
+                              "d,p3,2026-03-04,vault,new,0.5,approve,0.75,0.5,-0.5,\n"
+                              "e,p4,2026-03-05,vault,old,0.25,decline,0.5,0.25,,F\n"
+                              "f,p5,2026-01-01,development,old,1,approve,1,1,,F\n"
+                              "g,p5,2026-03-03,development,old,1,approve,1,1,,F\n",
+                          limited)
+                         .value();
+    EXPECT_EQ(log.decisions, 5u) << "those of the other side are not counted";
+    EXPECT_EQ(log.vault.decisions.size(), 3u);
+    EXPECT_EQ(log.in_no_group, 1u);
+    using certification::LeftOut;
+    EXPECT_THAT(log.left_out,
+                ::testing::ElementsAre(LeftOut{"too_old", "", 1}, LeftOut{"too_old", "sex=F", 1},
+                                       LeftOut{"later_record", "", 1},
+                                       LeftOut{"later_record", "sex=M", 1}));
+    ASSERT_EQ(log.loggers.size(), 2u);
+    EXPECT_EQ(log.loggers[0].id, "old");
+    EXPECT_EQ(log.loggers[0].records, 2u);
+    EXPECT_EQ(base::to_iso8601(log.loggers[0].last), "2026-03-05T00:00:00Z");
 }
 
 TEST_F(DecisionFileTest, OnlyTheFirstRecordOfAPersonCounts) {
@@ -55,6 +83,74 @@ TEST_F(DecisionFileTest, OnlyTheFirstRecordOfAPersonCounts) {
                          .value();
     EXPECT_EQ(log.vault.decisions.record_id, std::vector<std::string>{"a"});
     EXPECT_EQ(log.later_records, 1u);
+}
+
+TEST_F(DecisionFileTest, RecordsThatWereReadBeforeAreLeftOutAndWhoseTheyWereIsKnown) {
+    const std::string csv = header_ +
+                            "a,p1,2026-01-01,vault,old,0.5,decline,0.5,0.5,,F\n"
+                            "b,p1,2026-01-03,vault,old,0.5,approve,0.5,0.5,1,F\n"
+                            "c,p2,2026-01-02,vault,old,0.5,approve,0.5,0.5,1,F\n"
+                            "d,p3,2026-01-01,development,old,0.5,approve,0.5,0.5,1,F\n";
+    const auto until = base::parse_iso8601("2026-01-02").value();
+    const auto log = read(csv, settings(), {}, until).value();
+    EXPECT_EQ(log.vault.decisions.record_id, std::vector<std::string>{"b"});
+    EXPECT_EQ(log.later_records, 0u);
+    EXPECT_EQ(log.persons_read, (std::set<std::string>{"p1", "p2"}));
+    EXPECT_EQ(log.development.decisions.record_id, std::vector<std::string>{"d"});
+    EXPECT_EQ(base::to_iso8601(log.period_from), "2026-01-03T00:00:00Z");
+}
+
+TEST_F(DecisionFileTest, GroupsAreThoseOfTheSettingsInTheirOrder) {
+    const auto settings = this->settings(
+        "[gate]\n[impact]\nminimum = -1.0\nmaximum = 1.0\n[groups]\ncolumns = [\"sex\", \"age\"]\n"
+        "names = [\"sex=M\", \"sex=F,age=low\", \"age=none\"]\n[erased]\nvault = 2\n"
+        "vault_groups = [2, 1, 0]\n");
+    const auto log = read(
+        "record,person,time,side,logger,p_approve,action,candidate,reference,impact,sex,age\n"
+        "a,p1,2026-01-01,vault,old,0.5,decline,0.5,0.5,,F,low\n"
+        "b,p2,2026-01-02,vault,old,0.5,decline,0.5,0.5,,M,low\n"
+        "c,p3,2026-01-03,vault,old,0.5,decline,0.5,0.5,,F,\n",
+        settings);
+    const auto& vault = log.value().vault.decisions;
+    ASSERT_EQ(vault.groups.size(), 3u);
+    EXPECT_EQ(vault.groups[0].name, "sex=M");
+    EXPECT_EQ(vault.groups[0].records, std::vector<uint32_t>{1});
+    EXPECT_EQ(vault.groups[1].name, "sex=F,age=low");
+    EXPECT_EQ(vault.groups[1].records, std::vector<uint32_t>{0});
+    EXPECT_TRUE(vault.groups[2].records.empty());
+    EXPECT_EQ(vault.erased, (ope::ErasedCounts{2, {2, 1, 0}}));
+    EXPECT_EQ(log->development.decisions.erased, ope::ErasedCounts{});
+}
+
+TEST_F(DecisionFileTest, WhatPeopleReversedCountsForWhatWasDrawn) {
+    const std::string head =
+        "record,person,time,side,logger,p_approve,action,candidate,reference,impact,sex,"
+        "overridden\n";
+    const auto log = read(head +
+                              "a,p1,2026-01-01,vault,old,0.5,decline,0.5,0.5,1,F,yes\n"
+                              "b,p2,2026-01-02,vault,old,0.5,approve,0.5,0.5,,F,yes\n"
+                              "c,p3,2026-01-03,vault,old,0.5,approve,0.5,0.5,1,F,no\n",
+                          settings())
+                         .value();
+    EXPECT_EQ(log.vault.decisions.overridden, (std::vector<uint32_t>{0, 1}));
+    EXPECT_EQ(log.vault.decisions.approved, (std::vector<uint8_t>{0, 1, 1}));
+    EXPECT_EQ(log.vault.impact[0], 1);
+    EXPECT_THAT(error_of(head + "a,p1,2026-01-01,vault,old,0.5,approve,0.5,0.5,1,F,yes\n"),
+                HasSubstr("impact.declined"));
+    EXPECT_THAT(error_of(head + "a,p1,2026-01-01,vault,old,0.5,approve,0.5,0.5,1,F,perhaps\n"),
+                HasSubstr("column 'overridden'"));
+}
+
+TEST_F(DecisionFileTest, TheFirstOfAPersonIsCountedFromTheAgeLimitOn) {
+    auto settings = this->settings();
+    settings.gate.max_age_months = 1;
+    const auto log = read(header_ +
+                              "a,p1,2026-01-01,vault,old,0.5,decline,0.5,0.5,,F\n"
+                              "b,p1,2026-03-01,vault,old,0.5,approve,0.5,0.5,1,F\n"
+                              "c,p2,2026-03-02,vault,old,0.5,approve,0.5,0.5,1,F\n",
+                          settings)
+                         .value();
+    EXPECT_EQ(log.vault.decisions.record_id, (std::vector<std::string>{"b", "c"}));
 }
 
 TEST_F(DecisionFileTest, APersonOnBothSidesIsRefused) {

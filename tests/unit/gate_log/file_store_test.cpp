@@ -22,6 +22,15 @@ class FileStoreTest : public ::testing::Test, protected test::LogFolder {
     const std::vector<std::string> entries_ = two_entries();
 };
 
+TEST_F(FileStoreTest, NamesTheCertificatesThatItKeeps) {
+    EXPECT_TRUE(open()->certificate_ids().value().empty()) << "there is no folder yet";
+    const auto id = open()->store_certificate({"a certificate", "its evidence"}, {}).value();
+    EXPECT_EQ(open()->certificate_ids().value(), std::vector<base::Digest>{id});
+    const auto in_memory = FileStore::open({}).value();
+    ASSERT_TRUE(in_memory->store_certificate({"a certificate", ""}, {}));
+    EXPECT_TRUE(in_memory->certificate_ids().value().empty());
+}
+
 TEST_F(FileStoreTest, KeepsEntriesInOrderAndTakesTheSameAgain) {
     {
         const auto store = open();

@@ -39,6 +39,16 @@ TEST(LogSettings, WhatIsMissingOrWrongIsNamed) {
                 HasSubstr("gate.max_drift_auc"));
     EXPECT_THAT(error_of(impact + groups + "[gate]\ncontrol_variates = \"regression\"\n"),
                 HasSubstr("control_variates"));
+    for (const char* name : {"sex", "age=low", "sex=", "sex=F,low", "sex=F,"}) {
+        EXPECT_THAT(error_of(fmt::format("{}{}names = [\"{}\"]\n", impact, groups, name)),
+                    HasSubstr("groups.names"))
+            << name;
+    }
+    EXPECT_EQ(error_of(impact + groups + "names = [\"sex=F\"]\n"), "");
+    EXPECT_THAT(error_of(impact + groups + "names = [\"sex=F\", \"sex=F\"]\n"),
+                HasSubstr("groups.names"));
+    EXPECT_THAT(error_of(impact + groups + "[erased]\nvault = 2\nvault_groups = [1]\n"),
+                HasSubstr("erased.vault"));
     EXPECT_THAT(error_of(impact + groups + "[gate]\nkapa = 0.5\n"), HasSubstr("kapa"));
 }
 

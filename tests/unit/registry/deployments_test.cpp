@@ -37,7 +37,7 @@ class Deployments : public ::testing::Test {
         a_ = must(registry_->register_model(policy_file(0.1, true), at(5), "anna"));
         b_ = must(registry_->register_model(policy_file(0.2, true), at(5), "anna"));
         EXPECT_TRUE(registry_->bootstrap_champion(first_, at(10), "anna"));
-        run_ = testing::run_gate(a_.value(), first_.value(), key_);
+        run_ = testing::run_gate(a_.value(), first_.value(), key_, {}, 0.75, 0.25, 1);
         EXPECT_TRUE(registry_->append_ledger_entries(0, run_.ledger, at(11), "gate"));
         EXPECT_TRUE(registry_->store_certificate(proof(), at(11), "gate"));
     }
@@ -100,6 +100,17 @@ TEST_F(Deployments, OnlyCertifiedPoliciesAreChallengersOfTheChampion) {
                   .error()
                   .reason,
               "certificate_invalid");
+}
+
+TEST_F(Deployments, AnExpiredCertificateStartsNoAssignmentAndEndsNone) {
+    const auto started = must(start(assignment("one", a_), 20));
+    const int64_t month = 31 * 86'400;
+    const auto late = start(assignment("two", a_), month + 4);
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().reason, "certificate_expired");
+    reopen();
+    EXPECT_EQ(registry_->assignment_in_force(), started);
+    EXPECT_TRUE(start(assignment("two", a_), month + 3));
 }
 
 TEST_F(Deployments, AnotherChampionEndsTheAssignmentAndSpendsTheCertificate) {

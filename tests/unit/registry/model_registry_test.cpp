@@ -78,9 +78,9 @@ class ModelRegistryTest : public ::testing::Test {
     /// A run of the gate whose charge is kept in the registry, as it must be.
     testing::GateRun charged_run(const domain::PolicyId& candidate,
                                  const domain::PolicyId& reference, double good = 0.75,
-                                 double bad = 0.25) {
+                                 double bad = 0.25, unsigned valid_months = 0) {
         auto run = run_gate(candidate.value(), reference.value(), key_,
-                            registry_->ledger_entries().value(), good, bad);
+                            registry_->ledger_entries().value(), good, bad, valid_months);
         for (size_t i = 0; i < run.ledger.size(); ++i) {
             EXPECT_TRUE(registry_->append_ledger_entries(i, std::vector<std::string>{run.ledger[i]},
                                                          at(6), "gate"));
@@ -301,6 +301,53 @@ TEST_F(ModelRegistryTest, ARunThatWasNotChargedHereIsRefused) {
     const auto elsewhere = run_gate(a_.value(), first_.value(), key_);
     ASSERT_EQ(elsewhere.verdict, Verdict::kCertified);
     EXPECT_EQ(refusal(a_, proof(elsewhere)), "uncharged");
+}
+
+TEST_F(ModelRegistryTest, ARunThatIsNotClosedWithThisCertificateIsRefused) {
+    start();
+    const auto run = run_gate(a_.value(), first_.value(), key_);
+    const std::span entries(run.ledger);
+    ASSERT_TRUE(registry_->append_ledger_entries(0, entries.first(entries.size() - 1), at(6), "x"));
+    EXPECT_EQ(refusal(a_, proof(run)), "unclosed");
+    ASSERT_TRUE(registry_->append_ledger_entries(entries.size() - 1, entries.last(1), at(7), "x"));
+    EXPECT_TRUE(registry_->promote(a_, proof(run), at(20), "anna"));
+}
+
+TEST_F(ModelRegistryTest, ARunThatWasClosedWithoutItsCertificateIsRefused) {
+    start();
+    auto run = run_gate(a_.value(), first_.value(), key_);
+    run.ledger.pop_back();
+    auto ledger = certification::DeltaLedger::open(run.ledger).value();
+    run.ledger.push_back(
+        ledger.next_closing(Verdict::kNoSolutionFound, "", "abandoned", at(4)).value());
+    ASSERT_TRUE(registry_->append_ledger_entries(0, run.ledger, at(6), "gate"));
+    EXPECT_EQ(refusal(a_, proof(run)), "unclosed");
+}
+
+TEST_F(ModelRegistryTest, AnExpiredCertificatePromotesNoMoreAndItsChampionStays) {
+    start();
+    const auto run = charged_run(a_, first_, 0.75, 0.25, 2);
+    const auto end = base::add_months(at(4), 2);
+    const auto promoted_at = [&](base::TimePoint now) {
+        return registry_->promote(a_, proof(run), now, "anna");
+    };
+    for (const auto now : {end, end + base::Duration::days(400)}) {
+        const auto late = promoted_at(now);
+        ASSERT_FALSE(late);
+        EXPECT_EQ(late.error().reason, "certificate_expired");
+        EXPECT_THAT(late.error().message, HasSubstr("1970-03-01T00:00:04Z"));
+        EXPECT_THAT(late.error().message, HasSubstr(base::to_iso8601(now)));
+        EXPECT_THAT(late.error().message, HasSubstr("certify the candidate anew"));
+    }
+    EXPECT_EQ(registry_->champion_certified_until().value(), std::nullopt) << "the first policy";
+    ASSERT_TRUE(promoted_at(end - base::Duration::micros(1)));
+    reopen();
+    EXPECT_EQ(champion(), a_);
+    EXPECT_EQ(registry_->champion_certified_until().value(), end);
+    EXPECT_TRUE(promoted_at(end + base::Duration::days(1))) << "it decides already";
+    EXPECT_EQ(registry_->certificates().value().front().valid_until, end);
+    ASSERT_TRUE(registry_->rollback(end + base::Duration::days(2), "anna", "a drill"));
+    EXPECT_EQ(refusal(a_, proof(run), 20), "certificate_spent");
 }
 
 TEST_F(ModelRegistryTest, UnregisteredModelsMissingChampionsAndClocksThatGoBackAreRefused) {

@@ -22,6 +22,7 @@ TEST_F(RunStoreTest, AStartedRunIsRememberedUntilItIsFinished) {
     started.at = base::TimePoint::from_micros(7);
     started.reference = "reference";
     started.candidate = "candidate";
+    started.proposed_by = "anna";
     started.distilled = true;
     started.figures = {{"rows", "12"}, {"trees", "3"}};
     started.matured = 42;
@@ -37,6 +38,7 @@ TEST_F(RunStoreTest, AStartedRunIsRememberedUntilItIsFinished) {
     EXPECT_EQ(found->reference, "reference");
     EXPECT_EQ(found->matured, 42u);
     EXPECT_EQ(found->candidate, "candidate");
+    EXPECT_EQ(found->proposed_by, "anna");
     EXPECT_TRUE(found->distilled);
     EXPECT_FALSE(found->on_request);
     EXPECT_EQ(found->figures, started.figures);

@@ -28,6 +28,10 @@ TEST(GateInputs, DecisionsCarryPropensitiesPoliciesAndGroupsButNoImpact) {
     EXPECT_EQ(decisions.candidate, decisions.reference);
     EXPECT_EQ(decisions.logger_ids, std::vector<std::string>{"bootstrap"});
     EXPECT_EQ(decisions.groups[1].records[0], 1u);
+    ASSERT_EQ(decisions.second_half.size(), kRows);
+    for (size_t i = 0; i < kRows; ++i)
+        ASSERT_EQ(decisions.second_half[i], i > (kRows - 1) / 2)
+            << "the rows are equally far apart";
     auto ledger = certification::DeltaLedger::open({}).value();
     ASSERT_TRUE(ledger.append(
         ledger.next_epoch(0.1, 1, certification::Spending::kEqual, "test", {}).value()));

@@ -21,5 +21,18 @@ TEST(Recipe, TheFirstOfEachTableIsTheDefault) {
     EXPECT_EQ(recipe.selection, kSelections.front().value);
 }
 
+TEST(Recipe, ItsDigestTellsSettingsApartAndIsTheSameForTheSame) {
+    const auto digest = digest_of(Recipe{});
+    EXPECT_EQ(digest_of(Recipe{}), digest);
+    std::vector<Recipe> others(6);
+    others[0].learner = Learner::kFairGbm;
+    others[1].params.trees += 1;
+    others[2].constraints = {"fnr"};
+    others[3].exploration.epsilon += 0.01;
+    others[4].seed += 1;
+    others[5].kappa = 0.25;
+    for (const auto& other : others) EXPECT_NE(digest_of(other), digest);
+}
+
 }  // namespace
 }  // namespace rampart::training

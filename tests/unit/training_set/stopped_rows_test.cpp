@@ -60,8 +60,9 @@ class StoppedRows : public testing::Test {
         const auto build = builder();
         const auto development = build.development_rows(day(kKnown)).value();
         const auto vault = build.vault_rows(day(kKnown)).value();
-        EXPECT_EQ(development.rows.size() + vault.rows.size() + development.stopped.size() +
-                      vault.stopped.size(),
+        EXPECT_EQ(development.rows.size() + vault.rows.size() +
+                      development.omitted_as(Omission::kStopped) +
+                      vault.omitted_as(Omission::kStopped),
                   all);
         EXPECT_EQ(development.features.size(), development.rows.size());
         Names names;

@@ -20,6 +20,7 @@ void add_certify(Frame& frame);
 void add_gate_log(Frame& frame);
 void add_verify(Frame& frame);
 void add_figures(Frame& frame);
+void add_export_log(Frame& frame);
 void add_models(Frame& frame);
 void add_promote(Frame& frame);
 void add_rollback(Frame& frame);

@@ -15,7 +15,7 @@
 #include "frame/named_file.hpp"
 #include "frame/reasons.hpp"
 #include "rampart/base/check.hpp"
-#include "rampart/runtime/version.hpp"
+#include "services/rampartd/software.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -143,9 +143,7 @@ Frame::Frame() : impl_(std::make_unique<Impl>()) {
     app.formatter_fn(
         [](const CLI::App* of, const std::string&, CLI::AppFormatMode) { return help_text(*of); });
     add_help(app);
-    app.set_version_flag("--version", fmt::format("rampart {}", runtime::version()),
-                         "print the version")
-        ->group("Help");
+    app.set_version_flag("--version", rampartd::software(), "print the version")->group("Help");
     app.footer("`rampart COMMAND --help` explains a command and gives an example.\n");
 }
 

@@ -8,10 +8,14 @@
 
 #include "frame/commands.hpp"
 #include "frame/reasons.hpp"
+#include "gate/elf_answer.hpp"
+#include "gate/validation_tables.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/gate_log/run_log.hpp"
+#include "rampart/runtime/secrets.hpp"
 #include "rampart/runtime/system_clock.hpp"
+#include "services/rampartd/software.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -21,8 +25,9 @@ namespace json = boost::json;
 using base::Result;
 
 struct Options {
-    fs::path log, config, ledger, out, key, split_key;
-    std::string candidate = "candidate", reference = "reference";
+    fs::path log, config, ledger, out, key, split_key, evidence_key;
+    std::string candidate = "candidate", reference = "reference", proposed_by, new_epoch,
+                method = "rampart", bound;
     bool look = false;
 };
 
@@ -100,9 +105,10 @@ Answer answer_of(const certification::Certificate& c, const gate::Answer& answer
     for (size_t g = 0; g < c.results.size(); ++g) {
         const auto& result = c.results[g];
         const double lower = lower_bound(c.plan.config.bound, result.bound);
-        text += fmt::format("{:<32}{:>8}{:>+14.4f}{:>+14.4f}{:>8}\n", result.name,
-                            c.plan.groups[g].units, result.bound.mean_gain, lower,
-                            result.passed ? "yes" : "no");
+        text +=
+            fmt::format("{:<32}{:>8}{:>14}{:>14}{:>8}\n", result.name, c.plan.groups[g].units,
+                        signed_number(result.bound.mean_gain),
+                        signed_number(lower, base::Toward::kDown), result.passed ? "yes" : "no");
         groups.push_back({{"name", result.name},
                           {"people", c.plan.groups[g].units},
                           {"estimate", number(result.bound.mean_gain)},
@@ -130,26 +136,49 @@ Answer answer_of(const certification::Certificate& c, const gate::Answer& answer
             .notes = {}};
 }
 
-Result<Answer> run_gate(const Options& options) {
-    if (options.look && options.ledger.empty()) {
+base::Status check_usage(const Options& options) {
+    const bool elf = options.method == "elf";
+    const bool about_a_ledger = options.look || !options.new_epoch.empty();
+    if (about_a_ledger && options.ledger.empty()) {
         return base::make_error(Reason::kMisuse,
-                                "--look continues a run of a ledger: name it with --ledger");
+                                "--look and --new-epoch are about a ledger: name it with --ledger");
     }
-    RAMPART_TRY(const auto root, config::parse_file(options.config));
-    RAMPART_TRY(auto settings, gate_log::read_settings(root));
-    if (options.ledger.empty()) settings.gate.config.runs_per_epoch = 1;
+    if (options.look && !options.new_epoch.empty()) {
+        return base::make_error(Reason::kMisuse,
+                                "--look continues a run of this epoch: give it or --new-epoch");
+    }
+    if (elf && (options.bound.empty() || !options.ledger.empty() || !options.out.empty())) {
+        return base::make_error(Reason::kMisuse,
+                                "--method elf needs --bound, and has no ledger or certificate");
+    }
+    if (!elf && !options.bound.empty())
+        return base::make_error(Reason::kMisuse, "--bound is for --method elf; see gate.bound");
+    return base::ok();
+}
+
+/// Tests the log, and writes certificate and charge.
+Result<Answer> certify_log(const Options& options, const gate_log::LogSettings& settings,
+                           const std::optional<std::string>& split_key) {
     RAMPART_TRY(const auto constraints,
                 certification::ConstraintSet::compile(settings.gate.config));
-    std::optional<std::string> split_key;
-    if (!options.split_key.empty()) {
-        RAMPART_TRY(split_key, base::read_file(options.split_key, 1 << 16));
-    }
-    RAMPART_TRY(const auto log,
-                gate_log::read_decisions(options.log, settings, constraints, split_key));
     RAMPART_TRY(const auto store, gate_log::FileStore::open(options.ledger));
+    const runtime::SystemClock clock;
+    gate_log::LogRun run{.candidate = options.candidate,
+                         .reference = options.reference,
+                         .at = clock.now(),
+                         .look = options.look,
+                         .new_epoch = options.new_epoch,
+                         .wall_clock = &clock,
+                         .software = rampartd::software(),
+                         .proposed_by = options.proposed_by};
+    if (!options.evidence_key.empty()) {
+        RAMPART_TRY(run.evidence_key, runtime::load_secret(options.evidence_key));
+    }
+    RAMPART_TRY(const auto read_until, gate_log::read_until(*store, run));
+    RAMPART_TRY(const auto log, gate_log::read_decisions(options.log, settings, constraints,
+                                                         split_key, read_until));
+    if (options.method == "elf") return elf_answer(log, settings.gate.config, options.bound);
     RAMPART_TRY(const auto key, signing_key(key_file(options)));
-    const gate_log::LogRun run{options.candidate, options.reference, runtime::SystemClock().now(),
-                               options.look};
     RAMPART_TRY(const auto answer, gate_log::run_log(log, settings, run, *store, key));
     const auto& files = store->last();
     if (files.certificate.empty()) {  // the vault's outcomes ended the run; the ledger says why
@@ -168,6 +197,18 @@ Result<Answer> run_gate(const Options& options) {
                                   : verdict_of(certificate, answer);
 }
 
+Result<Answer> run_gate(const Options& options) {
+    RAMPART_RETURN_IF_ERROR(check_usage(options));
+    RAMPART_TRY(const auto root, config::parse_file(options.config));
+    RAMPART_TRY(auto settings, gate_log::read_settings(root));
+    if (options.ledger.empty()) settings.gate.config.runs_per_epoch = 1;
+    std::optional<std::string> split_key;
+    if (!options.split_key.empty()) {
+        RAMPART_TRY(split_key, base::read_file(options.split_key, 1 << 16));
+    }
+    return certify_log(options, settings, split_key);
+}
+
 }  // namespace
 
 void add_gate_log(Frame& frame) {
@@ -181,12 +222,12 @@ void add_gate_log(Frame& frame) {
              "(development or vault), logger, p_approve, action (approve, decline or refer), "
              "candidate, reference (their P(approve)), impact (empty: not known), and a column for "
              "each protected attribute; with referrals also p_refer, candidate_refer, "
-             "reference_refer, and answer; for constraints label. gate.toml has [gate] as in "
-             "rampartd.toml, "
-             "[impact] minimum, maximum, units, declined, and [groups] columns. Without --ledger "
+             "reference_refer, and answer; overridden (yes or no), if people reversed draws; for "
+             "constraints label. gate.toml has [gate] as in rampartd.toml, [impact] minimum, "
+             "maximum, units, declined, [groups] columns and names, and [erased]. Without --ledger "
              "the error budget is for this one test; with it the ledger is charged, and refuses "
              "when it is spent, and the answer is the verdict without figures. Exit code 0: "
-             "certified; 1: not.",
+             "certified, or with --method elf passed; 1: not.",
          .reads_no_store = true},
         [options](const Context&) { return run_gate(*options); });
     command.add_option("--log", options->log, "CSV file of decisions")->required();
@@ -195,16 +236,32 @@ void add_gate_log(Frame& frame) {
                        "ledger of the error budget; made if it is not there");
     command.add_flag("--look", options->look,
                      "look again at a run of the ledger, on a log that has grown");
+    command.add_option("--new-epoch", options->new_epoch,
+                       "open a new epoch of the ledger with this run, if it is charged, on records "
+                       "that no run has read; the text is the reason");
     command.add_option("--out", options->out,
                        "certificate to write; evidence and public key are put beside it");
     command.add_option("--key", options->key,
                        "signing key (PEM); default: gate.key.pem beside ledger or certificate, "
                        "made if it is not there");
+    command
+        .add_option(
+            "--method", options->method,
+            "rampart; elf: the ELF paper's safety test, for comparison, without certificate")
+        ->check(CLI::IsMember({"rampart", "elf"}))
+        ->capture_default_str();
+    command.add_option("--bound", options->bound, "of --method elf: t or hoeffding")
+        ->check(CLI::IsMember({"t", "hoeffding"}));
+    command.add_option("--evidence-key", options->evidence_key,
+                       "file with the secret behind the evidence's pseudonyms; with that of a "
+                       "store, keys/evidence, its records come in its order and its figures bit "
+                       "for bit; default: made from the signing key");
     command.add_option("--split-key", options->split_key,
                        "file with the secret that divides persons into development and vault, for "
                        "a log without the column 'side'");
     command.add_option("--candidate", options->candidate, "candidate's name in the certificate");
     command.add_option("--reference", options->reference, "reference's name in the certificate");
+    command.add_option("--by", options->proposed_by, "who proposes, for the certificate");
 }
 
 }  // namespace rampart::cli

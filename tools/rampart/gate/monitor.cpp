@@ -73,6 +73,12 @@ Result<Answer> report(const fs::path& config) {
     RAMPART_TRY(const auto document, ask(config));
     Answer answer;
     answer.json = json::serialize(document);
+    if (document.at("champion_certificate_expired").as_bool()) {
+        answer.notes.push_back(
+            fmt::format("the champion's certificate expired at {}; it decides on: certify and "
+                        "promote another",
+                        text_of(document.at("champion_certified_until"))));
+    }
     if (!document.at("enabled").as_bool()) {
         answer.text = fmt::format("nothing is watched here: {}\n", text_of(document.at("why_not")));
         return answer;

@@ -31,11 +31,22 @@ std::optional<std::string> name_of(const registry::CertificateNames& names,
     return names.name_of(*promotion.certificate);
 }
 
+/// Returns when the certificate that a promotion rests on expires; nullopt: no end.
+std::optional<std::string> end_of(const std::vector<registry::CertificateInfo>& certificates,
+                                  const registry::Promotion& promotion) {
+    for (const auto& info : certificates) {
+        if (promotion.certificate == info.id && info.valid_until)
+            return base::to_iso8601(*info.valid_until);
+    }
+    return std::nullopt;
+}
+
 Result<Answer> list_models(const fs::path& store) {
     RAMPART_TRY(const auto registry,
                 registry::ModelRegistry::open(store / "registry",
                                               registry::ModelRegistry::Mode::kReadOnly));
     RAMPART_TRY(const auto models, registry->models());
+    RAMPART_TRY(const auto certificates, registry->certificates());
     RAMPART_TRY(const auto names, registry::CertificateNames::read(*registry));
     const auto champion = registry->champion();
     Answer answer;
@@ -51,16 +62,19 @@ Result<Answer> list_models(const fs::path& store) {
                               {"bytes", model.bytes},
                               {"champion", champ}});
     }
-    answer.text +=
-        fmt::format("\n{:<18}{:<12}{:<66}{}\n", "since", "by", "champion", "certificate");
+    answer.text += fmt::format("\n{:<18}{:<12}{:<14}{:<66}{:<22}{}\n", "since", "by", "who",
+                               "champion", "certificate", "valid until");
     for (const auto& p : registry->promotions()) {
         const auto name = name_of(names, p);
-        answer.text += fmt::format("{:<18}{:<12}{:<66}{}\n", time_text(p.at), to_string(p.kind),
-                                   p.policy, name.value_or(kUncertified));
+        const auto end = end_of(certificates, p);
+        answer.text += fmt::format("{:<18}{:<12}{:<14}{:<66}{:<22}{}\n", time_text(p.at),
+                                   to_string(p.kind), p.actor, p.policy,
+                                   name.value_or(kUncertified), end ? end->substr(0, 16) : "-");
         history.push_back({{"at", base::to_iso8601(p.at)},
                            {"kind", registry::to_string(p.kind)},
                            {"policy", p.policy.value()},
                            {"certificate", json::value_from(name)},
+                           {"valid_until", json::value_from(end)},
                            {"actor", p.actor},
                            {"reason", p.reason}});
     }
@@ -235,7 +249,7 @@ Result<Answer> certify(const Options& options) {
         RAMPART_TRY(at, base::parse_iso8601(options.at));
     }
     RAMPART_TRY(const auto id, registered(*node, options, at));
-    RAMPART_TRY(const auto run, node->certify(id, at, options.new_epoch));
+    RAMPART_TRY(const auto run, node->certify(id, at, options.new_epoch, options.actor));
     Answer answer;
     answer.exit_code =
         run.verdict == certification::Verdict::kCertified ? ExitCode::kDone : ExitCode::kNo;

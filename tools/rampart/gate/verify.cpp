@@ -9,7 +9,9 @@
 
 #include "frame/commands.hpp"
 #include "frame/reasons.hpp"
+#include "gate/origin.hpp"
 #include "gate/proof_files.hpp"
+#include "gate/validation_tables.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/certification/certificate_file.hpp"
@@ -23,11 +25,10 @@ namespace {
 namespace fs = std::filesystem;
 namespace json = boost::json;
 
+using base::Toward;
 using certification::Certificate;
 using certification::GroupResult;
 using certification::Verdict;
-
-std::string number(double x) { return std::isfinite(x) ? fmt::format("{:+.4g}", x) : "none"; }
 
 const char* style_of(bool good) { return good ? "good" : "bad"; }
 
@@ -89,8 +90,8 @@ void add_group_table(const Certificate& c, report::Html& page) {
                         std::to_string(plan.units),
                         std::to_string(plan.records),
                         std::to_string(plan.missing),
-                        number(group.bound.mean_gain),
-                        number(lower_bound(c, group)),
+                        signed_number(group.bound.mean_gain),
+                        signed_number(lower_bound(c, group), Toward::kDown),
                         {group.passed ? "yes" : "no", style_of(group.passed)}});
     }
     page.table(
@@ -104,13 +105,15 @@ void add_results(const Certificate& c, report::Html& page) {
     const std::string units = config.impact_units.empty() ? "units" : config.impact_units;
     page.heading("Each group");
     page.paragraph(
-        fmt::format(
-            "Change of the average impact, in {}, against {}. The dot is the estimate, the "
-            "bar reaches down to its lower bound ({}, confidence {:.4g} %). A group passes "
-            "when the whole bar lies to the right of the line at {:g}; all groups must.",
-            units,
-            config.at_least ? fmt::format("the constant {:g}", *config.at_least) : "the reference",
-            to_string(config.bound), 100 * (1 - c.plan.delta), 0 - config.margin),
+        fmt::format("Change of the average impact, in {}, against {}. The dot is the estimate, the "
+                    "bar reaches down to its lower bound ({}, confidence {}). A group passes "
+                    "when the whole bar lies to the right of the line at {}; all groups must.",
+                    units,
+                    config.at_least
+                        ? fmt::format("the constant {}", base::significant(*config.at_least, 4))
+                        : "the reference",
+                    to_string(config.bound), confidence_text(c.plan.delta),
+                    base::significant(0 - config.margin, 4)),
         "soft");
     page.raw(picture(c));
     add_group_table(c, page);
@@ -124,9 +127,12 @@ report::Cell ends_of(const certification::ConstraintPlan& plan,
         const auto& end = plan.tests.statements[s][i].end;
         const auto& found = result.ends[i];
         markup +=
-            fmt::format("{}{}: {}, {} {}", i == 0 ? "" : "<br/>",
-                        report::escaped(plan.means[end.leaf]), number(found.estimate.value_or(NAN)),
-                        end.upper ? "at most" : "at least", number(found.bound.value_or(NAN)));
+            fmt::format("{}{}: {}", i == 0 ? "" : "<br/>", report::escaped(plan.means[end.leaf]),
+                        signed_number(found.estimate.value_or(NAN)));
+        if (result.log_wealth) continue;
+        markup += fmt::format(
+            ", {} {}", end.upper ? "at most" : "at least",
+            signed_number(found.bound.value_or(NAN), end.upper ? Toward::kUp : Toward::kDown));
     }
     return report::Cell::raw(std::move(markup));
 }
@@ -137,10 +143,12 @@ void add_constraints(const Certificate& c, report::Html& page) {
     if (c.constraint_results.empty()) return;
     page.heading("Constraints");
     page.paragraph(
-        fmt::format("Each holds with confidence {:.4g} %. A constraint that consists of several "
+        fmt::format("Each holds with confidence {}. A constraint that consists of several "
                     "statements has a line for each; it passes when the margin of all of them, the "
-                    "lower end of what is proved, is at least 0.",
-                    100 * (1 - c.plan.delta)),
+                    "lower end of what is proved, is at least 0. A difference of two averages that "
+                    "one process tests has ln W in its place, the gain of bets on it, and passes "
+                    "when that is at least {:.4g}.",
+                    confidence_text(c.plan.delta), -std::log(c.plan.delta)),
         "soft");
     std::vector<report::Row> rows;
     for (size_t k = 0; k < c.constraint_results.size(); ++k) {
@@ -154,11 +162,22 @@ void add_constraints(const Certificate& c, report::Html& page) {
                        : "";
             rows.push_back({report::Cell::raw(what),
                             ends_of(plan, statement, s),
-                            number(statement.lower.value_or(NAN)),
+                            statement.log_wealth
+                                ? fmt::format("ln W {:.4g}", *statement.log_wealth)
+                                : signed_number(statement.lower.value_or(NAN), Toward::kDown),
                             {statement.passed ? "yes" : "no", style_of(statement.passed)}});
         }
     }
     page.table({"constraint", "averages: estimate, bound", "margin", "passed"}, rows);
+}
+
+void add_figures(const Certificate& c, report::Html& page) {
+    for (const FigureTable& table : validation_tables(c)) {
+        auto rows = report::rows_of(table.rows);
+        const report::Row head = rows.front();
+        rows.erase(rows.begin());
+        page.heading(table.heading).paragraph(table.note, "soft").table(head, rows);
+    }
 }
 
 void add_assumptions(const Certificate& c, report::Html& page) {
@@ -210,8 +229,10 @@ std::string certificate_page(const Certificate& c, const std::string& key_id) {
     if (!c.message.empty()) page.paragraph(c.message);
     add_results(c, page);
     add_constraints(c, page);
+    add_figures(c, page);
     add_assumptions(c, page);
     add_facts(c, key_id, page);
+    add_origin(c, page);
     if (!c.recipe.empty()) {
         page.heading("How the figures are computed").paragraph(c.recipe, "soft");
     }
@@ -233,27 +254,43 @@ base::Result<std::string> id_of(const fs::path& path) {
     return model::policy_id_of(bytes).value();
 }
 
-Answer verified(const certification::Certificate& certificate, const base::VerifyingKey& key,
-                bool key_named) {
-    json::array groups;
-    std::string text =
-        fmt::format("{}\n{}\n", certification::to_string(certificate.verdict),
-                    certificate.claim.empty() ? certificate.message : certificate.claim);
-    if (!certificate.results.empty()) {
-        text += fmt::format("\n{:<32}{:>8}{:>14}{:>14}{:>8}\n", "group", "people", "estimate",
-                            "lower bound", "passed");
+/// Returns the groups' results and the figures beside the verdict as tables, and the whole ids.
+std::string tables_text(const Certificate& c) {
+    if (c.results.empty()) return "";
+    report::Table groups{{"group", "people", "estimate", "lower bound", "passed"}};
+    for (size_t g = 0; g < c.results.size(); ++g) {
+        const auto& result = c.results[g];
+        groups.push_back({result.name, std::to_string(c.plan.groups[g].units),
+                          signed_number(result.bound.mean_gain),
+                          signed_number(lower_bound(c, result), Toward::kDown),
+                          result.passed ? "yes" : "no"});
     }
+    std::string text = fmt::format("\n{}", report::align(groups));
+    for (const FigureTable& table : validation_tables(c)) {
+        text += fmt::format("\n{}\n{}{}\n", table.heading, report::align(table.rows, table.left),
+                            table.note);
+    }
+    const auto& id = c.plan.identity;
+    report::Table ids{{"candidate", id.candidate_id}, {"reference", id.reference_id}};
+    if (!id.anchor_id.empty()) ids.push_back({"anchor", id.anchor_id});
+    return fmt::format("{}\n{}", text, report::align(ids, 2));
+}
+
+Answer verified(const Certificate& certificate, const base::VerifyingKey& key, bool key_named) {
+    json::array groups;
     for (size_t g = 0; g < certificate.results.size(); ++g) {
         const auto& result = certificate.results[g];
-        text += fmt::format("{:<32}{:>8}{:>+14.4f}{:>+14.4f}{:>8}\n", result.name,
-                            certificate.plan.groups[g].units, result.bound.mean_gain,
-                            result.bound.lower_betting, result.passed ? "yes" : "no");
         groups.push_back({{"name", result.name},
                           {"people", certificate.plan.groups[g].units},
                           {"estimate", result.bound.mean_gain},
                           {"lower_bound", result.bound.lower_betting},
                           {"passed", result.passed}});
     }
+    std::string text =
+        fmt::format("{}\n{}\n{}", certification::to_string(certificate.verdict),
+                    certificate.claim.empty() ? certificate.message : certificate.claim,
+                    tables_text(certificate));
+    text += origin_text(certificate);
     text += fmt::format("\nSignature (key {}), evidence and every figure are right.\n", key.id());
     std::vector<std::string> notes;
     if (!key_named)

@@ -10,6 +10,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/base/signing.hpp"
 #include "rampart/certification/gate_run.hpp"
+#include "rampart/certification/validation_figures.hpp"
 
 namespace rampart::certification {
 
@@ -41,12 +42,19 @@ struct Certificate {
     std::vector<GroupResult> results;                  // in the order of plan.groups
     std::vector<ConstraintResult> constraint_results;  // in the order of plan.constraint_plans
     std::optional<double> tipping_gamma;               // as in SealedResult
+    std::optional<ValidationFigures> figures;          // older certificates have none
     size_t evidence_records = 0;
     base::Digest evidence_root;  // Merkle root (RFC 6962) of the evidence file's lines
     std::string recipe;          // how the numbers are computed
     std::vector<Assumption> assumptions;
     base::TimePoint issued_at;      // after the vault was read, or refused
     base::TimePoint vault_read_at;  // only with a ledger reference; not before the registration
+    /// Event time from which a CERTIFIED permits no promotion any more: issued_at and
+    /// GateConfig::valid_months. nullopt: another verdict, or no end.
+    std::optional<base::TimePoint> valid_until{};
+    /// Time of the issue by the machine's clock, not before that of the charge; nullopt: there was
+    /// none. The other times are those of the data: "as known at".
+    std::optional<base::TimePoint> issued_wall_clock{};
 };
 
 /// A certificate file and the evidence file that goes with it.
@@ -68,6 +76,7 @@ struct SealInputs {
     const SealedResult& result;
     base::TimePoint vault_read_at, issued_at;
     const base::SigningKey& key;
+    std::optional<base::TimePoint> issued_wall_clock{};  // where the charge has one
 };
 
 /// Makes the certificate of a run. `feedback`: as given to run(). Errors: invalid_argument when

@@ -54,6 +54,8 @@ struct Registration {
     base::TimePoint at;
     uint32_t look = 0;      // 0: the first, charged; 1, 2, …: further ones
     base::Digest frozen{};  // digest of what all looks share
+    /// Time of the charge by the machine's clock, which `at` need not be; nullopt: there was none.
+    std::optional<base::TimePoint> wall_clock{};
 };
 
 /// End of a run. Whatever the verdict, its charge stays.
@@ -133,8 +135,9 @@ class DeltaLedger {
     /// Makes the entry that charges a run. Errors: as next_delta; failed_precondition ("run_open")
     /// while a run is open; for a further look failed_precondition "no_earlier_look" unless
     /// closed_run() has the same `frozen`.
-    base::Result<std::string> next_registration(const RunRequest& request,
-                                                base::TimePoint at) const;
+    base::Result<std::string> next_registration(
+        const RunRequest& request, base::TimePoint at,
+        std::optional<base::TimePoint> wall_clock = std::nullopt) const;
 
     /// Makes the entry that closes the open run. Errors: failed_precondition when none is;
     /// invalid_argument for a verdict other than CERTIFIED and NO_SOLUTION_FOUND.

@@ -124,7 +124,11 @@ struct GateConfig {
     /// Constraints tested beside the groups, each with the run's whole delta; all must pass.
     std::vector<NamedConstraint> named_constraints{};  // at most kMaxConstraints, unique names
     LabelsOf labels_of = LabelsOf::kGranted;           // applicants with observed labels
+    /// Months after its issue in which a certificate permits a promotion, at most kMaxValidMonths.
+    /// 0: without end, as older certificates.
+    unsigned valid_months = 0;
 };
+inline constexpr unsigned kMaxValidMonths = 60;
 
 /// Returns "0.5 min(s, 1 - s)" or "2 s".
 std::string trust_region_text(const GateConfig& config);

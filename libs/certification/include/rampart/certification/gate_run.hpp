@@ -29,6 +29,23 @@ namespace rampart::certification {
 /// at most the chance that this one does (intersection-union). Deterministic; the order of the
 /// records does not matter. Safe to call from many threads on different objects.
 
+/// Decisions of the vault that are not in the evidence, for one reason.
+struct LeftOut {
+    std::string reason;  // word for it: training_set::Omission
+    std::string group;   // empty: all; kUnknownGroup: those of whom no group is known
+    size_t records = 0;
+    bool operator==(const LeftOut&) const = default;
+};
+inline constexpr std::string_view kUnknownGroup = "unknown";
+
+/// Records in the evidence that a logging policy decided.
+struct LoggerPeriod {
+    std::string id;  // SHA-256 of the policy's model file; in a log of others, its name
+    base::TimePoint first, last;  // event times
+    size_t records = 0;
+    bool operator==(const LoggerPeriod&) const = default;
+};
+
 /// Names of what is tested; goes into the certificate as it is.
 struct RunIdentity {
     std::string candidate_id, reference_id;
@@ -57,7 +74,20 @@ struct RunIdentity {
     /// Why an alarm of the test of logged probabilities is held to be false; then that test refuses
     /// no run. Empty: it was not acknowledged.
     std::string acknowledged_alarm{};
+    std::string proposed_by{};  // a person, or "schedule"
+    std::string software{};     // version and digest of the sources of the program that tests
+    std::string recipe{};       // SHA-256 of the settings of the candidate's training, where known
+    std::vector<LoggerPeriod> loggers{};  // as RunPlan::logger_ids
+    /// Decisions of the vault that were known, with those of erased persons and those in
+    /// quarantine: the records in the evidence and those left out. 0: not counted, as in older
+    /// certificates.
+    size_t decisions = 0;
+    size_t in_no_group = 0;           // records in the evidence that are in no group
+    std::vector<LeftOut> left_out{};  // by reason; first all of one, then those in each group
 };
+
+/// Takes away what may depend on the vault's draws: for a certificate that any modeller may read.
+void forget_counts(RunIdentity& identity);
 
 /// Plan of a group, made before its impacts are read. All but q_*, plan_variance and
 /// selection_units can be recomputed from the vault's records without impacts.
@@ -225,6 +255,7 @@ struct ConstraintResult {
         std::vector<End> ends;  // as ConstraintPlan::tests.statements
         std::optional<double> lower;
         bool passed = false;
+        std::optional<double> log_wealth{};  // for a difference that one process tests
     };
     std::string name;
     std::vector<Statement> statements;

@@ -59,6 +59,8 @@ class LedgerView {
 
     /// Digest of the certificate that has this public name, as its closing has it; nullopt: none.
     std::optional<std::string_view> certificate_named(std::string_view name) const;
+    /// Run that was closed with the certificate of this digest; nullptr: none was.
+    const Run* closed_with(std::string_view certificate) const;
     /// Public name of the certificate with this digest; nullopt: no closing has it.
     std::optional<std::string> name_of(std::string_view certificate) const;
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rampart/base/clock.hpp"
 #include "rampart/base/result.hpp"
 #include "rampart/ope/logged_feedback.hpp"
 
@@ -40,6 +41,8 @@ struct VaultRecord {
     bool has_impact = false;  // a matured impact is on record
     bool has_label = false;   // a matured label is on record
     bool overridden = false;  // people did the other action
+    /// Decided in the second half of the vault's period: it may change as the period grows.
+    bool second_half = false;
     /// P(refer | x) of the policy that decided, candidate, reference and anchor; 1: by rule.
     double p_refer = 0, candidate_refer = 0, reference_refer = 0, anchor_refer = 0;
     ope::Referral referral = ope::Referral::kNone;
@@ -55,6 +58,9 @@ struct VaultRecord {
                reference_refer != 0 || anchor_refer != 0;
     }
 };
+
+/// Returns whether a decision was made after the middle of the vault's period.
+bool in_second_half(base::TimePoint decided, base::TimePoint from, base::TimePoint to);
 
 struct VaultNames {
     std::vector<std::string> loggers, groups;

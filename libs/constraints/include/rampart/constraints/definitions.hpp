@@ -23,6 +23,12 @@ Constraint long_term_decline(const std::string& group, double by = 0);
 /// |E_A - E_B| <= allowed, of impacts.
 Constraint equal_impact(const std::string& a, const std::string& b, double allowed);
 
+/// The mean of the lowest share `alpha` of impacts in the group (CVaR) is at least `tau`; alpha in
+/// (0, 1).
+Constraint tail_at_least(const std::string& group, double alpha, double tau);
+/// The alpha-quantile of the impacts in the group is at least `tau`.
+Constraint quantile_at_least(const std::string& group, double alpha, double tau);
+
 /// ELF, eq. 20: share of correct decisions.
 Constraint accuracy_at_least(double share);
 /// Statistical parity: approval rates.
@@ -34,7 +40,8 @@ Constraint false_positive_rate_gap(const std::string& a, const std::string& b, d
 /// Equal opportunity: declines among applicants who would repay.
 Constraint false_negative_rate_gap(const std::string& a, const std::string& b, double allowed);
 
-/// A definition as a text calls it: its name, the groups in quotes, then the number.
+/// A definition as a text calls it: its name, the groups in quotes, for a tail its share of people,
+/// then the number.
 struct Definition {
     std::string_view name;
     std::string_view usage;                               // example of a call
@@ -42,7 +49,8 @@ struct Definition {
     double lowest = -std::numeric_limits<double>::max();  // smallest and largest number
     double highest = std::numeric_limits<double>::max();
     bool default_is_zero = false;  // whether the number may be left out
-    Constraint (*make)(std::span<const std::string> groups, double number) = nullptr;
+    Constraint (*make)(std::span<const std::string> groups, double number, double alpha) = nullptr;
+    bool tail = false;  // whether alpha, in (0, 1), stands before the number
 };
 /// Returns all definitions of this header, in its order.
 std::span<const Definition> definitions();

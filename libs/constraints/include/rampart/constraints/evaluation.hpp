@@ -41,6 +41,29 @@
 /// x allows (for an upper end the most), and one whose 1 / p is beyond its share of W counts with w
 /// = 1, whatever was drawn, as one that meets the condition with the worst v.
 ///
+/// Where a mean is of a function of the impact (Leaf::Value), this function is applied to impacts,
+/// to their declared range and to the known impact of a decline, and all else stays: shares and
+/// shortfalls have the same estimate, centred and weighted. The numbers c of tails are chosen on
+/// the development set, as those from which the best end can be expected.
+///
+/// A difference of two means, a L1 - b L2 + e >= 0 (Difference), is tested by one process where
+/// the bound is betting. W(m) = W1(m) W2(m), W1 the wealth of betting that L1 is above m, W2 the
+/// wealth of betting that L2 is below (a m + e) / b; it passes if W(m) >= 1 / delta for all m in
+/// L1's range for which (a m + e) / b is in L2's. For if it is false, then, at m = L1, the values
+/// that W1 bets on have the mean 0, and those of W2 one of at most 0. With constant bets r and s, a
+/// person enters the product of both by (1 + r V1)(1 + s V2), which is 1 + r V1 + s V2 where only
+/// one of the conditions can be met. So the expectation of the product is at most 1, both for
+/// persons drawn from a population and given the features of these ones, where persons are
+/// independent and the average of their expectations counts, however loggers and people drift.
+/// Records of a person are in one V. A person of the vault who may meet both conditions has
+/// r V1 + s V2 >= r v1 + s v2, the worst that is possible; counted as V1 = 2 v1 and V2 = 2 v2 they
+/// enter by (1 + 2 r v1)(1 + 2 s v2) <= 1 + r v1 + s v2, which holds because bets are capped so
+/// that 2 r v1 and 2 s v2 are above -1. So does an erased person. Bets follow from figures of the
+/// development set and the number of the vault's persons alone, and the process is chosen if no
+/// person of the development set may meet both conditions: so neither depends on the vault. W1
+/// falls in m and W2 rises: between two points of a grid W(m) is at least W1 of the upper one times
+/// W2 of the lower one, so that the minimum is never overestimated.
+///
 /// Missing outcomes, up to the declared rate, count as the worst for the end that is computed: a
 /// record whose label is missing as one that meets the condition with the worst value. So does each
 /// erased person, with the largest weight W: V(theta) is never less.
@@ -112,12 +135,16 @@ struct Outcomes {
 /// Plan of a leaf, made before the vault's outcomes are read.
 struct LeafPlan {
     // from the development set
+    std::optional<double> threshold{};    // c of a tail
     double q_approve = 0, q_decline = 0;  // control variates of impacts
     double q_refer = 0;                   // 0 without Settings::referrals
     size_t selection_units = 0;           // persons who meet the condition
     double selection_share = 0;           // share of the persons who may
     double selection_mean = 0;            // N / D
     double selection_variance = 0;        // variance of N - selection_mean D over them
+    /// For a Difference, of the development set: the sum of D, and the number of persons with a
+    /// known value, for each person. 0: not used.
+    double person_weight = 0, person_units = 0;
     double selection_known = 0;  // share with a known value of those who may meet the condition;
                                  // 0: not used, without a limit of the records of a person
     // from the vault without outcomes
@@ -142,6 +169,7 @@ struct EndPlan {
 struct Plan {
     std::vector<LeafPlan> leaves;                  // as Program::leaves
     std::vector<std::vector<EndPlan>> statements;  // as Statement::needs
+    std::vector<Difference> differences{};         // statements tested by one process
 };
 
 /// Plans the test. Errors: invalid_argument for settings or shapes; failed_precondition with a
@@ -168,7 +196,9 @@ struct EndResult {
 };
 struct StatementResult {
     std::vector<EndResult> ends;  // as Statement::needs
-    double lower = 0;             // lower bound of g; -infinity: no statement
+    double lower = 0;             // lower bound of g; -infinity: none
+    /// With one process for a difference: ln of the smallest W(m).
+    std::optional<double> log_wealth{};
     bool passed = false;
     bool operator==(const StatementResult&) const = default;
 };

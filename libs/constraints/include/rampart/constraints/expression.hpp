@@ -22,6 +22,13 @@ enum class Quantity {
     kLoss,           // 1 where decision and label differ
     kDecisionLabel,  // 1 where approved with a favourable label
 };
+/// What is said of a quantity. All but a mean are of impacts.
+enum class Statistic {
+    kMean,
+    kShare,     // share of impacts that compare with `number` by `relation`: mean(impact <= -100)
+    kCvar,      // mean of the lowest share `number` of impacts
+    kQuantile,  // smallest impact that a share of at least `number` does not exceed
+};
 enum class Policy { kCandidate, kReference, kAnchor };
 enum class Relation { kEqual, kNotEqual, kLess, kAtMost, kGreater, kAtLeast, kIn };
 
@@ -50,6 +57,9 @@ struct Mean {
     Quantity quantity = Quantity::kDecision;
     Policy policy = Policy::kCandidate;
     Condition condition{};
+    Statistic statistic = Statistic::kMean;
+    Relation relation = Relation::kEqual;  // for a share kLess, kAtMost, kGreater or kAtLeast
+    double number = 0;                     // for cvar and quantile in (0, 1)
     bool operator==(const Mean&) const = default;
 };
 
@@ -82,6 +92,13 @@ struct Constraint {
 
 Expression number(double value);  // -0 becomes 0
 Expression mean(Quantity quantity, Condition condition = {}, Policy policy = Policy::kCandidate);
+/// Returns the share of impacts that compare so with a number, a mean of 0 and 1.
+Expression impact_share(Relation relation, double number, Condition condition = {},
+                        Policy policy = Policy::kCandidate);
+/// Returns the mean of the lowest share `alpha` of impacts, in (0, 1).
+Expression cvar(double alpha, Condition condition = {}, Policy policy = Policy::kCandidate);
+/// Returns the smallest impact v with P(impact <= v) >= alpha, in (0, 1).
+Expression quantile(double alpha, Condition condition = {}, Policy policy = Policy::kCandidate);
 Expression operator-(Expression a);
 Expression operator+(Expression a, Expression b);
 Expression operator-(Expression a, Expression b);
@@ -107,7 +124,8 @@ bool uses_label(const Condition& condition);
 /// Returns whether the average depends on labels, by its quantity or its condition.
 bool uses_label(const Mean& mean);
 
-std::string_view to_string(Quantity quantity);  // "decision * label"
+std::string_view to_string(Quantity quantity);    // "decision * label"
+std::string_view to_string(Statistic statistic);  // function: "mean", "cvar", "quantile"
 std::string_view to_string(Policy policy);
 std::string_view to_string(Relation relation);
 

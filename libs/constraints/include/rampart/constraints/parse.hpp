@@ -15,12 +15,15 @@ inline constexpr size_t kMaxMeans = 32;        // as written; see kMaxLeaves of 
 /// Reads a constraint.
 ///
 ///     constraint = sum (">=" | "<=") sum
-///                | DEFINITION "(" [ TEXT [ "," TEXT ] ] [ "," ] [ ["-"] NUMBER ] ")"
+///                | DEFINITION "(" [ TEXT [ "," TEXT ] ] [ "," NUMBER ] [ "," ]
+///                [ ["-"] NUMBER ] ")"
 ///     sum        = product { ("+" | "-") product }
 ///     product    = signed { ("*" | "/") signed }
 ///     signed     = "-" signed | NUMBER | "(" sum ")" | mean
 ///                | "abs" "(" sum ")" | ("min" | "max") "(" sum "," sum { "," sum } ")"
-///     mean       = "mean" "(" quantity [ "," policy ] [ "|" any ] ")"
+///     mean       = ("mean" "(" (quantity | "impact" ("<" | "<=" | ">" | ">=") ["-"] NUMBER)
+///                | ("cvar" | "quantile") "(" "impact" "," NUMBER)
+///                [ "," policy ] [ "|" any ] ")"
 ///     quantity   = "impact" | "label" | "decision" | "loss" | "decision" "*" "label"
 ///     policy     = "candidate" | "reference" | "anchor"
 ///     any        = all { "or" all }
@@ -30,7 +33,7 @@ inline constexpr size_t kMaxMeans = 32;        // as written; see kMaxLeaves of 
 ///                | ("group" | NAME) ("=" | "!=") TEXT | ("group" | NAME) "in" "(" TEXT {"," TEXT}
 ///                ")" | NAME ("=" | "!=" | "<" | "<=" | ">" | ">=") ["-"] NUMBER
 ///
-/// DEFINITION: a name of definitions.hpp, with the groups and the number that it takes; what is
+/// DEFINITION: a name of definitions.hpp, with the groups and the numbers that it takes; what is
 /// returned is the tree that it stands for.
 /// NAME: letters, digits, '_' and '.', or anything in `backticks`. TEXT: in "…" or '…', with
 /// \ before a quote or a backslash. Errors: invalid_argument "constraint_syntax",

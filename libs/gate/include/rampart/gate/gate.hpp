@@ -31,6 +31,10 @@ struct GateDeps {
     std::string evidence_key;  // secret behind the pseudonyms in evidence files
     base::ThreadPool* pool = nullptr;
     certification::KeyIds key_ids{};  // ids of the store's keys, for the ledger
+    /// The machine's clock, for the times of charge and issue; nullptr: none, because the store
+    /// goes by event time, and a replay gives the same bytes.
+    const base::Clock* wall_clock = nullptr;
+    std::string software{};  // version and digest of the sources of this program
 };
 
 /// A candidate for the gate. The same submission again, after a crash, is the same run.
@@ -39,9 +43,17 @@ struct Submission {
     const model::LoadedPolicy& reference;             // the policy in charge
     const training_set::DevelopmentSet& development;  // as known at `at`
     base::TimePoint at;                               // event time of the run
-    bool distilled = false;    // the trainer made the candidate by distillation
-    uint32_t opens_epoch = 0;  // number of the budget epoch that the run opens; 0: none
-    std::string epoch_note{};  // reason for that epoch
+    bool distilled = false;     // the trainer made the candidate by distillation
+    uint32_t opens_epoch = 0;   // number of the budget epoch that the run opens; 0: none
+    std::string epoch_note{};   // reason for that epoch
+    std::string proposed_by{};  // a person, or "schedule"
+    std::string recipe{};  // SHA-256 of the settings of the candidate's training; empty: unknown
+};
+
+/// What the gate would test of a submission, and the vault's rows with their outcomes.
+struct TestedLog {
+    TestInputs inputs;
+    training_set::VaultSet vault;
 };
 
 /// The gate's protocol: open the ledger → precheck the candidate without an impact of the vault →
@@ -59,6 +71,12 @@ class Gate {
     /// Tests a candidate. A refused run costs nothing; it has a certificate too. Errors: those of
     /// the stores, and of data that cannot be laid out for the gate (training::is_about_data).
     base::Result<Answer> test(const Submission& run);
+
+    /// Returns what test() would read in the current epoch if the vault had never been exported.
+    /// The caller has an export recorded, for GateStore::exported_as_known_at, before it passes an
+    /// outcome of the vault on. Errors: failed_precondition "run_open", while a run is open; those
+    /// of test().
+    base::Result<TestedLog> log_of(const Submission& run) const;
 
     /// Checks that an epoch can be opened at `at`; returns the number that it would have. Errors:
     /// DeltaLedger::next_epoch's.
@@ -89,21 +107,27 @@ class Gate {
     struct EpochVault {
         training_set::VaultSet vault;
         size_t read_before = 0;  // persons of whom an earlier epoch has read a record
-        std::optional<base::TimePoint> from{};  // older records are left out; nullopt: none are
+        std::optional<base::TimePoint> from{};    // older records are left out; nullopt: none are
+        std::optional<base::TimePoint> unread{};  // earlier ones have been read; nullopt: none have
     };
+    using Exported = std::optional<base::TimePoint>;  // GateStore::exported_as_known_at
+    base::Result<std::optional<training_set::VaultSet>> rows_read_before(
+        const certification::LedgerView& history, const Exported& exported) const;
     base::Result<EpochVault> vault_of_epoch(const certification::LedgerView& history,
-                                            base::TimePoint t) const;
+                                            base::TimePoint t, const Exported& exported) const;
     base::Status add_erased(const Submission& run, std::optional<base::TimePoint> from,
                             Inputs& inputs) const;
+    base::Status add_origin(const Submission& run, Inputs& inputs) const;
+    Protocol protocol() const;
     base::Result<std::optional<double>> drift_auc(const training_set::VaultSet& vault,
                                                   base::TimePoint t) const;
     base::Result<std::optional<model::LoadedPolicy>> anchor_of(
         const certification::LedgerView& history, const model::LoadedPolicy& reference) const;
     base::Result<std::optional<certification::EarlierLook>> earlier_look(
-        const certification::LedgerView& history, const Submission& run,
-        const Inputs& inputs) const;
-    base::Result<Inputs> inputs_of(const Submission& run,
-                                   const certification::DeltaLedger& ledger) const;
+        const certification::LedgerView& history, const Submission& run, const Inputs& inputs,
+        const std::optional<base::TimePoint>& unread) const;
+    base::Result<Inputs> inputs_of(const Submission& run, const certification::DeltaLedger& ledger,
+                                   const Exported& exported) const;
 
     GateSettings settings_;
     GateDeps deps_;

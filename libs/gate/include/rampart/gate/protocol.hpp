@@ -31,12 +31,18 @@ struct TestInputs {
 using ReadOutcomes = std::function<training::VaultOutcomes(const certification::RunTicket&)>;
 
 /// Takes one candidate through the steps of the gate: precheck → charge → read → test → seal →
-/// store → close. Each may be repeated after a crash. Not thread safe.
+/// store → close. Each may be repeated after a crash: a certificate of the run that is stored
+/// already is the run's, so that its bytes, with the time of the issue, are no others. Not thread
+/// safe.
 class Protocol {
   public:
     /// All of it must outlive the protocol.
-    Protocol(GateStore& store, const base::SigningKey& signing_key, std::string_view evidence_key)
-        : store_(store), signing_key_(signing_key), evidence_key_(evidence_key) {}
+    Protocol(GateStore& store, const base::SigningKey& signing_key, std::string_view evidence_key,
+             const base::Clock* wall_clock = nullptr)
+        : store_(store),
+          signing_key_(signing_key),
+          evidence_key_(evidence_key),
+          wall_clock_(wall_clock) {}
 
     base::Result<certification::DeltaLedger> read_ledger() const;
 
@@ -55,12 +61,17 @@ class Protocol {
                                   base::TimePoint t) const;
     base::Result<Answer> refuse(const TestInputs& inputs, const certification::PublicResult& result,
                                 base::TimePoint t) const;
+    base::Result<std::optional<Answer>> close_with_stored(const certification::RunTicket& ticket,
+                                                          certification::DeltaLedger& ledger,
+                                                          base::TimePoint t) const;
+    std::optional<base::TimePoint> issue_time(const certification::RunTicket& ticket) const;
     base::Result<Answer> run_test(const certification::PreparedRun& prepared,
                                   const ReadOutcomes& outcomes, certification::DeltaLedger& ledger,
                                   base::TimePoint t) const;
     GateStore& store_;
     const base::SigningKey& signing_key_;
     std::string_view evidence_key_;
+    const base::Clock* wall_clock_;  // nullptr: certificates have event times only
 };
 
 }  // namespace rampart::gate

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,11 +33,17 @@ class GateStore {
     /// Keeps certificate and evidence; returns the certificate's id, the SHA-256 of its bytes.
     virtual base::Result<base::Digest> store_certificate(
         const certification::SealedCertificate& files, base::TimePoint at) = 0;
+    /// Ids of all certificates, in any order.
+    virtual base::Result<std::vector<base::Digest>> certificate_ids() const = 0;
     virtual base::Result<std::string> certificate_file(const base::Digest& id) const = 0;
     /// The evidence that the certificate was stored with; `id` is the certificate's.
     virtual base::Result<std::string> evidence_file(const base::Digest& id) const = 0;
 
     virtual base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const = 0;
+
+    /// The latest time as known at which the vault was exported with its outcomes; nullopt: never.
+    /// A reader of such a log may have made the next candidate, so that its records count as read.
+    virtual base::Result<std::optional<base::TimePoint>> exported_as_known_at() const = 0;
 };
 
 /// Where the gate reads the records that it tests on.

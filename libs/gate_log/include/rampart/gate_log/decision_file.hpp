@@ -2,11 +2,13 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "rampart/base/clock.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/certification/constraint_set.hpp"
+#include "rampart/certification/gate_run.hpp"
 #include "rampart/gate_log/log_settings.hpp"
 #include "rampart/ope/logged_feedback.hpp"
 
@@ -15,10 +17,16 @@ namespace rampart::gate_log {
 /// A log of randomised decisions, laid out for the gate: of each person the first record.
 struct DecisionFile {
     ope::LoggedFeedback development, vault;
-    base::TimePoint period_from, period_to;  // times of the vault's records
-    size_t later_records = 0;                // the vault's, left out
-    bool anchor = false;                     // the log has a column 'anchor'
-    base::Digest columns;                    // digest of the column names in order
+    base::TimePoint period_from, period_to;          // times of the vault's records
+    size_t later_records = 0;                        // the vault's, left out
+    size_t decisions = 0;                            // the vault's, those left out among them
+    size_t in_no_group = 0;                          // records of the vault without an attribute
+    std::vector<certification::LeftOut> left_out{};  // the vault's
+    std::vector<certification::LoggerPeriod> loggers{};  // who decided those
+    bool anchor = false;                                 // the log has a column 'anchor'
+    base::Digest columns;                                // digest of the column names in order
+    std::optional<base::TimePoint> read_until;  // the vault's records up to then are left out
+    std::set<std::string> persons_read;         // who has one of these
 };
 
 /// Reads a CSV file, one line for each decision:
@@ -37,17 +45,21 @@ struct DecisionFile {
 ///                 the answer of people; without an answer it is empty
 ///     answer      "approve", "decline" or empty: of people to a referral. Without the column, one
 ///                 with an impact counts as approved
+///     overridden  "yes" or "no": people did the other of approve and decline. Without the column
+///                 they did not
 ///     label       0, 1 or empty; needed where constraints ask for outcomes
 ///     one column for each protected attribute: its value, empty if it is not known
-/// Further columns are passed over. Groups are "column=value".
+/// Further columns are passed over. Groups: LogSettings::group_names.
 ///
 /// split_key: secret of at least 16 bytes, for a log without `side`; 40 % of the persons are in the
-/// vault. Errors: "bad_log_cell", which names line and column; "missing_log_column";
-/// "bad_split_key"; "person_on_both_sides"; "no_records"; those of CsvReader,
-/// ConstraintSet::conditions_met and ope::validate.
+/// vault. read_until: the vault's records up to then have been read by an earlier epoch, and are
+/// left out, as are those older than gate.max_age_months. Errors: "bad_log_cell", which names line
+/// and column; "missing_log_column"; "bad_split_key"; "person_on_both_sides"; "no_records"; those
+/// of CsvReader, ConstraintSet::conditions_met and ope::validate.
 base::Result<DecisionFile> read_decisions(const std::filesystem::path& path,
                                           const LogSettings& settings,
                                           const certification::ConstraintSet& constraints,
-                                          const std::optional<std::string>& split_key);
+                                          const std::optional<std::string>& split_key,
+                                          std::optional<base::TimePoint> read_until = {});
 
 }  // namespace rampart::gate_log

@@ -25,10 +25,16 @@ class FileStore final : public gate::GateStore {
                                        base::TimePoint at) override;
     base::Result<base::Digest> store_certificate(const certification::SealedCertificate& files,
                                                  base::TimePoint at) override;
+    base::Result<std::vector<base::Digest>> certificate_ids() const override;
     base::Result<std::string> certificate_file(const base::Digest& id) const override;
     base::Result<std::string> evidence_file(const base::Digest& id) const override;
     /// Fails always: a log has no models.
     base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const override;
+
+    /// Never: a log in a file is read by its owner.
+    base::Result<std::optional<base::TimePoint>> exported_as_known_at() const override {
+        return std::optional<base::TimePoint>();
+    }
 
     /// The certificate that was stored last, with its evidence.
     const certification::SealedCertificate& last() const { return last_; }

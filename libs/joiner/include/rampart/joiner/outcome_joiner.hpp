@@ -262,6 +262,10 @@ class OutcomeJoiner {
     base::Result<std::vector<Quarantined>> list_quarantined(
         size_t limit, Withheld withheld = Withheld::kHidden) const;
 
+    /// Number of records of the decisions' topic, with times up to `t`, that lie in quarantine and
+    /// are not known by another record of the same decision.
+    base::Result<size_t> unread_decisions(base::TimePoint t) const;
+
     /// Applies a record of the quarantine again, as a newer version or configuration may be able
     /// to; nullopt: it is applied and out of quarantine; otherwise why it stays. not_found
     /// "not_quarantined".

@@ -59,6 +59,8 @@ struct LoggedDecisions {
     /// Referral as a number: a referral was drawn, and what people answered. Then `approved` is 0,
     /// the record is not `overridden`, and an unanswered one has no impact.
     std::vector<uint8_t> referred{};
+    /// 1: decided in the second half of the period that the decisions are of; empty: not known.
+    std::vector<uint8_t> second_half{};
     ErasedCounts erased{};
 
     size_t size() const { return record_id.size(); }

@@ -35,6 +35,8 @@ struct CertificateInfo {
     std::string verdict;  // "CERTIFIED", "NO_SOLUTION_FOUND", "REFUSED", "IDENTICAL"
     std::optional<base::Digest> evidence;  // SHA-256 of the evidence file; empty for a refusal
     base::TimePoint stored_at;
+    /// Event time from which it permits no promotion any more; nullopt: no end, or not CERTIFIED.
+    std::optional<base::TimePoint> valid_until{};
 };
 
 /// Certificate and evidence as files, and the key that must have signed the certificate.
@@ -91,6 +93,9 @@ class ModelRegistry {
     base::Result<std::string> certificate_file(const base::Digest& id) const;
     base::Result<std::string> evidence_file(const base::Digest& evidence) const;
     base::Result<std::vector<CertificateInfo>> certificates() const;  // by time of storing
+    /// Returns the event time at which the champion's certificate expires, or did; nullopt: it has
+    /// no end, or there is no certified champion.
+    base::Result<std::optional<base::TimePoint>> champion_certified_until() const;
 
     /// Returns every file that registry or audit log names, with champion and evidence: path in the
     /// folder, and required SHA-256. Does not check that the files exist.
@@ -115,15 +120,17 @@ class ModelRegistry {
                                                std::string_view actor);
 
     /// Makes `candidate` champion. Requires a certificate that verifies against its evidence and
-    /// the key, whose verdict is CERTIFIED, whose candidate is this model and whose reference is
-    /// the present champion. Repeating it with the same certificate, while that champion is in
-    /// force, returns the existing entry.
+    /// the key, whose verdict is CERTIFIED, whose candidate is this model, whose reference is the
+    /// present champion and with which a run of the ledger is closed; and that `now` is before its
+    /// end. Repeating it with the same certificate, while that champion is in force, returns the
+    /// existing entry: a champion stays when its certificate expires.
     ///
     /// Fails with not_found "unknown_model"; permission_denied "certificate_invalid" (wrong
     /// signature, evidence or figure); failed_precondition "not_certified" (another verdict),
     /// "other_model" (of another model), "stale_reference" (its reference is no longer champion),
     /// "certificate_spent" (used before, and rolled back since), "no_champion", "time_goes_back",
-    /// "uncharged" (its charge is not in this ledger).
+    /// "uncharged" (its charge is not in this ledger), "unclosed" (its run is not ended there),
+    /// "certificate_expired".
     base::Result<Promotion> promote(const domain::PolicyId& candidate, const Proof& proof,
                                     base::TimePoint now, std::string_view actor);
 

@@ -24,6 +24,8 @@ namespace rampart::registry {
       "damaged.")                                                                                 \
     X(kCertificateDigest, kDataLoss, "certificate_digest",                                        \
       "Restore the certificate's file in the registry from a copy.")                              \
+    X(kCertificateExpired, kFailedPrecondition, "certificate_expired",                            \
+      "Certify the candidate anew, against the present champion, on later decisions.")            \
     X(kCertificateInvalid, kPermissionDenied, "certificate_invalid",                              \
       "Give a certificate that `rampart verify` accepts.")                                        \
     X(kCertificateSize, kOutOfRange, "certificate_size",                                          \
@@ -75,6 +77,8 @@ namespace rampart::registry {
       "Correct the clock, and name a time not before the last one recorded.")                     \
     X(kUncharged, kFailedPrecondition, "uncharged",                                               \
       "Promote in the registry whose ledger was charged for the certificate's run.")              \
+    X(kUnclosed, kFailedPrecondition, "unclosed",                                                 \
+      "Let the node finish the run that is open in its ledger; then promote.")                    \
     X(kUnknownCertificate, kNotFound, "unknown_certificate",                                      \
       "Name a certificate of the registry, or restore its file from a copy.")                     \
     X(kUnknownEvidence, kNotFound, "unknown_evidence",                                            \

@@ -11,6 +11,8 @@ namespace rampart::retraining {
       "Give a time after the present champion's promotion.")                                    \
     X(kNoEvidence, kDataLoss, "no_evidence",                                                    \
       "Restore the certificate's evidence from a copy, or name its file with --evidence.")      \
+    X(kNotKnownYet, kInvalidArgument, "not_known_yet",                                          \
+      "Give a time up to which the store has read its log, or leave it out.")                   \
     X(kTooFewExamples, kFailedPrecondition, "too_few_examples",                                 \
       "Wait until more outcomes have matured, or lower the number of examples wanted.")
 RAMPART_REASONS("retraining", RAMPART_RETRAINING_REASONS)

@@ -28,6 +28,20 @@ struct TrainerDeps {
     base::ThreadPool* pool;
     certification::KeyIds key_ids{};          // ids of the store's keys, for the ledger
     const privacy::Register* list = nullptr;  // has the tally of erased records; nullptr: none
+    const base::Clock* wall_clock = nullptr;  // gate::GateDeps::wall_clock
+    std::string software{};                   // gate::GateDeps::software
+};
+
+/// Policies and time of a log.
+struct LogRequest {
+    std::string candidate, reference;  // ids of registered models; both empty: no pair
+    base::TimePoint at;                // as known then
+};
+
+/// What the gate reads of both sides.
+struct ExportedLog {
+    training_set::DevelopmentSet development;
+    gate::TestedLog log;
 };
 
 /// Retrains on schedule and takes each candidate to the gate.
@@ -52,9 +66,17 @@ class TrainingLoop {
     /// failed_precondition: it does not fit this deployment, or `t` lies before the present
     /// champion's promotion. A non-empty `new_epoch` opens the next budget epoch and is its reason;
     /// its entry is written together with the run's charge, so that a command that fails or is
-    /// refused opens none.
+    /// refused opens none. `proposed_by` is named in the certificate and, if it is promoted, in the
+    /// audit log; empty: not named.
     base::Result<RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t,
-                                    const std::string& new_epoch = "");
+                                    const std::string& new_epoch = "",
+                                    const std::string& proposed_by = "");
+
+    /// Returns what the gate would read of a pair of registered models, with the outcomes of both
+    /// sides; without a pair, of the champion. Errors: gate::Gate::log_of's; failed_precondition,
+    /// for models that do not fit this deployment; invalid_argument "not_known_yet": a time after
+    /// the clock of the joined state.
+    base::Result<ExportedLog> log_of(const LogRequest& request) const;
 
     /// Continues an interrupted run, if there is one.
     base::Status finish_started();
@@ -72,7 +94,9 @@ class TrainingLoop {
     base::Result<std::optional<RunRecord>> look_again(base::TimePoint t);
     base::Result<RunRecord> execute(StartedRun run);
     base::Result<RunRecord> begin(base::TimePoint t, std::string candidate,
+                                  const std::string& proposed_by,
                                   const std::string& new_epoch = "");
+    base::Result<std::string> recipe_of(const StartedRun& run) const;
     base::Result<model::LoadedPolicy> candidate_of(StartedRun& run,
                                                    const training_set::DevelopmentSet& development,
                                                    const model::LoadedPolicy& reference);

@@ -27,12 +27,31 @@ inline constexpr uint32_t kRecordsPerPerson = 1;
 std::vector<size_t> gate_rows(const training_set::DevelopmentSet& set,
                               const model::Policy& candidate, const model::Policy& reference);
 
-/// Returns the rows decided at `from` or later: each epoch of the error budget has vault records of
-/// its own.
-training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::TimePoint from);
+/// Returns the rows decided at `from` or later, and the others as omitted for `why`: each epoch of
+/// the error budget has vault records of its own.
+training_set::VaultSet decided_since(
+    const training_set::VaultSet& vault, base::TimePoint from,
+    training_set::Omission why = training_set::Omission::kEarlierEpoch);
 
 /// Returns how many rows are no repeats, but later ones than the gate reads of their persons.
 size_t later_records(const training_set::VaultSet& vault);
+
+/// Returns the vault's decisions that the gate does not read, by reason and group, where the set
+/// counts those that are known. `erased`: decisions of erased persons, besides.
+std::vector<certification::LeftOut> left_out(const training_set::VaultSet& vault,
+                                             const model::Policy& candidate,
+                                             const model::Policy& reference,
+                                             const ope::ErasedCounts& erased);
+
+/// Returns how many of the records that the gate reads are in no group.
+size_t records_in_no_group(const training_set::VaultSet& vault, const model::Policy& candidate,
+                           const model::Policy& reference);
+
+/// Returns when each logging policy decided the records that the gate reads, in the order of
+/// vault_decisions().
+std::vector<certification::LoggerPeriod> logger_periods(const training_set::VaultSet& vault,
+                                                        const model::Policy& candidate,
+                                                        const model::Policy& reference);
 
 /// Returns how many of the records that the gate reads were decided after the day's exploration was
 /// spent. On these it compares what the policies decide then.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rampart/base/digest.hpp"
 #include "rampart/gbdt/learner.hpp"
 #include "rampart/model/policy.hpp"
 
@@ -61,5 +62,9 @@ struct Recipe {
     int selection_evaluations = 400;
     double selection_power = 0.9;  // (0.5, 1): chance that each group passes the gate
 };
+
+/// Returns the SHA-256 of all settings of a recipe by which two candidates may differ, each with
+/// its name.
+base::Digest digest_of(const Recipe& recipe);
 
 }  // namespace rampart::training

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "rampart/base/clock.hpp"
@@ -29,6 +32,31 @@ inline constexpr double kVaultShare = 0.4;
 enum class LateAttributes {
     kMissing,  // cell and groups by what was known when the decision was made
     kAssumed,  // by what is known now: assumes that arrival does not depend on the decision
+};
+
+/// Reason why a decision is not among the records that the gate reads.
+enum class Omission {
+    kEarlierEpoch,  // read with an earlier error budget
+    kTooOld,        // older than the settings allow
+    kImmature,      // horizon and grace are not over
+    kStopped,       // made while a stop button was pressed
+    kRepeat,        // repeats an earlier draw about the person
+    kLaterRecord,   // not the first about the person
+    kUndecidable,   // a policy needs the person's groups, and they are not known
+    kErased,        // the person was erased
+    kQuarantined,   // cannot be read; of which side it is, is not known
+};
+inline constexpr std::array kOmissions{
+    Omission::kEarlierEpoch, Omission::kTooOld, Omission::kImmature,
+    Omission::kStopped,      Omission::kRepeat, Omission::kLaterRecord,
+    Omission::kUndecidable,  Omission::kErased, Omission::kQuarantined};
+std::string_view to_string(Omission why);  // "earlier_epoch", "too_old", "immature", …
+
+/// A decision that is no row.
+struct Omitted {
+    base::TimePoint event_time;
+    Omission why = Omission::kImmature;
+    std::vector<uint32_t> groups{};  // as Row::groups
 };
 
 /// One matured decision, by intention to treat: `approved` or `referred` is what was drawn, with
@@ -87,14 +115,23 @@ struct DecisionSet {
     LateAttributes late_attributes = LateAttributes::kMissing;
     size_t late = 0;     // rows whose attributes were others, or not known, when they were decided
     size_t repeats = 0;  // rows that are repeats
-    /// Event times of matured decisions that were made in a stopped period, and are no rows.
-    std::vector<base::TimePoint> stopped{};
+    /// Matured decisions that were made in a stopped period; of the vault also others that are no
+    /// rows.
+    std::vector<Omitted> omitted{};
+    /// Decisions of the vault that were made by then, rows or not, in whatever way they are known:
+    /// a count of its own. 0 in the development set.
+    size_t known = 0;
+    size_t unreadable = 0;  // records of decisions in quarantine, of either side
     /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read, groups,
     /// and whether it is a repeat, a referral and its answer: the same digest is the same set.
     base::Digest digest;
 
     std::span<const float> features_of(size_t row) const {
         return std::span(features).subspan(row * schema.size(), schema.size());
+    }
+    size_t omitted_as(Omission why) const {
+        return static_cast<size_t>(std::count_if(omitted.begin(), omitted.end(),
+                                                 [why](const auto& o) { return o.why == why; }));
     }
 };
 using DevelopmentSet =
@@ -160,7 +197,9 @@ class TrainingSetBuilder {
     base::Result<Row> make_row(const domain::LabeledExample& example,
                                std::optional<double> reported_impact) const;
     base::Result<bool> set_groups(Row& row, base::TimePoint decided_at) const;
+    base::Result<std::vector<uint32_t>> groups_of(const domain::Decision& decision) const;
     base::Status mark_repeats_of_others(std::vector<Row>& rows) const;
+    base::Status count_others(VaultSet& set, const std::unordered_set<std::string>& stopped) const;
     template <class Side>
     base::Result<DecisionSet<Side>> build(base::TimePoint t,
                                           std::optional<base::TimePoint> from) const;

@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include "gate_scene.hpp"
+#include "rampart/gate/gate.hpp"
+
+// What an export of the vault means for the runs that follow.
+namespace rampart::gate {
+namespace {
+
+using certification::Verdict;
+
+constexpr int64_t kHalf = 2000, kAll = 4000;  // times at which that many records are known
+
+TEST_F(GateScene, WhatWasExportedIsNotTestedOnAgain) {
+    store.exported = at(kHalf);
+    const auto answer = test(submission("better", kAll));
+    EXPECT_EQ(answer.result.verdict, Verdict::kCertified) << answer.result.message;
+    const auto& identity = certificate(answer).plan.identity;
+    EXPECT_GT(identity.period_from, at(kHalf));
+    EXPECT_EQ(ledger().epoch(), 1u) << "the epoch goes on, on records that were not exported";
+    store.exported = at(kAll);
+    const auto refused = test(submission("worse", kAll + 1));
+    EXPECT_EQ(refused.result.verdict, Verdict::kRefused);
+    EXPECT_EQ(refused.result.reason, "too_few_units");
+    EXPECT_EQ(ledger().runs_used(), 1u) << "a refusal costs nothing";
+}
+
+TEST_F(GateScene, AnExportInAnEarlierPartOfTheVaultDoesNotGiveLaterReadRecordsBack) {
+    settings.config.runs_per_epoch = 1;
+    test(submission("worse", kHalf));
+    store.exported = at(kHalf / 2);
+    auto run = submission("better", kAll);
+    run.epoch_note = "the first is spent";
+    run.opens_epoch = 2;
+    EXPECT_GT(certificate(test(run)).plan.identity.period_from, at(kHalf));
+}
+
+TEST_F(GateScene, PersonsOfAnExportWhoComeBackAreCountedAsReadBefore) {
+    records.return_last();
+    store.exported = at(kHalf);
+    const auto answer = test(submission("better", kAll));
+    EXPECT_EQ(certificate(answer).plan.identity.read_before, 1u);
+}
+
+TEST_F(GateScene, AnExportEndsFurtherLooksAtWhatItHas) {
+    settings.look_again = true;
+    settings.config.min_power = 0;
+    const auto first = test(submission("worse", kHalf));
+    ASSERT_EQ(first.name, "e1r1");
+    EXPECT_TRUE(gate()->allows_further_look({"worse", "reference"}).value());
+    store.exported = at(kHalf);
+    EXPECT_FALSE(gate()->allows_further_look({"worse", "reference"}).value());
+    EXPECT_EQ(test(submission("worse", kAll)).name, "e1r2") << "a run of its own, charged";
+}
+
+TEST_F(GateScene, TheLogOfASubmissionIsWhatWouldBeTestedHoweverOftenItIsExported) {
+    const auto log = gate()->log_of(submission("better", kAll)).value();
+    EXPECT_TRUE(store.ledger.empty());
+    EXPECT_EQ(log.inputs.decisions.size(), log.vault.rows.size());
+    store.exported = at(kAll);
+    const auto again = gate()->log_of(submission("better", kAll)).value();
+    EXPECT_EQ(again.inputs.decisions.record_id, log.inputs.decisions.record_id);
+    store.exported.reset();
+    store.writes_left = 1;  // the registration is stored, the certificate is not
+    ASSERT_FALSE(gate()->test(submission("better", kAll)));
+    EXPECT_EQ(gate()->log_of(submission("better", kAll)).error().reason, "run_open");
+}
+
+}  // namespace
+}  // namespace rampart::gate
