@@ -30,7 +30,8 @@ Result<SealedCertificate> sign_and_check(Certificate certificate, std::string ev
     certificate.assumptions = assumptions_of(certificate);
     CertificatePayload payload;
     payload.certificate = std::move(certificate);
-    SealedCertificate sealed{sign_envelope(kCertificateType, JsonWriter::write(payload), key), std::move(evidence)};
+    SealedCertificate sealed{sign_envelope(kCertificateType, JsonWriter::write(payload), key),
+                             std::move(evidence)};
     auto read = verify(sealed.certificate, sealed.evidence, key.public_key());
     if (read) return sealed;
     return base::Error{

@@ -25,8 +25,8 @@ base::Result<ChainedPosition> extend_chain(const Reader& log, std::string_view t
         for (const StoredRecord& stored : records) {
             if (!(stored.offset < last)) break;
             base::Sha256 hash;
-            hash.update({reinterpret_cast<const char*>(at.chain.bytes.data()),
-                         at.chain.bytes.size()});
+            hash.update(
+                {reinterpret_cast<const char*>(at.chain.bytes.data()), at.chain.bytes.size()});
             hash.update(record_digest(stored));
             at.chain = hash.finish();
             at.next = Offset(stored.offset.value() + 1);
