@@ -7,6 +7,14 @@
 #include "rampart/certification/reasons.hpp"
 
 namespace rampart::certification {
+
+template <class A>
+void members(A& a, LogEnd& e) {
+    a("partition", e.partition);
+    a("next", e.next);
+    a("chain", e.chain);
+}
+
 namespace {
 
 using base::make_error;
@@ -15,13 +23,6 @@ using base::Status;
 
 constexpr std::string_view kFormat = "rampart-ledger-head-1";
 constexpr std::string_view kPayloadType = "application/vnd.rampart.ledger-head+json";
-
-template <class A>
-void members(A& a, LogEnd& e) {
-    a("partition", e.partition);
-    a("next", e.next);
-    a("chain", e.chain);
-}
 
 struct Payload {
     std::string format{kFormat};
