@@ -1,4 +1,4 @@
-// Heads of a ledger that were filed: what shows that the ledger and the log are still those of then.
+// Heads that were filed, and what they show later of the ledger and the decision log.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

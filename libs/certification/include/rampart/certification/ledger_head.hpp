@@ -24,8 +24,8 @@ struct LogEnd {
 };
 
 /// State of a ledger, and of the decision log beside it, in a few lines that are signed. Filed with
-/// somebody else, a witness, it shows later that the ledger is still the one of then: whoever kept
-/// two ledgers on the same records, or left records out, can't show one that continues it.
+/// a witness it shows later that the ledger is still the one of then: a second ledger on the same
+/// records, or one from which records were left out, does not continue it.
 struct LedgerHead {
     uint64_t entries = 0;
     base::Digest head;  // DeltaLedger::head()

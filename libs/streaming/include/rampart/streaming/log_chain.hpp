@@ -12,7 +12,7 @@ namespace rampart::streaming {
 /// A position in a partition, and one digest of all that lies before it:
 ///     chain of no record  32 bytes of 0
 ///     chain then          SHA-256(chain before, record_digest(record))
-/// Whoever kept it finds later whether a record before it was left out, changed or put in.
+/// Kept elsewhere, it shows later whether a record before it was left out, changed or put in.
 struct ChainedPosition {
     Offset next{0};
     base::Digest chain{};
