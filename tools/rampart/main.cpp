@@ -32,6 +32,10 @@ void add_gate(Frame& frame) {
     add_gate_log(frame);
     add_verify(frame);
     add_figures(frame);
+    frame.family("ledger", "Show to others that ledger and log are the only ones");
+    add_ledger_head(frame);
+    add_ledger_copy(frame);
+    add_ledger_check(frame);
     add_export_log(frame);
     add_models(frame);
     add_promote(frame);

@@ -30,7 +30,8 @@ Result<SealedCertificate> sign_and_check(Certificate certificate, std::string ev
     certificate.assumptions = assumptions_of(certificate);
     CertificatePayload payload;
     payload.certificate = std::move(certificate);
-    SealedCertificate sealed{sign_envelope(JsonWriter::write(payload), key), std::move(evidence)};
+    SealedCertificate sealed{sign_envelope(kCertificateType, JsonWriter::write(payload), key),
+                             std::move(evidence)};
     auto read = verify(sealed.certificate, sealed.evidence, key.public_key());
     if (read) return sealed;
     return base::Error{
@@ -91,7 +92,7 @@ Result<SealedCertificate> seal_refusal(const GateConfig& config, const RunIdenti
 
 Result<Certificate> read_certificate(std::string_view certificate, const base::VerifyingKey& key,
                                      const Expected& expected) {
-    RAMPART_TRY(const std::string payload, open_envelope(certificate, key));
+    RAMPART_TRY(const std::string payload, open_envelope(kCertificateType, certificate, key));
     auto read = JsonReader::read<CertificatePayload>(payload);
     if (!read) return read.error().with_context("certificate");
     if (read->format != kCertificateFormat) {

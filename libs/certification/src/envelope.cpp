@@ -9,8 +9,6 @@ namespace {
 
 using base::make_error;
 
-constexpr std::string_view kPayloadType = "application/vnd.rampart.certificate+json";
-
 struct Signature {
     std::string keyid, sig;
 };
@@ -33,30 +31,31 @@ void members(A& a, Envelope& e) {
 
 /// Returns the signed bytes: type and payload with their lengths, so that neither can be taken for
 /// the other.
-std::string pre_authentication_encoding(std::string_view payload) {
-    return fmt::format("DSSEv1 {} {} {} {}", kPayloadType.size(), kPayloadType, payload.size(),
-                       payload);
+std::string pre_authentication_encoding(std::string_view type, std::string_view payload) {
+    return fmt::format("DSSEv1 {} {} {} {}", type.size(), type, payload.size(), payload);
 }
 
 }  // namespace
 
-std::string sign_envelope(std::string_view payload, const base::SigningKey& key) {
-    const std::string signature = key.sign(pre_authentication_encoding(payload));
-    return JsonWriter::write(Envelope{std::string(kPayloadType),
+std::string sign_envelope(std::string_view type, std::string_view payload,
+                          const base::SigningKey& key) {
+    const std::string signature = key.sign(pre_authentication_encoding(type, payload));
+    return JsonWriter::write(Envelope{std::string(type),
                                       base::to_base64(payload),
                                       {{key.public_key().id(), base::to_base64(signature)}}});
 }
 
-base::Result<std::string> open_envelope(std::string_view bytes, const base::VerifyingKey& key) {
+base::Result<std::string> open_envelope(std::string_view type, std::string_view bytes,
+                                        const base::VerifyingKey& key) {
     if (bytes.size() > base::limits::kMaxCertificateBytes) {
         return make_error(Reason::kCertificateTooLong, "{} bytes; a certificate has at most {}",
                           bytes.size(), base::limits::kMaxCertificateBytes);
     }
     auto envelope = JsonReader::read<Envelope>(bytes);
     if (!envelope) return envelope.error().with_context("not a certificate, or cut off");
-    if (envelope->payload_type != kPayloadType) {
+    if (envelope->payload_type != type) {
         return make_error(Reason::kOtherPayload, "payload type '{}' is not '{}'",
-                          envelope->payload_type, kPayloadType);
+                          envelope->payload_type, type);
     }
     if (envelope->signatures.size() != 1) {
         return make_error(Reason::kBadSignatures, "{} signatures; a certificate has one",
@@ -71,7 +70,7 @@ base::Result<std::string> open_envelope(std::string_view bytes, const base::Veri
     }
     RAMPART_TRY(std::string payload, base::from_base64(envelope->payload));
     RAMPART_TRY(const std::string raw, base::from_base64(signature.sig));
-    if (!key.verify(pre_authentication_encoding(payload), raw)) {
+    if (!key.verify(pre_authentication_encoding(type, payload), raw)) {
         return make_error(Reason::kBadSignature,
                           "the signature does not hold: the certificate was "
                           "changed after signing");

@@ -74,6 +74,8 @@ namespace rampart::cli {
       "Leave --resume and --postprocess out.")                                                     \
     X(kNotWithRegression, kInvalidArgument, "not_with_regression",                                 \
       "Leave --resume, --postprocess and --baseline out.")                                         \
+    X(kOtherLog, kFailedPrecondition, "other_log",                                                 \
+      "Get the decision log of then from a backup, and find out who changed it.")                  \
     X(kOtherRun, kInvalidArgument, "other_run",                                                    \
       "Choose another --out, or delete the results that are there.")                               \
     X(kOtherSchema, kDataLoss, "other_schema",                                                     \

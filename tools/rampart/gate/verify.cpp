@@ -9,6 +9,7 @@
 
 #include "frame/commands.hpp"
 #include "frame/reasons.hpp"
+#include "gate/ledger_proof.hpp"
 #include "gate/origin.hpp"
 #include "gate/proof_files.hpp"
 #include "gate/validation_tables.hpp"
@@ -244,7 +245,8 @@ std::string certificate_page(const Certificate& c, const std::string& key_id) {
 }
 
 struct Options {
-    fs::path certificate, evidence, key, model, reference, html;
+    fs::path certificate, evidence, key, model, reference, html, ledger;
+    std::vector<fs::path> heads;
 };
 
 /// Id of a model file, or nothing when no path is given.
@@ -345,7 +347,21 @@ base::Result<base::VerifyingKey> read_key(const fs::path& file) {
                             file.string());
 }
 
+/// Adds what the ledger shows to the answer on a valid certificate.
+base::Result<Answer> with_ledger(const Options& options, const Certificate& certificate,
+                                 std::string_view bytes, const base::VerifyingKey& key,
+                                 Answer answer) {
+    if (options.ledger.empty()) return answer;
+    const auto text = prove_recorded(certificate, bytes, options.ledger, options.heads, key);
+    if (!text) return refused(text.error());
+    answer.text += *text;
+    return answer;
+}
+
 base::Result<Answer> verify(const Options& options) {
+    if (!options.heads.empty() && options.ledger.empty())
+        return base::make_error(Reason::kMisuse,
+                                "--head is compared with a ledger: name it with --ledger");
     const bool evidence_named = !options.evidence.empty(), key_named = !options.key.empty();
     RAMPART_TRY(const auto certificate,
                 base::read_file(options.certificate, base::limits::kMaxCertificateBytes));
@@ -372,12 +388,13 @@ base::Result<Answer> verify(const Options& options) {
                         "figures`"});
     }
     if (!result) return refused(result.error());
-    if (files.in_store) return verified_in_store(*result, key);
+    if (files.in_store)
+        return with_ledger(options, *result, certificate, key, verified_in_store(*result, key));
     if (!options.html.empty()) {
         RAMPART_RETURN_IF_ERROR(
             base::write_file_atomically(options.html, certificate_page(*result, key.id())));
     }
-    return verified(*result, key, key_named);
+    return with_ledger(options, *result, certificate, key, verified(*result, key, key_named));
 }
 
 }  // namespace
@@ -404,6 +421,11 @@ void add_verify(Frame& frame) {
                        "require that the certificate is about this model file");
     command.add_option("--reference", options->reference,
                        "require that it compares with this model file");
+    command.add_option("--ledger", options->ledger,
+                       "require that this ledger has the run and its certificate");
+    command.add_option("--head", options->heads,
+                       "require that the ledger continues this head, which was filed with somebody "
+                       "else; may be repeated");
 }
 
 }  // namespace rampart::cli

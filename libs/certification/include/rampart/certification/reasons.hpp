@@ -56,6 +56,8 @@ namespace rampart::certification {
       "Measure the drift of applicants, or leave max_drift_auc out.")                              \
     X(kEarlierRecordsChanged, kFailedPrecondition, "earlier_records_changed",                      \
       "Propose another candidate: a look that lost records cannot be continued.")                  \
+    X(kEmptyLedger, kFailedPrecondition, "empty_ledger",                                           \
+      "File a head once the first run is charged.")                                                \
     X(kEvidenceCentre, kDataLoss, "evidence_centre",                                               \
       "Get the evidence file again; both centres stand in a line, or none.")                       \
     X(kEvidenceConditions, kDataLoss, "evidence_conditions",                                       \
@@ -85,6 +87,8 @@ namespace rampart::certification {
       "Seal a run with seal(), and a refused or identical verdict with seal_refusal().")           \
     X(kNotCanonical, kDataLoss, "not_canonical",                                                   \
       "Get the file from its signer again; it was written anew by another program.")               \
+    X(kNotInLedger, kFailedPrecondition, "not_in_ledger",                                          \
+      "Get the ledger that the run was charged to, as it is now, from who keeps it.")              \
     X(kNotInMemory, kFailedPrecondition, "not_in_memory",                                          \
       "Give the vault's feedback as a source.")                                                    \
     X(kOtherEvidence, kDataLoss, "other_evidence",                                                 \
@@ -94,6 +98,8 @@ namespace rampart::certification {
     X(kOtherKey, kPermissionDenied, "other_key",                                                   \
       "Use the key with which it was made: the signer's public key, or the file from the "         \
       "backup of the keys (ops/runbooks/backup.md).")                                              \
+    X(kOtherLedger, kFailedPrecondition, "other_ledger",                                           \
+      "Ask who keeps the ledger for the one that the head was made of.")                           \
     X(kOtherPayload, kDataLoss, "other_payload",                                                   \
       "Give a certificate: the envelope holds a document of another type.")                        \
     X(kOtherRunOpen, kFailedPrecondition, "other_run_open",                                        \

@@ -1,0 +1,327 @@
+// ledger: its head, to be filed with a witness; a copy of it; whether it still continues a head.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "frame/commands.hpp"
+#include "frame/node_access.hpp"
+#include "frame/reasons.hpp"
+#include "gate/ledger_proof.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/registry/model_registry.hpp"
+#include "rampart/runtime/secrets.hpp"
+#include "rampart/runtime/system_clock.hpp"
+#include "rampart/streaming/log_chain.hpp"
+#include "rampart/streaming_kafka/kafka_reader.hpp"
+#include "rampart/streaming_local/local_log.hpp"
+#include "rampart/wire/topics.hpp"
+#include "services/rampartd/reasons.hpp"
+#include "services/rampartd/settings.hpp"
+
+namespace rampart::cli {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using base::Result;
+using base::Status;
+using certification::DeltaLedger;
+using certification::LedgerHead;
+using certification::LogEnd;
+
+struct Options {
+    fs::path config, ledger, key, after, out;
+    std::vector<fs::path> heads;
+};
+
+/// Returns the settings of a store whose ledger may be read: its digests depend on outcomes of the
+/// vault.
+Result<rampartd::Settings> audited_settings(const fs::path& config) {
+    RAMPART_TRY(auto settings, rampartd::load_settings(config));
+    RAMPART_RETURN_IF_ERROR(check_exists(settings));
+    if (settings.audit.enabled) return settings;
+    return base::make_error(rampartd::Reason::kAuditRequired,
+                            "'{}' has no audit.enabled = true: the ledger's digests depend on "
+                            "outcomes of the vault, and are for those who audit the gate",
+                            config.string());
+}
+
+Result<std::vector<std::string>> stored_entries(const rampartd::Settings& settings) {
+    RAMPART_TRY(const auto registry,
+                registry::ModelRegistry::open(settings.store / "registry",
+                                              registry::ModelRegistry::Mode::kReadOnly));
+    return registry->ledger_entries();
+}
+
+/// The decision log of a store as it lies, beside a node that may be writing it.
+struct RawLog {
+    std::unique_ptr<streaming_local::LocalLog> local;
+    std::unique_ptr<streaming_kafka::KafkaReader> kafka;
+    std::string topic;
+
+    static Result<RawLog> open(const rampartd::Settings& settings) {
+        RawLog log;
+        log.topic = wire::Topics::with_prefix(settings.log.topic_prefix).decisions;
+        if (settings.log.broker == rampartd::LogSettings::Broker::kKafka) {
+            RAMPART_TRY(log.kafka, streaming_kafka::KafkaReader::open(settings.log.kafka));
+        } else {
+            RAMPART_TRY(log.local,
+                        streaming_local::LocalLog::open_read_only(settings.store / "log"));
+        }
+        return log;
+    }
+    const streaming::Reader& reader() const {
+        return local ? static_cast<const streaming::Reader&>(*local) : *kafka;
+    }
+};
+
+streaming::ChainedPosition position_of(const LogEnd& end) {
+    return {streaming::Offset(static_cast<int64_t>(end.next)), end.chain};
+}
+
+/// Returns the end of each partition; what lies before `after` is not read again.
+Result<std::vector<LogEnd>> log_ends(const RawLog& log, const std::vector<LogEnd>& after) {
+    std::vector<LogEnd> ends;
+    RAMPART_TRY(const auto partitions, log.reader().partitions(log.topic));
+    for (int32_t p = 0; p < partitions; ++p) {
+        const auto known = std::find_if(after.begin(), after.end(), [&](const LogEnd& end) {
+            return end.partition == static_cast<uint32_t>(p);
+        });
+        RAMPART_TRY(const auto end,
+                    streaming::extend_chain(
+                        log.reader(), log.topic, streaming::PartitionId(p),
+                        known == after.end() ? streaming::ChainedPosition{} : position_of(*known)));
+        ends.push_back(
+            {static_cast<uint32_t>(p), static_cast<uint64_t>(end.next.value()), end.chain});
+    }
+    return ends;
+}
+
+/// Checks that the log has every record that it had when the head was made, unchanged.
+Status check_log(const RawLog& log, const LedgerHead& head) {
+    for (const LogEnd& then : head.log) {
+        RAMPART_TRY(
+            const auto now,
+            streaming::extend_chain(log.reader(), log.topic,
+                                    streaming::PartitionId(static_cast<int32_t>(then.partition)),
+                                    {}, position_of(then).next));
+        if (now.chain == then.chain) continue;
+        return base::make_error(Reason::kOtherLog,
+                                "partition {} of the decision log: the {} records before offset {} "
+                                "are not those of {}: records were left out, put in or changed",
+                                then.partition, then.next, then.next,
+                                base::to_iso8601(head.made_at));
+    }
+    return base::ok();
+}
+
+json::array json_of(const std::vector<LogEnd>& log) {
+    json::array out;
+    for (const LogEnd& end : log)
+        out.push_back(
+            {{"partition", end.partition}, {"next", end.next}, {"chain", end.chain.hex()}});
+    return out;
+}
+
+Result<base::SigningKey> store_key(const rampartd::Settings& settings) {
+    RAMPART_TRY(const auto secret, runtime::load_secret(settings.store / "keys" / "signing"));
+    return base::SigningKey::from_raw(secret);
+}
+
+Result<base::SigningKey> file_key(const Options& options) {
+    const auto file =
+        options.key.empty() ? options.ledger.parent_path() / "gate.key.pem" : options.key;
+    RAMPART_TRY(const auto pem, base::read_file(file, 1 << 16));
+    return base::SigningKey::from_pem(pem);
+}
+
+Status one_source(const Options& options) {
+    if (options.config.empty() != options.ledger.empty()) return base::ok();
+    return base::make_error(Reason::kMisuse,
+                            "name one: --config of a store, or --ledger of `rampart gate`");
+}
+
+Result<LedgerHead> store_head(const rampartd::Settings& settings, const base::SigningKey& key,
+                              const fs::path& after) {
+    RAMPART_TRY(const auto entries, stored_entries(settings));
+    RAMPART_TRY(const auto ledger, DeltaLedger::open(entries));
+    RAMPART_TRY(auto head, certification::head_of(ledger, runtime::SystemClock().now()));
+    std::vector<LogEnd> known;
+    if (!after.empty()) {
+        RAMPART_TRY(auto earlier, read_head_file(after, key.public_key()));
+        RAMPART_RETURN_IF_ERROR(certification::check_continues(ledger, earlier));
+        known = std::move(earlier.log);
+    }
+    RAMPART_TRY(const auto log, RawLog::open(settings));
+    RAMPART_TRY(head.log, log_ends(log, known));
+    return head;
+}
+
+Result<Answer> print_head(const Options& options) {
+    RAMPART_RETURN_IF_ERROR(one_source(options));
+    std::string signed_head;
+    LedgerHead head;
+    if (!options.config.empty()) {
+        RAMPART_TRY(const auto settings, audited_settings(options.config));
+        RAMPART_TRY(const auto key, store_key(settings));
+        RAMPART_TRY(head, store_head(settings, key, options.after));
+        signed_head = certification::sign_head(head, key);
+    } else {
+        RAMPART_TRY(const auto key, file_key(options));
+        RAMPART_TRY(const auto ledger, read_ledger_file(options.ledger));
+        RAMPART_TRY(head, certification::head_of(ledger, runtime::SystemClock().now()));
+        signed_head = certification::sign_head(head, key);
+    }
+    if (!options.out.empty())
+        RAMPART_RETURN_IF_ERROR(base::write_file_atomically(options.out, signed_head));
+    Answer answer;
+    answer.text = signed_head;
+    answer.json = json::serialize(json::object{{"head", head.head.hex()},
+                                               {"entries", head.entries},
+                                               {"epoch", head.epoch},
+                                               {"runs_used", head.runs_used},
+                                               {"made_at", base::to_iso8601(head.made_at)},
+                                               {"log", json_of(head.log)},
+                                               {"signed", signed_head}});
+    answer.notes.push_back(
+        fmt::format("head of a ledger with {} entries and {} partitions of the log: file it with "
+                    "somebody else",
+                    head.entries, head.log.size()));
+    return answer;
+}
+
+Result<Answer> copy_ledger(const Options& options) {
+    RAMPART_TRY(const auto settings, audited_settings(options.config));
+    RAMPART_TRY(const auto entries, stored_entries(settings));
+    RAMPART_TRY(const auto ledger, DeltaLedger::open(entries));
+    std::string bytes;
+    for (const auto& entry : entries) bytes += entry + '\n';
+    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(options.out, bytes, 0600));
+    Answer answer;
+    answer.text = fmt::format("ledger: {}, {} entries\n", options.out.string(), entries.size());
+    answer.json = json::serialize(
+        json::object{{"ledger", options.out.string()}, {"entries", entries.size()}});
+    return answer;
+}
+
+Answer not_continued(const base::Error& error) {
+    return {.exit_code = ExitCode::kNo,
+            .text = fmt::format("NOT CONTINUED: {}\n", error.message),
+            .json = json::serialize(json::object{
+                {"continues", false}, {"reason", error.reason}, {"message", error.message}}),
+            .notes = {}};
+}
+
+/// Checks the ledger, and the log beside it, against each head.
+Result<Answer> check_ledger(const Options& options) {
+    RAMPART_RETURN_IF_ERROR(one_source(options));
+    std::vector<std::string> entries;
+    std::optional<RawLog> log;
+    std::optional<base::VerifyingKey> key;
+    if (!options.key.empty()) {
+        RAMPART_TRY(const auto pem, base::read_file(options.key, 1 << 16));
+        RAMPART_TRY(key, base::VerifyingKey::from_pem(pem));
+    }
+    if (!options.config.empty()) {
+        RAMPART_TRY(const auto settings, audited_settings(options.config));
+        RAMPART_TRY(entries, stored_entries(settings));
+        RAMPART_TRY(log, RawLog::open(settings));
+        if (!key) {
+            RAMPART_TRY(const auto own, store_key(settings));
+            key = own.public_key();
+        }
+    } else {
+        RAMPART_TRY(const auto ledger, read_ledger_file(options.ledger));
+        entries = ledger.entries();
+        if (!key) {
+            RAMPART_TRY(const auto own, file_key(options));
+            key = own.public_key();
+        }
+    }
+    RAMPART_TRY(const auto ledger, DeltaLedger::open(entries));
+    size_t records = 0;
+    for (const auto& file : options.heads) {
+        RAMPART_TRY(const auto head, read_head_file(file, *key));
+        auto status = certification::check_continues(ledger, head);
+        if (status && log) status = check_log(*log, head);
+        if (!status) return not_continued(status.error());
+        size_t of_head = 0;
+        if (log)
+            for (const LogEnd& end : head.log) of_head += end.next;
+        records = std::max(records, of_head);
+    }
+    return Answer{
+        .exit_code = ExitCode::kDone,
+        .text = fmt::format("The ledger has {} entries and continues {} head{}; {} records of the "
+                            "log are those of then.\n",
+                            entries.size(), options.heads.size(),
+                            options.heads.size() == 1 ? "" : "s", records),
+        .json = json::serialize(json::object{{"continues", true},
+                                             {"entries", entries.size()},
+                                             {"heads", options.heads.size()},
+                                             {"log_records", records}}),
+        .notes = {}};
+}
+
+void add_source_options(CLI::App& command, Options& options) {
+    command.add_option("--config", options.config,
+                       "rampartd.toml of a store, with audit.enabled = true; a node may serve it");
+    command.add_option("--ledger", options.ledger, "ledger of `rampart gate`");
+}
+
+}  // namespace
+
+void add_ledger_head(Frame& frame) {
+    auto options = std::make_shared<Options>();
+    auto& command = frame.add(
+        {.name = "ledger head",
+         .summary = "Print a signed head of the ledger and the decision log, for a witness",
+         .example = "rampart ledger head --config audit.toml --out head-2026-11.json",
+         .detail = "File each head with somebody else: a validator, a supervisor, a notary. "
+                   "`ledger check` and `verify --head` show later that the ledger is still the "
+                   "one of then, and that no record of the log was left out."},
+        [options](const Context&) { return print_head(*options); });
+    add_source_options(command, *options);
+    command.add_option("--key", options->key,
+                       "signing key (PEM) of --ledger; default: gate.key.pem beside it");
+    command.add_option("--after", options->after,
+                       "earlier head of the store: only later records of the log are read");
+    command.add_option("--out", options->out, "file to write, besides printing");
+}
+
+void add_ledger_copy(Frame& frame) {
+    auto options = std::make_shared<Options>();
+    auto& command = frame.add(
+        {.name = "ledger copy",
+         .summary = "Copy the ledger out of a store, for `verify --ledger`",
+         .example = "rampart ledger copy --config audit.toml --out audit/ledger",
+         .detail = "One entry a line, each with the digest of the one before. A node may be "
+                   "serving the store."},
+        [options](const Context&) { return copy_ledger(*options); });
+    command
+        .add_option("--config", options->config,
+                    "rampartd.toml of the store, with audit.enabled = true")
+        ->required();
+    command.add_option("--out", options->out, "file to write")->required();
+}
+
+void add_ledger_check(Frame& frame) {
+    auto options = std::make_shared<Options>();
+    auto& command = frame.add(
+        {.name = "ledger check",
+         .summary = "Check that ledger and log still continue the heads that were filed",
+         .example = "rampart ledger check --config audit.toml --head head-2026-11.json",
+         .detail = "Reads the whole decision log of a store up to each head. Exit code 1: the "
+                   "ledger or the log is another one, or a record was left out or changed."},
+        [options](const Context&) { return check_ledger(*options); });
+    add_source_options(command, *options);
+    command.add_option("--head", options->heads, "a head that was filed; may be repeated")
+        ->required();
+    command.add_option("--key", options->key,
+                       "the gate's public key (PEM); default: that of the store or ledger");
+}
+
+}  // namespace rampart::cli
