@@ -1,9 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
 #include <map>
 
 #include "command_line.hpp"
+#include "rampart/base/digest.hpp"
 #include "unit/gate_log/made_up_log.hpp"
 
 /// `rampart gate`, as a user with a log of randomised decisions runs it.
@@ -77,6 +79,49 @@ TEST_F(GateLog, EveryCommandOfTheGuideDoesWhatThePageSays) {
     }
     EXPECT_GE(commands, 12u);
     EXPECT_THAT(read("bank/ledger"), HasSubstr("\"note\":\"2026\""));
+}
+
+/// Returns the text between the n-th pair of bars of a table's line.
+std::string column(const std::string& line, int n) {
+    std::istringstream cells(line);
+    std::string cell;
+    for (int i = 0; i <= n; ++i) std::getline(cells, cell, '|');
+    return cell.size() < 2 ? cell : cell.substr(1, cell.size() - 2);
+}
+
+TEST_F(GateLog, TheQuestionsOfAValidatorAreAnsweredWhereTheGuideSays) {
+    // a second logger, a person who comes back, a missing outcome and an unknown attribute
+    std::string csv = log(0.2);
+    csv +=
+        "x1,px,2026-01-01T00:00:00Z,vault,other,0.5,approve,0.7,0.5,1,\n"
+        "x2,px,2026-01-02T00:00:00Z,vault,other,0.5,approve,0.7,0.5,1,\n"
+        "x3,py,2026-01-02T00:00:00Z,vault,other,0.5,approve,0.7,0.5,,F\n";
+    write("log.csv", csv);
+    const auto ran = run("gate --log log.csv --config gate.toml --out gate.cert --by 'A. Mayer'");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    ASSERT_EQ(run("verify gate.cert --html gate.html").exit_code, 0);
+    const auto envelope = boost::json::parse(read("gate.cert"));
+    const auto payload =
+        boost::json::parse(base::from_base64(envelope.at("payload").as_string()).value());
+    std::ifstream guide(RAMPART_SOURCE_DIR "/ops/guide/read_a_certificate/README.md");
+    const auto page = read("gate.html");
+    size_t questions = 0;
+    for (std::string line; std::getline(guide, line);) {
+        if (!line.starts_with("| ") || !std::isdigit(line[2])) continue;
+        ++questions;
+        const auto part = column(line, 2);
+        if (part[0] != '`' && part != "first lines")
+            EXPECT_THAT(page, HasSubstr(part.substr(0, part.find(',')))) << line;
+        std::istringstream members(column(line, 3));
+        for (std::string member; std::getline(members, member, ',');) {
+            const auto from = member.find('`') + 1;
+            auto path = member.substr(from, member.rfind('`') - from);
+            std::replace(path.begin(), path.end(), '.', '/');
+            boost::system::error_code missing;
+            EXPECT_NE(payload.find_pointer(fmt::format("/{}", path), missing), nullptr) << line;
+        }
+    }
+    EXPECT_EQ(questions, 20u);
 }
 
 /// Lines of a log without its head, cell by cell.
