@@ -1,6 +1,6 @@
-"""Effects, rates of approval and counts that stand beside the verdict, computed again from the evidence.
+"""Effects, rates of approval, parts and counts that stand beside the verdict, computed again from the evidence.
 
-Not computed again: smallest_seen, parts, and declined_from, declined_to and odds_factor.
+Not computed again: smallest_seen, and declined_from, declined_to and odds_factor.
 """
 import math
 
@@ -97,6 +97,46 @@ def check_ratios(tools, recorded, names):
                     tools.near(said[member], said[x] / high[y], member)
 
 
+def check_end(tools, config, group, lines, end, level, where):
+    """An end of a part, by Student's t."""
+    estimates = [tools.Estimate(r, config, group) for r in lines]
+    sums = tools.unit_sums(config, group, estimates, config.get("missing_gamma"))
+    v = [u[0] for u in sums]
+    mean, variance = tools.moments(v) if len(v) > 1 else (0, 0)
+    tools.need((end is None) == (variance == 0), where)
+    if end is not None:
+        bound = (end + config["margin"]) * len(lines) / len(v)
+        t = (mean - bound) / math.sqrt(variance / len(v))
+        tools.need(abs(tools.t_distribution(t, len(v)) - (1 - level)) < 1e-8, where)
+    return math.fsum(v) / len(lines) - config["margin"] if v else None
+
+
+def check_parts(tools, plan, figures, lines):
+    config, level, parts = plan["config"], plan["config"]["delta_epoch"] / 2, []
+    if any(r.get("second_half", False) for r in lines):
+        for k, name in enumerate(("first half", "second half")):
+            parts.append((name, [r for r in lines if r.get("second_half", False) == bool(k)]))
+    if len(plan["loggers"]) > 1:
+        for k, name in enumerate(plan["loggers"]):
+            parts.append((name, [r for r in lines if r["logger"] == k]))
+    cells = [(name, group, [r for r in members if group["group"] in r["groups"]])
+             for name, members in parts for group in plan["groups"]]
+    for (name, group, members), said in zip(cells, figures.get("parts", []), strict=True):
+        where = f"part {name} of group {group['name']}"
+        counts = len(members), len({r["unit"] for r in members})
+        recorded = said["part"], said["group"], said["records"], said["persons"]
+        tools.need(recorded == (name, group["name"], *counts), where)
+        mean = check_end(tools, config, group, members, said.get("lower"), level, where)
+        tools.need((said.get("estimate") is None) == (mean is None), where)
+        if mean is not None:
+            scale = config["impact_hi"] - config["impact_lo"]
+            tools.near(said["estimate"], mean, where, scale)
+        upper = said.get("upper")
+        own, other = mirrored(tools, config, group)
+        check_end(tools, own, other, [negated(r) for r in members],
+                  None if upper is None else -upper, level, where)
+
+
 def check_figures(tools, c, lines):
     """Rejects figures that do not follow from plan and evidence."""
     figures, plan = c.get("figures"), c["plan"]
@@ -126,6 +166,7 @@ def check_figures(tools, c, lines):
             for end, figure in zip(("rate", "lower", "upper"), computed):
                 near(said[policy][end], figure, f"{policy}'s {end} of {group['name']}", 1)
     check_ratios(tools, figures["approvals"], names)
+    check_parts(tools, plan, figures, lines)
     alone = [r["unit"] for r in lines if not r["groups"]]
     counts = figures.get("ungrouped_records", 0), figures.get("ungrouped_persons", 0)
     need(counts == (len(alone), len(set(alone))), "ungrouped")
