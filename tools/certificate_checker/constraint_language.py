@@ -1,21 +1,24 @@
 """The language of a certificate's constraints: which means have to be bounded, and what follows from their bounds.
 
 Reads the expression as the claim words it. A leaf is a mean: (quantity, policy, the policy whose mean is taken off or
-None, condition). A formula is ("n", number), ("leaf", index) or (operation, formula, ...); an interval is (lo, hi), or
+None, condition, value). The value is None for the quantity itself, or (relation, threshold, tail) for 1 where an impact
+is so and 0 elsewhere; "min" as the relation is for what it lacks of the threshold. A tail is (statistic, alpha, upper
+end), and has the threshold in the plan. A formula is ("n", number), ("leaf", index) or (operation, formula, ...); an interval is (lo, hi), or
 None where nothing is known.
 """
 import ast, math, re
 from fractions import Fraction
 
-MEAN = re.compile(r"(impact|label|decision \* label|decision|loss)(?:, (reference|anchor))?(?: \| (.*))?", re.DOTALL)
+MEAN = re.compile(r"(impact|label|decision \* label|decision|loss)(?: (<=|<|>=|>) (-?[0-9][^ ,|]*))?"
+                  r"(?:, ([0-9][^ ,|]*))?(?:, (reference|anchor))?(?: \| (.*))?", re.DOTALL)
 POLICIES = {"candidate": "pi", "reference": "s", "anchor": "anchor"}
 
 
 def take_means(text):
     """The expression with names in place of its means, and the means."""
     out, means, at = "", [], 0
-    while (start := text.find("mean(", at)) >= 0:
-        end, depth = start + 5, 1
+    while found := re.compile(r"(mean|cvar|quantile)\(").search(text, at):
+        start, end, depth = found.start(), found.end(), 1
         while depth:
             if text[end] in "\"`":  # a text, or a name in backticks
                 quote, end = text[end], end + 1
@@ -23,8 +26,13 @@ def take_means(text):
                     end += 2 if quote == '"' and text[end] == "\\" else 1
             depth += {"(": 1, ")": -1}.get(text[end], 0)
             end += 1
-        what, policy, condition = MEAN.fullmatch(text[start + 5:end - 1]).groups()
-        means.append((what, policy or "candidate", None, condition or ""))
+        what, relation, number, alpha, policy, condition = \
+            MEAN.fullmatch(text[found.end():end - 1]).groups()
+        if (found[1] != "mean") != (alpha is not None) or alpha and relation:
+            raise ValueError("no constraint")
+        value = (relation, float(number), None) if relation else None
+        value = ("tail", None, (found[1], float(alpha), False)) if alpha else value
+        means.append((what, policy or "candidate", None, condition or "", value))
         out, at = out + text[at:start] + f"_{len(means) - 1}", end
     return out + text[at:], means
 
@@ -80,11 +88,13 @@ def paired(f, means, leaves):
     terms, out, order = flat(f, False), None, list(POLICIES)
     for i, term in enumerate(terms):
         for other in terms[i + 1:] if term and term[1] else []:
-            if not other or not other[1] or other[0] == term[0] or (other[1][0], other[1][3]) != (term[1][0], term[1][3]):
+            if not other or not other[1] or other[0] == term[0] or other[1][:1] + other[1][3:] != term[1][:1] + term[1][3:]:
                 continue
+            if term[1][4] and term[1][4][2] and other[1][1] != term[1][1]:
+                continue  # there is no tail of the difference
             j, policies = terms.index(other, i + 1), sorted((term[1][1], other[1][1]), key=order.index)
             in_order, terms[j] = policies[0] == term[1][1], None
-            terms[i] = None if policies[0] == policies[1] else [term[0] == in_order, (term[1][0], *policies, term[1][3]), None]
+            terms[i] = None if policies[0] == policies[1] else [term[0] == in_order, (term[1][0], *policies, *term[1][3:]), None]
             break
     for minus, mean, other in filter(None, terms):
         part = leaf(mean) if mean else paired(other, means, leaves)
@@ -97,13 +107,41 @@ def outward(exact):
     return number if Fraction(number) <= exact else math.nextafter(number, -math.inf), number if Fraction(number) >= exact else math.nextafter(number, math.inf)
 
 
-def interval(f, leaves):
-    """Of the formula, from its leaves'; rounded outwards."""
+def tail_interval(f, leaves, tails):
+    """Of a cvar or a quantile: (name, alpha, means of its ends), each a leaf or, where it is not needed, a number."""
+    op, alpha, parts, (range_, thresholds) = f[0], ("n", f[1]), f[2:], tails
+    known = [leaves[part[1]] if part[0] == "leaf" else None for part in parts]
+    if any(part[0] == "leaf" and end is None for part, end in zip(parts, known)):
+        return None
+    lo, hi = range_
+    c = [("n", thresholds[part[1]]) if part[0] == "leaf" else None for part in parts]
+    if op == "quantile":
+        lo = max(lo, c[0][1]) if known[0] and known[0][1] < f[1] else lo
+        hi = min(hi, c[1][1]) if known[1] and known[1][0] >= f[1] else hi
+        return (lo, hi) if lo <= hi else None
+    if known[0]:
+        lo = max(lo, interval(("+", c[0], ("/", ("n", known[0][0]), alpha)), ())[0])
+    if known[1]:
+        (p, most), lack, ends = known[2], ("n", known[1][1]), []
+        if p < f[1]:
+            rest = ("-", ("n", 1.0), ("/", ("n", p), alpha))
+            above = ("*", rest, ("-", ("n", range_[1]), c[1]))
+            ends.append(interval(("+", ("+", c[1], ("/", lack, alpha)), above), ())[1])
+        if most >= f[1]:
+            ends.append(interval(("+", c[1], ("/", lack, ("n", most))), ())[1])
+        hi = min(hi, max(ends))
+    return (lo, hi) if lo <= hi else None
+
+
+def interval(f, leaves, tails=None):
+    """Of the formula, from its leaves'; rounded outwards. `tails`: the range of impacts and the leaves' thresholds."""
+    if f[0] in ("cvar", "quantile"):
+        return tail_interval(f, leaves, tails)
     if f[0] == "n":
         return f[1], f[1]
     if f[0] == "leaf":
         return leaves[f[1]]
-    parts = [interval(part, leaves) for part in f[1:]]
+    parts = [interval(part, leaves, tails) for part in f[1:]]
     if None in parts or (f[0] == "/" and parts[1][0] <= 0 <= parts[1][1]):
         return None
     (lo, hi), op = parts[0], f[0]
@@ -149,6 +187,84 @@ def needs_of(f, ranges):
     return sorted(found)
 
 
+def expanded(formula, needs, found, leaves):
+    """The formula and its needs over `leaves`, which grow: means that bound the needed ends in place of tails."""
+    out, number = set(), None
+    if formula[0] == "-" and sorted(part[0] for part in formula[1:]) == ["leaf", "n"]:
+        leaf, other = sorted(formula[1:])  # "leaf" is before "n"
+        tail = (found[leaf[1]][4] or (None,) * 3)[2]
+        number = other[1] if tail and tail[0] == "quantile" else None
+
+    def add(leaf, ends):
+        leaves.extend([leaf] * (leaf not in leaves))
+        out.update((leaves.index(leaf), upper) for upper in ends)
+        return "leaf", leaves.index(leaf)
+
+    def of_tail(k, leaf, name, alpha):
+        def part(of_upper, relation, *ends):
+            if (k, of_upper) not in needs:
+                return "n", 0.0
+            tail = (relation, None, (name, alpha, of_upper))
+            return add((*leaf[:4], tail if number is None else (relation, number, None)), ends)
+        if name == "cvar":
+            return name, alpha, part(False, "min", False), part(True, "min", True), part(True, "<", False, True)
+        return name, alpha, part(False, "<", True), part(True, "<=", False)
+
+    def of(f):
+        if f[0] == "leaf":
+            leaf = found[f[1]]
+            if leaf[4] and leaf[4][2]:
+                return of_tail(f[1], leaf, *leaf[4][2][:2])
+            return add(leaf, [upper for upper in (False, True) if (f[1], upper) in needs])
+        return f if f[0] == "n" else (f[0], *map(of, f[1:]))
+
+    return of(formula), sorted(out)
+
+
+def range_of(leaf, impacts):
+    """The range of the mean for any data."""
+    width = outward(Fraction(impacts[1]) - Fraction(impacts[0]))[1]
+    relation = leaf[4][0] if leaf[4] else None
+    if relation == "min":
+        return -width, 0.0
+    if leaf[0] != "impact" or relation not in (None, "tail"):
+        return (-1.0, 1.0) if leaf[2] else (0.0, 1.0)
+    return (-width, width) if leaf[2] else impacts
+
+
+def difference_of(formula, needs):
+    """a, the mean above, b, the mean below and e of a formula a L1 - b L2 + e, or None."""
+    def linear(f):
+        op, parts = f[0], f[1:]
+        if op in ("n", "leaf"):
+            return {None: f[1]} if op == "n" else {f[1]: 1.0}
+        if op not in ("neg", "+", "-", "*", "/"):
+            return None
+        all_parts = [linear(part) for part in parts]
+        if None in all_parts:
+            return None
+        scaled = lambda x, by: {k: v * by for k, v in x.items()}
+        if op == "neg":
+            return scaled(all_parts[0], -1)
+        if op in "+-":
+            other = scaled(all_parts[1], -1 if op == "-" else 1)
+            return {k: all_parts[0].get(k, 0) + other.get(k, 0) for k in {**all_parts[0], **other}}
+        numbers = [part[0] == "n" for part in parts]
+        if op == "*" and any(numbers):
+            k = numbers.index(True)
+            return scaled(all_parts[1 - k], parts[k][1])
+        return scaled(all_parts[0], 1 / parts[1][1]) if op == "/" and numbers[1] else None
+
+    form = linear(formula)
+    if form is None or len(needs) != 2:
+        return None
+    e = form.pop(None, 0.0)
+    above, below = ([(k, abs(v)) for k, v in form.items() if v * sign > 0] for sign in (1, -1))
+    if len(above) != 1 or len(below) != 1:
+        return None
+    return above[0][1], above[0][0], below[0][1], below[0][0], e
+
+
 def compiled(expression, impacts):
     """Leaves, their ranges, and of each statement its formula and the ends that it needs."""
     text, means = take_means(expression)
@@ -156,14 +272,27 @@ def compiled(expression, impacts):
     left, right = formula_of(comparison.left, means), formula_of(comparison.comparators[0], means)
     if isinstance(comparison.ops[0], ast.LtE):
         left, right = right, left
-    leaves = []
-    formulas = [paired(part, means, leaves) for part in split(("-", left, right), True)]
-    width = outward(Fraction(impacts[1]) - Fraction(impacts[0]))[1]
-    ranges = [((-width, width) if leaf[2] else impacts) if leaf[0] == "impact" else (-1.0, 1.0) if leaf[2] else (0.0, 1.0) for leaf in leaves]
-    return leaves, ranges, [(f, needs_of(f, ranges)) for f in formulas]
+    found, leaves = [], []
+    formulas = [paired(part, means, found) for part in split(("-", left, right), True)]
+    ranges = [range_of(leaf, impacts) for leaf in found]
+    statements = [expanded(f, needs_of(f, ranges), found, leaves) for f in formulas]
+    return leaves, [range_of(leaf, impacts) for leaf in leaves], statements
+
+
+def number_text(x):
+    return repr(float(x)).removesuffix(".0")
 
 
 def leaf_text(leaf):
-    what, policy, minus, condition = leaf
-    one = lambda name: f"mean({what}" + f", {name}" * (name != "candidate") + f" | {condition}" * bool(condition) + ")"
+    what, policy, minus, condition, value = leaf
+    relation, threshold, tail = value or (None, None, None)
+    rest = f", {policy}" * (policy != "candidate") + f" | {condition}" * bool(condition)
+    if tail:
+        averaged = "min(impact - c, 0)" if relation == "min" else f"impact {relation} c"
+        end = "upper" if tail[2] else "lower"
+        return (f"mean({averaged}{rest}), c of the {end} end of "
+                f"{tail[0]}(impact, {number_text(tail[1])}{rest})")
+    so = f" {relation} {number_text(threshold)}" if relation else ""
+    one = lambda name: f"mean({what}{so}" + f", {name}" * (name != "candidate") + \
+        f" | {condition}" * bool(condition) + ")"
     return one(policy) + (f" - {one(minus)}" if minus else "")
