@@ -1,4 +1,4 @@
-"""Effects, rates of approval, parts and counts that stand beside the verdict, computed again from the evidence.
+"""Effects, rates of approval, parts and counts beside the verdict, computed again from evidence.
 
 Not computed again: smallest_seen, and declined_from, declined_to and odds_factor.
 """
@@ -153,7 +153,8 @@ def check_figures(tools, c, lines):
     for group, effect in zip(groups, figures["effects"]):
         members, delta = inside(group), figures["effect_delta"]
         where = f"effects of group {group['name']}: "
-        near(effect["lower"], lower_end(tools, config, group, members, delta), where + "lower", scale)
+        lower = lower_end(tools, config, group, members, delta)
+        near(effect["lower"], lower, where + "lower", scale)
         own, other = mirrored(tools, config, group)
         upper = -lower_end(tools, own, other, [negated(r) for r in members], delta)
         near(effect["upper"], upper, where + "upper", scale)
