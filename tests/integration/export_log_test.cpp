@@ -1,66 +1,51 @@
 // The records of a store as a log: `rampart gate` on it comes to the certificate that the service
 // gave, bit for bit; and what was exported of the vault is never tested on again.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <boost/json.hpp>
 #include <filesystem>
 #include <set>
 #include <sstream>
 
+#include "demo_store.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/registry/figures.hpp"
 #include "rampart/registry/vault_export.hpp"
-#include "support/program.hpp"
 
 namespace rampart {
 namespace {
 
 namespace fs = std::filesystem;
 namespace json = boost::json;
+using test_support::DemoStore;
 using test_support::Ran;
 using test_support::run_program;
 
-const std::string kRampart = RAMPART_BIN_DIR "/rampart";
-
-std::string read(const fs::path& path) { return base::read_file(path, size_t{1} << 30).value(); }
-
 /// The store of a demo, and the certificate of its first run that was charged.
-class ExportLog : public testing::Test {
+class ExportLog : public testing::Test, public DemoStore {
   protected:
     static void SetUpTestSuite() {
-        out_ = fs::path(testing::TempDir()) / fmt::format("export_log_test.{}", ::getpid());
-        const auto ran =
-            run_program(fmt::format("{}-demo --data simulated --rows 6000 --seed 1 --program {} "
-                                    "--config-dir {}/ops/config --out {}",
-                                    kRampart, kRampart, RAMPART_SOURCE_DIR, (out_ / "a").string()));
-        ASSERT_EQ(ran.exit_code, 0) << ran.output;
-        const auto plain = read(out_ / "a" / "rampartd.toml");
-        ASSERT_TRUE(base::write_file_atomically(
-            out_ / "a" / "audit.toml", fmt::format("{}\n[audit]\nenabled = true\n", plain)));
+        make("export_log_test");
+        if (HasFatalFailure()) return;
         const auto registry = open_registry();
         const auto names = registry::CertificateNames::read(*registry).value();
         bytes_ = registry->certificate_file(names.find("e1r1").value()).value();
         certificate_ = read_certificate(bytes_, key_file());
     }
-    static void TearDownTestSuite() { fs::remove_all(out_); }
+    static void TearDownTestSuite() { remove(); }
 
     static std::unique_ptr<registry::ModelRegistry> open_registry() {
-        return registry::ModelRegistry::open(out_ / "a" / "store" / "registry",
+        return registry::ModelRegistry::open(out() / "a" / "store" / "registry",
                                              registry::ModelRegistry::Mode::kReadOnly)
             .value();
     }
-    static fs::path key_file() { return out_ / "a" / "certificates" / "gate.pub.pem"; }
     static certification::Certificate read_certificate(const std::string& bytes,
                                                        const fs::path& key) {
         return certification::read_certificate(bytes,
                                                base::VerifyingKey::from_pem(read(key)).value())
             .value();
-    }
-    static Ran rampart(const std::string& arguments) {
-        return run_program(fmt::format("cd '{}' && {} {}", out_.string(), kRampart, arguments));
     }
     /// The export of the first run's log, in the folder's log.csv.
     static Ran export_vault(const std::string& config, const std::string& out = "log.csv") {
@@ -73,18 +58,16 @@ class ExportLog : public testing::Test {
     }
     /// The [gate] of the store's configuration above the settings that came with the log.
     static void write_settings() {
-        const auto all = read(out_ / "a" / "rampartd.toml");
+        const auto all = read(out() / "a" / "rampartd.toml");
         const auto from = all.find("[gate]"), to = all.find("\n[", from);
         ASSERT_TRUE(base::write_file_atomically(
-            out_ / "gate.toml",
-            fmt::format("{}\n\n{}", all.substr(from, to - from), read(out_ / "log.toml"))));
+            out() / "gate.toml",
+            fmt::format("{}\n\n{}", all.substr(from, to - from), read(out() / "log.toml"))));
     }
 
-    static fs::path out_;
     static std::string bytes_;  // the certificate's file
     static certification::Certificate certificate_;
 };
-fs::path ExportLog::out_;
 std::string ExportLog::bytes_;
 certification::Certificate ExportLog::certificate_;
 
@@ -152,7 +135,8 @@ void expect_same_figures(const certification::Certificate& a, const certificatio
 /// Commands about a store on the guide's page.
 std::vector<std::string> commands_of_the_guide() {
     std::vector<std::string> out;
-    std::istringstream page(read(RAMPART_SOURCE_DIR "/ops/guide/gate_on_a_log/README.md"));
+    std::istringstream page(
+        DemoStore::read(RAMPART_SOURCE_DIR "/ops/guide/gate_on_a_log/README.md"));
     for (std::string line; std::getline(page, line);) {
         if (!line.starts_with("rampart export-log")) continue;
         for (std::string rest; line.ends_with('\\') && std::getline(page, rest);)
@@ -175,7 +159,7 @@ TEST_F(ExportLog, TheVaultNeedsAnAuditAndAReason) {
     const auto later = rampart(
         "export-log --config a/rampartd.toml --side development --at 2199-01-01 --out log.csv");
     EXPECT_NE(later.output.find("are known up to"), std::string::npos) << later.output;
-    EXPECT_FALSE(fs::exists(out_ / "log.csv"));
+    EXPECT_FALSE(fs::exists(out() / "log.csv"));
     EXPECT_FALSE(registry::vault_exported_as_known_at(*open_registry()).value());
 }
 
@@ -183,7 +167,7 @@ TEST_F(ExportLog, TheDevelopmentSideHasFeaturesAndWeightsAndNoRecordOfTheVault) 
     const auto ran = rampart(
         "export-log --config a/rampartd.toml --side development --out development.csv --json");
     ASSERT_EQ(ran.exit_code, 0) << ran.output;
-    const auto log = read(out_ / "development.csv");
+    const auto log = read(out() / "development.csv");
     const auto head = log.substr(0, log.find('\n'));
     for (const char* column : {"p_approve", "label", "impact", "weight", "x."})
         EXPECT_NE(head.find(column), std::string::npos) << column;
@@ -209,21 +193,21 @@ TEST_F(ExportLog, TheGateOnTheLogComesToTheStoresCertificateAndTheStoreTestsOnNo
         identity.candidate_id, identity.reference_id));
     EXPECT_EQ(tested.exit_code, certificate_.verdict == certification::Verdict::kCertified ? 0 : 1)
         << tested.output;
-    const auto on_log = read(out_ / "on_log.cert");
+    const auto on_log = read(out() / "on_log.cert");
     std::set<std::string> differ;
     compare(payload_of(bytes_), payload_of(on_log), "", differ);
     EXPECT_EQ(differ, kDiffer);
-    expect_same_figures(certificate_, read_certificate(on_log, out_ / "gate.pub.pem"));
+    expect_same_figures(certificate_, read_certificate(on_log, out() / "gate.pub.pem"));
     const auto commands = commands_of_the_guide();
     EXPECT_EQ(commands.size(), 2u);
     for (const auto& command : commands) {
         const auto ran = run_program(
             fmt::format("cd '{}' && export PATH={}:$PATH CANDIDATE={} REFERENCE={} AT={} && {}",
-                        (out_ / "a").string(), RAMPART_BIN_DIR, identity.candidate_id,
+                        (out() / "a").string(), RAMPART_BIN_DIR, identity.candidate_id,
                         identity.reference_id, base::to_iso8601(at), command));
         EXPECT_EQ(ran.exit_code, 0) << command << ran.output;
     }
-    EXPECT_EQ(read(out_ / "a" / "log.csv"), read(out_ / "log.csv")) << "the same again";
+    EXPECT_EQ(read(out() / "a" / "log.csv"), read(out() / "log.csv")) << "the same again";
     // any later run is tested on records that the export does not have
     const auto now =
         rampart("export-log --config a/audit.toml --side vault --reason all --out all.csv");

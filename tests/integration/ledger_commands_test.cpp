@@ -1,38 +1,25 @@
 // Heads that were filed, and what they show later of the ledger and the decision log.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 
+#include "demo_store.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/certification/ledger_head.hpp"
 #include "rampart/streaming_local/local_log.hpp"
-#include "support/program.hpp"
 
 namespace rampart {
 namespace {
 
 namespace fs = std::filesystem;
-using test_support::Ran;
-using test_support::run_program;
-
-const std::string kRampart = RAMPART_BIN_DIR "/rampart";
-
-std::string read(const fs::path& path) { return base::read_file(path, size_t{1} << 30).value(); }
+using test_support::DemoStore;
 
 /// The store of a demo, and a head of it.
-class LedgerCommands : public testing::Test {
+class LedgerCommands : public testing::Test, public DemoStore {
   protected:
     static void SetUpTestSuite() {
-        out_ = fs::path(testing::TempDir()) / fmt::format("ledger_commands_test.{}", ::getpid());
-        const auto ran =
-            run_program(fmt::format("{}-demo --data simulated --rows 6000 --seed 1 --program {} "
-                                    "--config-dir {}/ops/config --out {}",
-                                    kRampart, kRampart, RAMPART_SOURCE_DIR, (out_ / "a").string()));
-        ASSERT_EQ(ran.exit_code, 0) << ran.output;
-        const auto plain = read(out_ / "a" / "rampartd.toml");
-        ASSERT_TRUE(base::write_file_atomically(
-            out_ / "a" / "audit.toml", fmt::format("{}\n[audit]\nenabled = true\n", plain)));
+        make("ledger_commands_test");
+        if (HasFatalFailure()) return;
         const auto head = rampart("ledger head --config a/audit.toml --out head");
         ASSERT_EQ(head.exit_code, 0) << head.output;
         ASSERT_EQ(rampart("ledger copy --config a/audit.toml --out ledger").exit_code, 0);
@@ -40,14 +27,8 @@ class LedgerCommands : public testing::Test {
             rampart("figures e1r1 --config a/audit.toml --out . --reason study --actor anna");
         ASSERT_EQ(copy.exit_code, 0) << copy.output;
     }
-    static void TearDownTestSuite() { fs::remove_all(out_); }
-
-    static Ran rampart(const std::string& arguments) {
-        return run_program(fmt::format("cd '{}' && {} {}", out_.string(), kRampart, arguments));
-    }
-    static fs::path out_;
+    static void TearDownTestSuite() { remove(); }
 };
-fs::path LedgerCommands::out_;
 
 TEST_F(LedgerCommands, AHeadThatWasFiledHoldsForTheStoreAndItsCopy) {
     const auto store = rampart("ledger check --config a/audit.toml --head head");
@@ -59,33 +40,33 @@ TEST_F(LedgerCommands, AHeadThatWasFiledHoldsForTheStoreAndItsCopy) {
     const auto later = rampart("ledger head --config a/audit.toml --after head --out later");
     EXPECT_EQ(later.exit_code, 0) << later.output;
     const auto key =
-        base::VerifyingKey::from_pem(read(out_ / "a" / "certificates" / "gate.pub.pem")).value();
-    auto a = certification::read_head(read(out_ / "head"), key).value();
-    const auto b = certification::read_head(read(out_ / "later"), key).value();
+        base::VerifyingKey::from_pem(read(out() / "a" / "certificates" / "gate.pub.pem")).value();
+    auto a = certification::read_head(read(out() / "head"), key).value();
+    const auto b = certification::read_head(read(out() / "later"), key).value();
     EXPECT_FALSE(a.log.empty());
     a.made_at = b.made_at;
     EXPECT_EQ(a, b);
 }
 
 TEST_F(LedgerCommands, AnotherLedgerIsNotTaken) {
-    auto entries = read(out_ / "ledger");
+    auto entries = read(out() / "ledger");
     const auto cut = entries.rfind('\n', entries.size() - 2) + 1;
-    ASSERT_TRUE(base::write_file_atomically(out_ / "shorter", entries.substr(0, cut)));
+    ASSERT_TRUE(base::write_file_atomically(out() / "shorter", entries.substr(0, cut)));
     const auto shorter = rampart("verify e1r1.cert --ledger shorter --head head");
     EXPECT_EQ(shorter.exit_code, 1) << shorter.output;
     EXPECT_NE(shorter.output.find("entries are missing"), std::string::npos) << shorter.output;
-    ASSERT_TRUE(base::write_file_atomically(out_ / "nothing", ""));
+    ASSERT_TRUE(base::write_file_atomically(out() / "nothing", ""));
     EXPECT_EQ(rampart("verify e1r1.cert --ledger nothing").exit_code, 1);
     entries[entries.find("\"note\":\"") + 9] ^= 1;
-    ASSERT_TRUE(base::write_file_atomically(out_ / "changed", entries));
+    ASSERT_TRUE(base::write_file_atomically(out() / "changed", entries));
     EXPECT_NE(rampart("verify e1r1.cert --ledger changed").exit_code, 0);
 }
 
 TEST_F(LedgerCommands, ARecordThatIsMissingInTheLogIsFound) {
     // the head is of a log with another record in place of the last one
-    fs::copy(out_ / "a", out_ / "b", fs::copy_options::recursive);
+    fs::copy(out() / "a", out() / "b", fs::copy_options::recursive);
     {
-        const auto log = streaming_local::LocalLog::open(out_ / "b" / "store" / "log").value();
+        const auto log = streaming_local::LocalLog::open(out() / "b" / "store" / "log").value();
         const streaming::Record extra{"a decision", "that was made", {}, {}};
         ASSERT_TRUE(log->append("decisions", std::span(&extra, 1)));
     }

@@ -188,7 +188,7 @@ Result<Answer> print_head(const Options& options) {
                                                {"signed", signed_head}});
     answer.notes.push_back(
         fmt::format("head of a ledger with {} entries and {} partitions of the log: file it with "
-                    "somebody else",
+                    "a witness",
                     head.entries, head.log.size()));
     return answer;
 }
@@ -280,7 +280,7 @@ void add_ledger_head(Frame& frame) {
         {.name = "ledger head",
          .summary = "Print a signed head of the ledger and the decision log, for a witness",
          .example = "rampart ledger head --config audit.toml --out head-2026-11.json",
-         .detail = "File each head with somebody else: a validator, a supervisor, a notary. "
+         .detail = "File each head with a witness: a validator, a supervisor, a notary. "
                    "`ledger check` and `verify --head` show later that the ledger is still the "
                    "one of then, and that no record of the log was left out."},
         [options](const Context&) { return print_head(*options); });

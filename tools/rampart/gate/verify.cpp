@@ -424,8 +424,8 @@ void add_verify(Frame& frame) {
     command.add_option("--ledger", options->ledger,
                        "require that this ledger has the run and its certificate");
     command.add_option("--head", options->heads,
-                       "require that the ledger continues this head, which was filed with somebody "
-                       "else; may be repeated");
+                       "require that the ledger continues this head, which was filed with a "
+                       "witness; may be repeated");
 }
 
 }  // namespace rampart::cli
