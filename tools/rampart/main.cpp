@@ -10,6 +10,7 @@ void add_learn(Frame& frame) {
     frame.family("schema", "Describe a table's columns");
     add_schema_infer(frame);
     add_train(frame);
+    add_learners(frame);
     add_frontier(frame);
     add_postprocess(frame);
     add_import(frame);

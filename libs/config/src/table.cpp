@@ -201,6 +201,25 @@ std::vector<int64_t> Table::integers(std::string_view key, int64_t lo, int64_t h
         });
 }
 
+std::vector<double> Table::numbers(std::string_view key, double lo, double hi) {
+    using Numbers = std::vector<double>;
+    const Numbers none;
+    return get<Numbers>(key, &none, [lo, hi](const toml::node& node, Numbers& out) -> std::string {
+        const auto wanted = fmt::format("must be a list of numbers from {} to {}", lo, hi);
+        const auto add = [&](const toml::node& cell) {
+            const auto value = cell.is_number() ? cell.value<double>() : std::nullopt;
+            if (!value || !(*value >= lo && *value <= hi)) return false;
+            out.push_back(*value);
+            return true;
+        };
+        const auto* array = node.as_array();
+        if (array == nullptr) return add(node) ? "" : wanted;
+        for (const auto& cell : *array)
+            if (!add(cell)) return wanted;
+        return {};
+    });
+}
+
 std::vector<std::vector<double>> Table::number_rows(std::string_view key) {
     using Rows = std::vector<std::vector<double>>;
     const Rows none;

@@ -6,7 +6,7 @@
 
 #include "rampart/evaluation/evaluation.hpp"
 #include "rampart/evaluation/reasons.hpp"
-#include "rampart/evaluation/regression_loss.hpp"
+#include "rampart/fair_regression/loss_names.hpp"
 #include "rampart/model/reasons.hpp"
 
 namespace rampart::evaluation {
@@ -89,7 +89,7 @@ base::Result<std::optional<fair_regression::RegressionLoss>> regression_loss_of(
         return base::make_error(model::Reason::kBadTrainingRecord,
                                 "the model says that it is of fair regression, and has no score or "
                                 "one that reads the group");
-    auto loss = loss_of(*stored);
+    auto loss = fair_regression::loss_of(*stored);
     if (!loss) return loss.error().with_context("the model's loss");
     return std::optional(*std::move(loss));
 }
@@ -120,7 +120,7 @@ base::Result<RegressionEvaluation> evaluate_regression(const model::Policy& poli
     }
     const Sums& all = sums.back();
     const double scale = data.numeric() ? range.hi - range.lo : 1;
-    RegressionEvaluation out{.loss_name = loss_text(loss),
+    RegressionEvaluation out{.loss_name = fair_regression::loss_text(loss),
                              .rows = all.rows,
                              .loss = all.loss / all.weight,
                              .mean_score = all.score / all.weight,

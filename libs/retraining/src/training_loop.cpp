@@ -42,7 +42,7 @@ Result<std::unique_ptr<TrainingLoop>> TrainingLoop::open(const std::filesystem::
                                                          TrainingSettings settings,
                                                          TrainerDeps deps) {
     RAMPART_RETURN_IF_ERROR(certification::validate(settings.gate.config));
-    RAMPART_RETURN_IF_ERROR(gbdt::validate(settings.recipe.params));
+    RAMPART_RETURN_IF_ERROR(training::validate(settings.recipe));
     RAMPART_TRY(auto store, RunStore::open(folder));
     std::unique_ptr<TrainingLoop> loop(
         new TrainingLoop(std::move(store), std::move(settings), std::move(deps)));
@@ -228,7 +228,6 @@ Result<model::LoadedPolicy> TrainingLoop::candidate_of(
     if (!run.candidate.empty()) return deps_.registry.load_model(domain::PolicyId(run.candidate));
     training::Recipe recipe = settings_.recipe;
     recipe.seed = base::mix64(settings_.recipe.seed ^ base::mix64(run.ordinal));
-    recipe.params.seed = recipe.seed;
     std::optional<training::GateForecastInputs> forecast;
     if (recipe.selection != training::Selection::kNone) {
         RAMPART_TRY(forecast, gate_->forecast_inputs(run.at));

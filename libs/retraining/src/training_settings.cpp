@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rampart/fairness/rate_constraints.hpp"
+#include "rampart/learning/learner.hpp"
 
 namespace rampart::retraining {
 namespace {
@@ -30,31 +30,34 @@ Schedule read_schedule(config::Table& table) {
     return schedule;
 }
 
+/// Reads the learner and its options. Defaults suit some thousands of rows, as retraining has.
+void read_options(config::Table& table, training::Recipe& recipe) {
+    recipe.learner = table.string("learner", recipe.learner);
+    const auto learner = learning::find_learner(recipe.learner);
+    if (!learner) return table.fail("learner", learner.error().message);
+    recipe.options = learning::OptionValues((*learner)->options());
+    for (const auto& [name, value] :
+         std::map<std::string, learning::OptionValue>{{"leaves", int64_t{15}},
+                                                      {"l2", 1.0},
+                                                      {"early_stopping_rounds", int64_t{20}},
+                                                      {"tolerance", 0.02}})
+        if (recipe.options.has(name)) recipe.options.set_fallback(name, value);
+    for (const auto* other : learning::learners())
+        for (const auto& option : other->options())
+            if (!recipe.options.has(option.name) && table.has(option.name))
+                table.fail(option.name,
+                           fmt::format("is an option of learner {} and not of {}: leave it out",
+                                       other->name(), recipe.learner));
+    learning::read_options(table, recipe.options);
+}
+
 void read_learner(config::Table& table, training::Recipe& recipe) {
     recipe.seed = static_cast<uint64_t>(table.integer("seed", 0, INT64_MAX, 1));
-    recipe.learner = choose(table, "learner", training::kLearners);
-    recipe.constraints = table.strings("constraints");
-    for (const auto& name : recipe.constraints) {
-        if (const auto parsed = fairness::parse_parity(name, 0); !parsed)
-            table.fail("constraints", parsed.error().message);
-    }
-    if (recipe.learner == training::Learner::kFairGbm && recipe.constraints.empty())
-        recipe.constraints = {"fnr"};
-    recipe.tolerance = table.number("tolerance", 0, 0.999, recipe.tolerance);
-    recipe.multiplier_step = table.number("multiplier_step", 1e-6, 1e6, recipe.multiplier_step);
+    read_options(table, recipe);
     recipe.allow_infeasible = table.boolean("allow_infeasible", recipe.allow_infeasible);
     recipe.validation_fraction =
         table.number("validation_fraction", 0.05, 0.5, recipe.validation_fraction);
     recipe.ipw_cap = table.number("ipw_cap", 1, 1e6, recipe.ipw_cap);
-    recipe.params.trees = static_cast<int>(table.integer("trees", 1, 20'000, 200));
-    recipe.params.leaves = static_cast<int>(table.integer("leaves", 2, 4096, 15));
-    recipe.params.learning_rate = table.number("learning_rate", 1e-4, 1, 0.05);
-    recipe.params.min_rows_in_leaf =
-        static_cast<int>(table.integer("min_rows_in_leaf", 1, 1'000'000, 20));
-    recipe.params.l2 = table.number("l2", 0, 1e6, 1.0);
-    recipe.params.early_stopping_rounds =
-        static_cast<int>(table.integer("early_stopping_rounds", 0, 10'000, 20));
-    recipe.params.seed = recipe.seed;
     recipe.kappa = table.number("kappa", 0.01, 1, recipe.kappa);
     recipe.selection = choose(table, "selection", training::kSelections);
     recipe.selection_evaluations = static_cast<int>(
@@ -90,6 +93,8 @@ TrainingSettings read_training_settings(config::Table& root) {
     settings.recipe.gamma = post.number("gamma", 0, 100, settings.recipe.gamma);
     settings.recipe.exploration = read_exploration(root.table("exploration"));
     settings.gate = gate::read_gate_settings(root);
+    if (const auto sound = training::validate(settings.recipe); !sound)
+        training.fail("learner", sound.error().message);
     if (settings.recipe.kappa > settings.gate.config.kappa) {
         training.fail(
             "kappa",

@@ -1,11 +1,12 @@
 #include "rampart/training/candidate.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <boost/json.hpp>
 #include <cmath>
 
 #include "rampart/base/digest.hpp"
-#include "rampart/fairgbm/train.hpp"
-#include "rampart/gbdt/log_loss.hpp"
 #include "rampart/gbdt/soft_cross_entropy.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "rampart/ramp/solver.hpp"
@@ -21,6 +22,10 @@ using training_set::DevelopmentSet;
 /// the largest difference that one outcome can make.
 struct ScoreMap {
     double slope = 2, intercept = -1;
+    /// Returns the P(favourable) at which both are worth the same, within (0, 1).
+    double break_even() const {
+        return slope > 0 ? std::clamp(-intercept / slope, 1e-6, 1 - 1e-6) : 0.5;
+    }
 };
 
 /// Returns the map from the mean impacts of an approval by label: the declared ones or, for a
@@ -66,56 +71,86 @@ Halves hold_out(const DevelopmentSet& development, const training_set::TrainingT
     return {table.data.subset(train), table.data.subset(validation)};
 }
 
-Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& recipe,
-                            base::ThreadPool* pool, std::map<std::string, std::string>& figures) {
-    const bool fair = recipe.learner == Learner::kFairGbm;
-    const training_set::DatasetOptions options{
-        recipe.ipw_cap, fair ? training_set::GroupBy::kCells : training_set::GroupBy::kNone};
-    RAMPART_TRY(const auto table, training_set::to_dataset(development, options));
-    const Halves halves = hold_out(development, table, recipe);
-    figures["rows"] = fmt::format("{}", table.data.rows());
-    figures["rows_held_out"] = fmt::format("{}", halves.validation.rows());
-    figures["rows_without_outcome"] = fmt::format("{}", table.left_out_unlabelled);
-    figures["rows_censored"] = fmt::format("{}", table.left_out_censored);
-    figures["rows_repeated"] = fmt::format("{}", table.left_out_repeats);
-    figures["rows_overridden"] = fmt::format("{}", table.left_out_overridden);
-    if (table.left_out_referred > 0)
-        figures["rows_referred"] = fmt::format("{}", table.left_out_referred);
-    if (fair) figures["rows_without_group"] = fmt::format("{}", table.left_out_without_group);
+/// Notes what was learnt from, and what was left out.
+void note_rows(const training_set::TrainingTable& table, const Halves& halves,
+               std::map<std::string, std::string>& figures) {
+    const auto note = [&](const char* name, size_t count) {
+        figures[name] = fmt::format("{}", count);
+    };
+    note("rows", table.data.rows());
+    note("rows_held_out", halves.validation.rows());
+    note("rows_without_outcome", table.left_out_unlabelled);
+    note("rows_censored", table.left_out_censored);
+    note("rows_repeated", table.left_out_repeats);
+    note("rows_overridden", table.left_out_overridden);
+    if (table.left_out_referred > 0) note("rows_referred", table.left_out_referred);
+    if (!table.data.group.empty()) note("rows_without_group", table.left_out_without_group);
     if (!table.empty_groups.empty())
         figures["groups_without_rows"] = fmt::format("{}", fmt::join(table.empty_groups, "; "));
-    figures["weights_capped"] = fmt::format("{}", table.capped_weights);
+    note("weights_capped", table.capped_weights);
+}
+
+/// Notes the learner's own figures that are one value each.
+void note_learner(const learning::Learned& learned, std::map<std::string, std::string>& figures) {
+    const boost::json::value parsed = boost::json::parse(learned.figures);
+    for (const auto& [name, value] : parsed.as_object()) {
+        if (value.is_bool())
+            figures[name] = value.as_bool() ? "yes" : "no";
+        else if (value.is_double())
+            figures[name] = fmt::format("{:.4f}", value.as_double());
+        else if (value.is_number())
+            figures[name] = fmt::format("{}", value.to_number<int64_t>());
+        else if (value.is_string() && !value.as_string().empty())
+            figures[name] = value.as_string().c_str();
+    }
+    figures.erase("missed");
+    if (!learned.state.constraints_missed.empty())
+        figures[std::string(kMissedConstraints)] = learned.state.constraints_missed;
+}
+
+/// Returns the attributes of cells like "sex=F,age=low". A comma within a value is followed by no
+/// '=' of its own, so that it makes no attribute.
+std::vector<std::string> attributes_in(const std::vector<std::string>& cells) {
+    std::vector<std::string> out;
+    if (cells.empty()) return out;
+    std::string_view rest = cells.front();
+    while (!rest.empty()) {
+        const auto equals = rest.find('=');
+        if (equals == std::string_view::npos) break;
+        const auto comma = rest.rfind(',', equals);
+        out.emplace_back(rest.substr(comma == std::string_view::npos ? 0 : comma + 1,
+                                     equals - (comma == std::string_view::npos ? 0 : comma + 1)));
+        rest.remove_prefix(equals + 1);
+    }
+    return out;
+}
+
+/// Fits the recipe's learner to the rows with a label. It decides from the P(favourable) on from
+/// which an approval is expected to be worth more than a decline, unless the recipe says otherwise.
+Result<learning::Learned> fit(const DevelopmentSet& development, const Recipe& recipe,
+                              const ScoreMap& map, base::ThreadPool* pool,
+                              std::map<std::string, std::string>& figures) {
+    RAMPART_TRY(auto chosen, chosen_learner(recipe));
+    const auto can = chosen.learner->capabilities(chosen.options);
+    const bool groups = can.groups || can.attributes;
+    RAMPART_TRY(const auto table,
+                training_set::to_dataset(development,
+                                         {recipe.ipw_cap, groups ? training_set::GroupBy::kCells
+                                                                 : training_set::GroupBy::kNone}));
+    const Halves halves = hold_out(development, table, recipe);
+    note_rows(table, halves, figures);
     RAMPART_RETURN_IF_ERROR(dataset::validate(halves.train));
     RAMPART_RETURN_IF_ERROR(dataset::validate(halves.validation));
-    if (!fair) {
-        gbdt::LogLoss objective(halves.train);
-        RAMPART_TRY(auto ensemble,
-                    gbdt::train(halves.train, objective, recipe.params, pool, &halves.validation));
-        figures["trees"] = fmt::format("{}", ensemble.trees.size());
-        return ensemble;
-    }
-    fairgbm::FairGbmParams params;
-    params.learner = recipe.params;
-    params.constraints.parity.clear();
-    for (const auto& name : recipe.constraints) {
-        RAMPART_TRY(const auto parity, fairness::parse_parity(name, recipe.tolerance));
-        params.constraints.parity.insert(params.constraints.parity.end(), parity.begin(),
-                                         parity.end());
-    }
-    params.lagrangian.ascent.step = recipe.multiplier_step;
-    RAMPART_TRY(auto result, fairgbm::train_fairgbm(halves.train, params, pool,
-                                                    {.validation = &halves.validation}));
-    figures["trees"] = fmt::format("{} of {}", result.verdict.trees, result.verdict.trees_grown);
-    figures["feasible"] =
-        result.verdict.feasibility == fairgbm::Feasibility::kFeasible ? "yes" : "no";
-    if (const auto missed = fairgbm::missed_constraints(result.verdict, params.constraints);
-        !missed.empty())
-        figures[std::string(kMissedConstraints)] = missed;
-    if (!result.verdict.validation->values.gaps.empty())
-        figures["gap"] =
-            fmt::format("{:.4f}", *std::max_element(result.verdict.validation->values.gaps.begin(),
-                                                    result.verdict.validation->values.gaps.end()));
-    return std::move(result.ensemble);
+    chosen.options.set_fallback("threshold", map.break_even());
+    RAMPART_TRY(auto learned, learning::fit(*chosen.learner,
+                                            {.train = halves.train,
+                                             .validation = &halves.validation,
+                                             .attributes = attributes_in(development.cell_names),
+                                             .seed = recipe.seed,
+                                             .pool = pool},
+                                            chosen.options));
+    note_learner(learned, figures);
+    return learned;
 }
 
 /// Returns medians of numbers and the most frequent categories: reason codes compare applicants
@@ -195,8 +230,8 @@ Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development
             rest.features.insert(rest.features.end(), features.begin(), features.end());
         }
         std::map<std::string, std::string> unused;
-        RAMPART_TRY(const auto ensemble, fit(rest, recipe, pool, unused));
-        const auto all = scores_of(development, ensemble, map);
+        RAMPART_TRY(const auto learned, fit(rest, recipe, map, pool, unused));
+        const auto all = scores_of(development, learned.link.ensemble, map);
         for (size_t i = 0; i < all.size(); ++i) {
             if (fold_of[i] == fold) scores[i] = all[i];
         }
@@ -255,10 +290,10 @@ Result<SearchedParameters> search(const LinkSearch& next) {
 /// notes in `figures` which.
 Result<LinkParameters> selected_parameters(const CandidateInputs& in,
                                            const std::vector<model::Link>& links,
-                                           const ScoreMap& map,
+                                           const ScoreMap& map, double threshold,
                                            std::map<std::string, std::string>& figures) {
     const Recipe& recipe = in.recipe;
-    const LinkParameters begin{0, recipe.gamma, recipe.exploration.epsilon, recipe.kappa};
+    const LinkParameters begin{threshold, recipe.gamma, recipe.exploration.epsilon, recipe.kappa};
     if (recipe.selection == Selection::kNone) return begin;
     if (in.gate == nullptr) {
         return base::make_error(
@@ -312,7 +347,7 @@ gbdt::LearnerParams student_params(uint64_t seed) {
 std::map<std::string, std::string> provenance_of(
     const CandidateInputs& in, const std::map<std::string, std::string>& figures) {
     std::map<std::string, std::string> provenance{
-        {"learner", std::string(to_string(in.recipe.learner))},
+        {"learner", in.recipe.learner},
         {"criterion", std::string(to_string(in.recipe.criterion))},
         {"seed", fmt::format("{}", in.recipe.seed)},
         {"parent", in.champion_id},
@@ -324,13 +359,17 @@ std::map<std::string, std::string> provenance_of(
     return provenance;
 }
 
-model::PolicyState state_of(const CandidateInputs& in,
-                            const std::map<std::string, std::string>& figures) {
-    model::PolicyState state;
+/// Returns the learner's state and the row with which reasons compare.
+model::PolicyState state_of(const CandidateInputs& in, model::PolicyState state) {
     state.reasons = {model::ReasonMethod::kShapley, reference_row(in.development)};
-    const auto missed = figures.find(std::string(kMissedConstraints));
-    if (missed != figures.end()) state.constraints_missed = missed->second;
     return state;
+}
+
+/// Returns where on the map of scores the learner's own threshold lies.
+double threshold_on(const ScoreMap& map, const learning::Learned& learned) {
+    const double p = (learned.link.ramp.thresholds.front() + 1) / 2;
+    const double f = map.slope * p + map.intercept;
+    return std::abs(f) < 1e-9 ? 0 : std::clamp(f, -1.0, 1.0);
 }
 
 }  // namespace
@@ -366,8 +405,8 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     const Recipe& recipe = in.recipe;
     std::map<std::string, std::string> figures;
     RAMPART_TRY(const ScoreMap map, score_map(development, in.impact));
-    model::LearnedLink link;
-    RAMPART_TRY(link.ensemble, fit(development, recipe, in.pool, figures));
+    RAMPART_RETURN_IF_ERROR(validate(recipe));
+    RAMPART_TRY(auto learned, fit(development, recipe, map, in.pool, figures));
     RAMPART_RETURN_IF_ERROR(check_constraints(recipe, figures));
     std::vector<model::Link> links = in.champion.links();
     const bool long_chain = links.size() >= static_cast<size_t>(recipe.max_links);
@@ -376,23 +415,32 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
         links = {std::move(student)};
     }
     figures["distilled"] = long_chain ? "yes" : "no";
-    RAMPART_TRY(const auto parameters, selected_parameters(in, links, map, figures));
-    link.score_slope = map.slope;
-    link.score_intercept = map.intercept;
+    RAMPART_TRY(const auto chosen, chosen_learner(recipe));
+    const bool probability =
+        chosen.learner->capabilities(chosen.options).output == learning::Output::kProbability;
+    RAMPART_TRY(
+        const auto parameters,
+        selected_parameters(in, links, map, probability ? threshold_on(map, learned) : 0, figures));
+    auto& link = learned.link;
     link.exploration = {recipe.exploration.mode, parameters.epsilon};
     link.kappa = parameters.kappa;
     link.exploit_chain = true;
-    link.ramp = {parameters.gamma, 0.5, {parameters.threshold}, {1.0}};
     const bool parity = recipe.criterion == Criterion::kStatisticalParity;
+    if (probability) {  // other outputs decide by their own rule
+        link.score_slope = map.slope;
+        link.score_intercept = map.intercept;
+        link.ramp = {parameters.gamma, 0.5, {parameters.threshold}, {1.0}};
+    }
     if (parity) {
         RAMPART_TRY(link.ramp, solve_parity(development, scores_of(development, link.ensemble, map),
                                             parity_params(recipe, parameters.gamma)));
     }
     links.emplace_back(std::move(link));
-    RAMPART_TRY(auto policy,
-                model::Policy::create(development.schema, std::move(links),
-                                      parity ? development.cell_names : std::vector<std::string>{},
-                                      provenance_of(in, figures), state_of(in, figures)));
+    RAMPART_TRY(
+        auto policy,
+        model::Policy::create(development.schema, std::move(links),
+                              parity ? development.cell_names : std::vector<std::string>{},
+                              provenance_of(in, figures), state_of(in, std::move(learned.state))));
     return Candidate{std::move(policy), std::move(figures), long_chain};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rampart/base/check.hpp"
+#include "rampart/training/reasons.hpp"
 
 namespace rampart::training {
 namespace {
@@ -17,40 +18,42 @@ std::string_view text_of(const std::array<Named<E>, n>& names, E value) {
 
 }  // namespace
 
-std::string_view to_string(Learner learner) { return text_of(kLearners, learner); }
 std::string_view to_string(Criterion criterion) { return text_of(kCriteria, criterion); }
 std::string_view to_string(Selection selection) { return text_of(kSelections, selection); }
 
+base::Result<ChosenLearner> chosen_learner(const Recipe& recipe) {
+    ChosenLearner out{.options = recipe.options};
+    RAMPART_TRY(out.learner, learning::find_learner(recipe.learner));
+    if (out.options.options().empty()) out.options = learning::OptionValues(out.learner->options());
+    return out;
+}
+
+base::Status validate(const Recipe& recipe) {
+    RAMPART_TRY(const auto chosen, chosen_learner(recipe));
+    RAMPART_RETURN_IF_ERROR(chosen.learner->check(chosen.options));
+    const auto output = chosen.learner->capabilities(chosen.options).output;
+    if (output == learning::Output::kProbability) return base::ok();
+    if (recipe.criterion != Criterion::kNone)
+        return base::make_error(Reason::kNotWithLearner,
+                                "criterion {} puts a ramp on a probability, and learner {} gives a "
+                                "{}: set postprocess.criterion = \"none\", or take another learner",
+                                to_string(recipe.criterion), recipe.learner, to_string(output));
+    if (recipe.selection != Selection::kNone)
+        return base::make_error(Reason::kNotWithLearner,
+                                "selection {} moves the threshold of a probability, and learner {} "
+                                "gives a {}: set training.selection = \"none\"",
+                                to_string(recipe.selection), recipe.learner, to_string(output));
+    return base::ok();
+}
+
 base::Digest digest_of(const Recipe& r) {
-    const auto& p = r.params;
     base::Sha256 hash;
     const auto add = [&](std::string_view name, auto&& value) {
         hash.update_field(fmt::format("{}={}", name, std::forward<decltype(value)>(value)));
     };
-    add("learner", to_string(r.learner));
-    add("trees", p.trees);
-    add("learning_rate", p.learning_rate);
-    add("leaves", p.leaves);
-    add("max_depth", p.max_depth);
-    add("min_rows_in_leaf", p.min_rows_in_leaf);
-    add("min_hessian_in_leaf", p.min_hessian_in_leaf);
-    add("l1", p.l1);
-    add("l2", p.l2);
-    add("min_gain", p.min_gain);
-    add("max_bins", p.max_bins);
-    add("feature_fraction", p.feature_fraction);
-    add("row_fraction", p.row_fraction);
-    add("category_smooth", p.category_smooth);
-    add("category_l2", p.category_l2);
-    add("max_category_threshold", p.max_category_threshold);
-    add("min_category_rows", p.min_category_rows);
-    add("min_category_group_rows", p.min_category_group_rows);
-    add("early_stopping_rounds", p.early_stopping_rounds);
-    add("monotone", fmt::join(p.monotone, ","));
-    for (const auto& set : p.interactions) add("interaction", fmt::join(set, ","));
-    add("constraints", fmt::join(r.constraints, ","));
-    add("tolerance", r.tolerance);
-    add("multiplier_step", r.multiplier_step);
+    add("learner", r.learner);
+    const auto chosen = chosen_learner(r);
+    add("options", chosen ? chosen->options.canonical() : std::string());
     add("allow_infeasible", r.allow_infeasible);
     add("validation_fraction", r.validation_fraction);
     add("ipw_cap", r.ipw_cap);

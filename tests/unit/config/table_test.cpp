@@ -138,5 +138,16 @@ TEST(Table, ListsOfWholeNumbersHaveARange) {
     EXPECT_NE(status.error().message.find("from 0 to 8"), std::string::npos);
 }
 
+TEST(Table, ListsOfNumbersHaveARangeAndOneNumberIsAList) {
+    auto root = parse("own = [0, 0.5]\none = 2.5\nbad = [0, nan]", "x.toml").value();
+    EXPECT_EQ(root.numbers("own", 0, 1), (std::vector<double>{0, 0.5}));
+    EXPECT_EQ(root.numbers("one", 0, 3), std::vector<double>{2.5});
+    EXPECT_TRUE(root.numbers("absent", 0, 1).empty());
+    root.numbers("bad", 0, 1);
+    const auto status = root.finish();
+    ASSERT_FALSE(status);
+    EXPECT_NE(status.error().message.find("from 0 to 1"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace rampart::config

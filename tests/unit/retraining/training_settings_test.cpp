@@ -39,8 +39,32 @@ TEST(TrainingSettings, TheSearchComparesWithThePolicyInChargeOnly) {
 
 TEST(TrainingSettings, FairGbmHasAConstraintEvenWhereNoneIsNamed) {
     const auto settings = settings_of("[training]\nlearner = \"fairgbm\"").value();
-    EXPECT_EQ(settings.recipe.constraints, std::vector<std::string>{"fnr"});
-    EXPECT_FALSE(settings_of("[training]\nconstraints = [\"nonsense\"]"));
+    EXPECT_EQ(settings.recipe.options.texts("constraints"), std::vector<std::string>{"fnr"});
+    EXPECT_FALSE(settings_of("[training]\nlearner = \"fairgbm\"\nconstraints = [\"nonsense\"]"));
+}
+
+TEST(TrainingSettings, EveryLearnerMayBeNamedWithItsOwnOptions) {
+    for (const auto* learner : learning::learners()) {
+        const auto settings = settings_of(
+            fmt::format("[training]\nlearner = \"{}\"\ntrees = 30\nmonotone = [\"x=increasing\"]",
+                        learner->name()));
+        ASSERT_TRUE(settings) << settings.error().message;
+        EXPECT_EQ(settings->recipe.options.integer("trees"), 30);
+        EXPECT_EQ(settings->recipe.options.integer("leaves"), 15) << "the fallback of retraining";
+    }
+    const std::pair<const char*, const char*> wrong[] = {
+        {"learner = \"forest\"", "there is no learner 'forest'"},
+        {"constraints = [\"fnr\"]", "is an option of learner fairgbm and not of gbdt"},
+        {"learner = \"eg\"\nfits = 0", "fits"},
+        {"learner = \"eg\"\nselection = \"cma_es\"", "gives a decision"},
+        {"learner = \"fair-regression\"\nnotion = \"bounded_group_loss\"", "zeta"},
+        {"nonsense = 1", "nonsense"}};
+    for (const auto& [text, part] : wrong) {
+        const auto settings = settings_of(fmt::format("[training]\n{}", text));
+        ASSERT_FALSE(settings) << text;
+        EXPECT_NE(settings.error().message.find(part), std::string::npos)
+            << settings.error().message;
+    }
 }
 
 TEST(TrainingSettings, AKeyOrAWordOfEarlierVersionsIsRefusedWithTheOneOfToday) {

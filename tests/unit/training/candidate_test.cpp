@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "development_set.hpp"
+#include "rampart/learning/learner.hpp"
 #include "rampart/model/model_file.hpp"
 
 namespace rampart::training {
@@ -15,11 +17,17 @@ using test::development_set;
 using test::impact;
 using test::kRows;
 
-Recipe recipe() {
+/// A recipe with few trees; `set` has further options.
+Recipe recipe(const std::string& learner = "gbdt",
+              const std::map<std::string, learning::OptionValue>& set = {}) {
     Recipe out;
-    out.params.trees = 60;
-    out.params.leaves = 8;
-    out.params.early_stopping_rounds = 10;
+    out.learner = learner;
+    out.options = learning::OptionValues(learning::find_learner(learner).value()->options());
+    out.options.set_fallback("trees", int64_t{60});
+    out.options.set_fallback("leaves", int64_t{8});
+    if (out.options.has("early_stopping_rounds"))
+        out.options.set_fallback("early_stopping_rounds", int64_t{10});
+    for (const auto& [name, value] : set) EXPECT_TRUE(out.options.set(name, value)) << name;
     return out;
 }
 
@@ -92,10 +100,7 @@ TEST(Candidate, StatisticalParityEqualisesTheApprovalRatesOfItsOwnRule) {
 
 TEST(Candidate, FairGbmIsALearnerLikeTheOther) {
     const auto set = development_set();
-    auto wanted = recipe();
-    wanted.learner = Learner::kFairGbm;
-    wanted.constraints = {"fnr"};
-    wanted.tolerance = 0.1;
+    auto wanted = recipe("fairgbm", {{"tolerance", 0.1}});
     wanted.allow_infeasible = true;
     const auto candidate =
         make_candidate({set, impact(), bootstrap(set), "champion", wanted}).value();
@@ -103,13 +108,59 @@ TEST(Candidate, FairGbmIsALearnerLikeTheOther) {
     EXPECT_TRUE(candidate.figures.contains("feasible"));
 }
 
+TEST(Candidate, EveryLearnerGivesOneThatKeepsTheTrustRegionAndDecidesByExactProbabilities) {
+    const auto set = development_set();
+    const auto champion = bootstrap(set);
+    for (const auto* learner : learning::learners()) {
+        std::map<std::string, learning::OptionValue> options{{"trees", int64_t{30}}};
+        const learning::OptionValues known(learner->options());
+        for (const char* name : {"fits", "max_oracle_calls"})
+            if (known.has(name)) options[name] = int64_t{6};
+        if (known.has("tolerance")) options["tolerance"] = 0.3;
+        auto wanted = recipe(std::string(learner->name()), options);
+        wanted.allow_infeasible = true;
+        const auto made = make_candidate({set, impact(), champion, "champion", wanted});
+        ASSERT_TRUE(made) << learner->name() << ": " << made.error().message;
+        const auto& policy = made->policy;
+        EXPECT_EQ(policy.links().size(), 2u);
+        EXPECT_EQ(policy.provenance().at("learner"), learner->name());
+        EXPECT_TRUE(made->figures.contains("trees")) << learner->name();
+        EXPECT_FALSE(policy.group_aware()) << learner->name();
+        double changed = 0;
+        for (size_t i = 0; i < set.rows.size(); ++i) {
+            const double s = champion.evaluate(set.features_of(i), std::nullopt).approve;
+            const double pi = policy.evaluate(set.features_of(i), std::nullopt).approve;
+            ASSERT_LE(std::abs(pi - s), 0.5 * std::min(s, 1 - s) + 1e-12) << learner->name();
+            changed += std::abs(pi - s);
+        }
+        EXPECT_GT(changed / kRows, 0.02) << learner->name();
+        EXPECT_GT(mean_gain(set, policy, champion), 0) << learner->name();
+        const auto bytes = model::encode_model_file(policy);
+        EXPECT_TRUE(model::decode_model_file(bytes)) << learner->name();
+    }
+}
+
+TEST(Candidate, TheOperatingPointIsWhereAnApprovalIsWorthADecline) {
+    const auto set = development_set();
+    // +75 and -150: break even at 2/3; the threshold of a mixture is a price
+    const auto fair = recipe("fairgbm", {{"tolerance", 0.5}});
+    const auto plain = recipe("gbdt");
+    const auto own = recipe("gbdt", {{"threshold", 0.8}});
+    const auto threshold = [&](const Recipe& wanted) {
+        const auto made =
+            make_candidate({set, impact(), bootstrap(set), "champion", wanted}).value();
+        const auto& link = std::get<model::LearnedLink>(made.policy.links().back());
+        // in P(favourable)
+        return (link.ramp.thresholds.front() - link.score_intercept) / link.score_slope;
+    };
+    EXPECT_NEAR(threshold(plain), 2.0 / 3, 1e-6);
+    EXPECT_NEAR(threshold(fair), 2.0 / 3, 1e-6);
+    EXPECT_NEAR(threshold(own), 0.8, 1e-6);
+}
+
 TEST(Candidate, OneThatMissesItsConstraintsIsMadeOnlyWhereThatIsAllowed) {
     const auto set = development_set();
-    auto wanted = recipe();
-    wanted.learner = Learner::kFairGbm;
-    wanted.constraints = {"fnr"};
-    wanted.tolerance = 0;
-    wanted.multiplier_step = 1e-6;
+    auto wanted = recipe("fairgbm", {{"tolerance", 0.0}, {"multiplier_step", 1e-6}});
     const auto refused = make_candidate({set, impact(), bootstrap(set), "champion", wanted});
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, base::ErrorCode::kFailedPrecondition);

@@ -6,8 +6,6 @@ namespace rampart::training {
 namespace {
 
 TEST(Recipe, EachChoiceHasTheTextOfItsConfiguration) {
-    EXPECT_EQ(to_string(Learner::kGbdt), "gbdt");
-    EXPECT_EQ(to_string(Learner::kFairGbm), "fairgbm");
     EXPECT_EQ(to_string(Criterion::kNone), "none");
     EXPECT_EQ(to_string(Criterion::kStatisticalParity), "statistical_parity");
     EXPECT_EQ(to_string(Selection::kNone), "none");
@@ -16,7 +14,7 @@ TEST(Recipe, EachChoiceHasTheTextOfItsConfiguration) {
 
 TEST(Recipe, TheFirstOfEachTableIsTheDefault) {
     const Recipe recipe;
-    EXPECT_EQ(recipe.learner, kLearners.front().value);
+    EXPECT_EQ(recipe.learner, "gbdt");
     EXPECT_EQ(recipe.criterion, kCriteria.front().value);
     EXPECT_EQ(recipe.selection, kSelections.front().value);
 }
@@ -24,14 +22,29 @@ TEST(Recipe, TheFirstOfEachTableIsTheDefault) {
 TEST(Recipe, ItsDigestTellsSettingsApartAndIsTheSameForTheSame) {
     const auto digest = digest_of(Recipe{});
     EXPECT_EQ(digest_of(Recipe{}), digest);
-    std::vector<Recipe> others(6);
-    others[0].learner = Learner::kFairGbm;
-    others[1].params.trees += 1;
-    others[2].constraints = {"fnr"};
-    others[3].exploration.epsilon += 0.01;
-    others[4].seed += 1;
-    others[5].kappa = 0.25;
+    std::vector<Recipe> others(5);
+    others[0].learner = "fairgbm";
+    others[1].options = learning::OptionValues(learning::find_learner("gbdt").value()->options());
+    EXPECT_EQ(digest_of(others[1]), digest) << "the fallbacks";
+    ASSERT_TRUE(others[1].options.set("trees", int64_t{201}));
+    others[2].exploration.epsilon += 0.01;
+    others[3].seed += 1;
+    others[4].kappa = 0.25;
     for (const auto& other : others) EXPECT_NE(digest_of(other), digest);
+}
+
+TEST(Recipe, WhatIsPutOnAProbabilityNeedsALearnerThatGivesOne) {
+    Recipe recipe;
+    EXPECT_TRUE(validate(recipe));
+    recipe.learner = "eg";
+    EXPECT_TRUE(validate(recipe));
+    recipe.criterion = Criterion::kStatisticalParity;
+    EXPECT_EQ(validate(recipe).error().reason, "not_with_learner");
+    recipe.criterion = Criterion::kNone;
+    recipe.selection = Selection::kCmaEs;
+    EXPECT_EQ(validate(recipe).error().reason, "not_with_learner");
+    recipe.learner = "forest";
+    EXPECT_EQ(validate(recipe).error().reason, "unknown_learner");
 }
 
 }  // namespace

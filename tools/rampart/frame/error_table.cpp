@@ -30,6 +30,7 @@
 #include "rampart/http/reasons.hpp"
 #include "rampart/http/response.hpp"
 #include "rampart/joiner/reasons.hpp"
+#include "rampart/learning/reasons.hpp"
 #include "rampart/lease/reasons.hpp"
 #include "rampart/loan_stream/reasons.hpp"
 #include "rampart/model/reasons.hpp"
@@ -87,6 +88,7 @@ const std::span<const base::ReasonInfo> kLists[] = {
     gbdt::reasons::kAll,
     http::reasons::kAll,
     joiner::reasons::kAll,
+    learning::reasons::kAll,
     lease::reasons::kAll,
     loan_stream::reasons::kAll,
     model::reasons::kAll,

@@ -11,6 +11,7 @@
 #include "rampart/budro/reasons.hpp"
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/reasons.hpp"
+#include "rampart/learning/fair_metric.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -49,38 +50,6 @@ base::Result<budro::ProtectedDirection> direction_of(const std::string& text) {
         if (comma == std::string_view::npos) return out;
         rest.remove_prefix(comma + 1);
     }
-}
-
-/// The value of one protected column in "race=a,sex=f".
-std::string value_in(std::string_view group, const std::vector<std::string>& columns, size_t k) {
-    std::string_view rest = group;
-    for (size_t c = 0; c <= k; ++c)
-        rest.remove_prefix(rest.find(columns[c] + "=") + columns[c].size() + 1);
-    if (k + 1 < columns.size()) rest = rest.substr(0, rest.find("," + columns[k + 1] + "="));
-    return std::string(rest);
-}
-
-/// Each protected column apart, of rows whose groups are all their combinations.
-std::vector<budro::ProtectedAttribute> attributes_of(const dataset::Dataset& data,
-                                                     const std::vector<std::string>& columns) {
-    std::vector<budro::ProtectedAttribute> out;
-    for (size_t k = 0; k < columns.size(); ++k) {
-        std::map<std::string, int32_t> codes;
-        std::vector<int32_t> code_of_group;
-        for (const auto& name : data.group_names)
-            code_of_group.push_back(
-                codes.emplace(value_in(name, columns, k), static_cast<int32_t>(codes.size()))
-                    .first->second);
-        budro::ProtectedAttribute attribute{.name = columns[k]};
-        attribute.groups = codes.size();
-        attribute.group_names.resize(codes.size());
-        for (const auto& [value, code] : codes)
-            attribute.group_names[static_cast<size_t>(code)] = value;
-        for (const int32_t g : data.group)
-            attribute.group.push_back(code_of_group[static_cast<size_t>(g)]);
-        out.push_back(std::move(attribute));
-    }
-    return out;
 }
 
 base::Result<uint32_t> row_of(std::string_view text, size_t rows, std::string_view where) {
@@ -186,7 +155,7 @@ base::Result<budro::FairMetric> metric_of(const MetricOptions& o, const MetricTa
                                     "the schema names no protected columns to learn the fair "
                                     "metric from: name them under `protected`, or give "
                                     "--metric, --protected-feature or --protected-direction");
-        spec.attributes = attributes_of(rows, table.protected_columns);
+        spec.attributes = learning::attributes_of(rows, table.protected_columns);
     }
     for (const auto& text : o.directions) {
         RAMPART_TRY(spec.directions.emplace_back(), direction_of(text));

@@ -18,9 +18,9 @@
 #include "rampart/base/random.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/dataset/reasons.hpp"
-#include "rampart/evaluation/regression_loss.hpp"
 #include "rampart/evaluation/table_digest.hpp"
 #include "rampart/fair_regression/baselines.hpp"
+#include "rampart/fair_regression/loss_names.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "rampart/reductions/train.hpp"
 #include "rampart/report/text_table.hpp"
@@ -434,7 +434,7 @@ Result<Answer> regression_frontier(const RegressionFrontier& job, const Context&
     RAMPART_TRY(const auto points, run_all(job, settings, data, context));
     const auto page = regression_frontier_page(
         fmt::format("{}, split {}, seed {}", job.source.data, job.source.split, job.source.seed),
-        evaluation::loss_text(settings.loss), points);
+        fair_regression::loss_text(settings.loss), points);
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(fs::path(job.out) / "frontier.html", page));
     return answer_of(job, points);
 }

@@ -7,7 +7,7 @@
 #include "frame/reasons.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/dataset/text.hpp"
-#include "rampart/evaluation/regression_loss.hpp"
+#include "rampart/fair_regression/loss_names.hpp"
 #include "rampart/model/reasons.hpp"
 
 namespace rampart::cli {
@@ -139,7 +139,7 @@ Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::Lea
     RegressionJob job;
     job.parity = o.notion == kStatisticalParity;
     job.linear = o.oracle == "linear";
-    RAMPART_TRY(job.loss, evaluation::parse_loss(o.loss, o.loss_parameter));
+    RAMPART_TRY(job.loss, fair_regression::parse_loss(o.loss, o.loss_parameter));
     auto game = o.game;
     if (o.method != "column-generation")
         game.method = fair_regression::GameMethod::kExponentiatedGradient;
@@ -171,9 +171,9 @@ Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::Lea
 
 std::string regression_text(const RegressionJob& job) {
     const auto& game = job.parity ? job.statistical_parity.game : job.bounded_group_loss.game;
-    std::string text = fmt::format(" notion={} loss={} oracle={}",
-                                   job.parity ? kStatisticalParity : kBoundedGroupLoss,
-                                   evaluation::loss_text(job.loss), job.linear ? "linear" : "gbdt");
+    std::string text = fmt::format(
+        " notion={} loss={} oracle={}", job.parity ? kStatisticalParity : kBoundedGroupLoss,
+        fair_regression::loss_text(job.loss), job.linear ? "linear" : "gbdt");
     if (job.linear) text += fmt::format(" ridge={}", job.line.ridge);
     if (job.parity)
         text +=

@@ -5,7 +5,7 @@
 
 #include "frame/figures_text.hpp"
 #include "learn/regression_train.hpp"
-#include "rampart/evaluation/regression_loss.hpp"
+#include "rampart/fair_regression/loss_names.hpp"
 #include "rampart/report/html.hpp"
 
 namespace rampart::cli {
@@ -191,7 +191,7 @@ json::object regression_json(const RegressionFit& fit) {
     auto out = fit.job.parity ? json_of(fit, fit.statistical_parity)
                               : json_of(fit, fit.bounded_group_loss);
     out["notion"] = fit.job.parity ? kStatisticalParity : kBoundedGroupLoss;
-    out["loss"] = evaluation::loss_text(fit.job.loss);
+    out["loss"] = fair_regression::loss_text(fit.job.loss);
     out["oracle"] = fit.job.linear ? "linear" : "gbdt";
     out["groups"] = json::value_from(fit.groups);
     if (fit.train_tails.empty()) return out;
@@ -205,7 +205,7 @@ std::string regression_text(const RegressionFit& fit) {
     const std::string head =
         fmt::format("{}, {} loss, {} oracle{}{}\n\n",
                     fit.job.parity ? "statistical parity" : "bounded group loss",
-                    evaluation::loss_text(fit.job.loss), fit.job.linear ? "linear" : "gbdt",
+                    fair_regression::loss_text(fit.job.loss), fit.job.linear ? "linear" : "gbdt",
                     fit.served.empty() ? "" : "; served: ", fit.served);
     return head + (fit.job.parity ? text_of(fit, fit.statistical_parity)
                                   : text_of(fit, fit.bounded_group_loss));

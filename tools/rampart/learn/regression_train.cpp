@@ -6,8 +6,8 @@
 
 #include "rampart/base/file.hpp"
 #include "rampart/base/reasons.hpp"
-#include "rampart/evaluation/regression_loss.hpp"
 #include "rampart/evaluation/table_digest.hpp"
+#include "rampart/fair_regression/loss_names.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/runtime/shutdown.hpp"
 
@@ -130,7 +130,7 @@ Result<domain::PolicyId> save(const RegressionTraining& t, const RegressionFit& 
         {"parameters", t.tree_text + regression_text(fit.job)},
         {"postprocess", "none"}};
     model::PolicyState state;
-    state.regression_loss = evaluation::stored(fit.job.loss);
+    state.regression_loss = fair_regression::stored(fit.job.loss);
     state.training = {.table_schema = t.schema_text,
                       .split = t.source.split,
                       .seed = t.source.seed,

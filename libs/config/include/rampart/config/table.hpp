@@ -42,6 +42,8 @@ class Table {
                        std::string_view fallback);
     std::vector<std::string> strings(std::string_view key);                       // absent: empty
     std::vector<int64_t> integers(std::string_view key, int64_t lo, int64_t hi);  // absent: empty
+    /// Finite numbers within the range; one number counts as a list of one. Absent: empty.
+    std::vector<double> numbers(std::string_view key, double lo, double hi);
     std::vector<std::vector<double>> number_rows(
         std::string_view key);                        // [[x, y], …]; absent: empty
     std::vector<Table> tables(std::string_view key);  // [[key]] …; absent: empty

@@ -14,6 +14,8 @@ namespace rampart::training {
     X(kGroupBlindDeployment, kFailedPrecondition, "group_blind_deployment",               \
       "Train the policy without groups, or change decision.protected_attributes.")        \
     X(kNoImpacts, kFailedPrecondition, "no_impacts", "Wait for outcomes of both labels.") \
+    X(kNotWithLearner, kInvalidArgument, "not_with_learner",                              \
+      "Take a learner that gives a probability, or leave out what is put on it.")         \
     X(kOtherGroups, kFailedPrecondition, "other_groups",                                  \
       "Take decisions, policy and data of the same protected groups.")                    \
     X(kOtherSchema, kFailedPrecondition, "other_schema",                                  \

@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "rampart/base/digest.hpp"
-#include "rampart/gbdt/learner.hpp"
+#include "rampart/learning/learner.hpp"
 #include "rampart/model/policy.hpp"
 
 namespace rampart::training {
 
-enum class Learner { kGbdt, kFairGbm };
 enum class Criterion {
     kNone,
     kStatisticalParity,  // ramp with thresholds by cell: group-aware deployments only
@@ -29,24 +28,18 @@ struct Named {
     E value;
     std::string_view text;
 };
-inline constexpr std::array kLearners{Named{Learner::kGbdt, "gbdt"},
-                                      Named{Learner::kFairGbm, "fairgbm"}};
 inline constexpr std::array kCriteria{Named{Criterion::kNone, "none"},
                                       Named{Criterion::kStatisticalParity, "statistical_parity"}};
 inline constexpr std::array kSelections{Named{Selection::kNone, "none"},
                                         Named{Selection::kCmaEs, "cma_es"}};
-std::string_view to_string(Learner learner);
 std::string_view to_string(Criterion criterion);
 std::string_view to_string(Selection selection);
 
 /// Recipe of a candidate.
 struct Recipe {
-    Learner learner = Learner::kGbdt;
-    gbdt::LearnerParams params;
-    std::vector<std::string> constraints;  // FairGBM: names that parse_parity() knows
-    double tolerance = 0.02;               // FairGBM: allowed difference
-    double multiplier_step = 4;            // FairGBM
-    bool allow_infeasible = false;         // FairGBM: keeps a candidate that misses its constraints
+    std::string learner = "gbdt";      // a name that learning::find_learner() knows
+    learning::OptionValues options;    // empty: the fallbacks
+    bool allow_infeasible = false;     // keeps a candidate that misses its learner's constraints
     double validation_fraction = 0.2;  // share of the development set held out for early stopping
     double ipw_cap = 10;               // cap of the inverse-propensity weights
     Criterion criterion = Criterion::kNone;
@@ -62,6 +55,17 @@ struct Recipe {
     int selection_evaluations = 400;
     double selection_power = 0.9;  // (0.5, 1): chance that each group passes the gate
 };
+
+/// Returns the learner of the recipe and the values of all its options. Errors: "unknown_learner".
+struct ChosenLearner {
+    const learning::Learner* learner = nullptr;
+    learning::OptionValues options;
+};
+base::Result<ChosenLearner> chosen_learner(const Recipe& recipe);
+
+/// Checks the recipe without data: the learner's options; that its output can take what the recipe
+/// puts on it. Errors: those of the learner's check(); invalid_argument "not_with_learner".
+base::Status validate(const Recipe& recipe);
 
 /// Returns the SHA-256 of all settings of a recipe by which two candidates may differ, each with
 /// its name.

@@ -1,12 +1,11 @@
-#include "rampart/evaluation/regression_loss.hpp"
+#include "rampart/fair_regression/loss_names.hpp"
 
 #include "rampart/base/reasons.hpp"
 #include "rampart/model/reasons.hpp"
 
-namespace rampart::evaluation {
+namespace rampart::fair_regression {
 
 using base::Result;
-using fair_regression::RegressionLoss;
 
 Result<RegressionLoss> parse_loss(const std::string& name, std::optional<double> parameter) {
     if (name == "logistic") return RegressionLoss::logistic(parameter.value_or(5));
@@ -14,11 +13,14 @@ Result<RegressionLoss> parse_loss(const std::string& name, std::optional<double>
     if (name == "huber") return RegressionLoss::huber(parameter.value_or(0.1));
     if (name == "poisson") return RegressionLoss::poisson(parameter.value_or(5));
     if (parameter)
-        return base::make_error(base::Reason::kBadUsage,
-                                "--loss-parameter {}: the {} loss has none", *parameter, name);
+        return base::make_error(base::Reason::kBadUsage, "loss parameter {}: the {} loss has none",
+                                *parameter, name);
     if (name == "squared") return RegressionLoss::squared();
     if (name == "absolute") return RegressionLoss::absolute();
-    return base::make_error(base::Reason::kBadUsage, "--loss '{}' is not known", name);
+    return base::make_error(base::Reason::kBadUsage,
+                            "loss '{}' is not known; there are squared, logistic, absolute, "
+                            "quantile, huber and poisson",
+                            name);
 }
 
 std::string loss_text(const RegressionLoss& loss) {
@@ -50,4 +52,4 @@ Result<RegressionLoss> loss_of(const model::StoredLoss& stored) {
                             "Rampart's");
 }
 
-}  // namespace rampart::evaluation
+}  // namespace rampart::fair_regression

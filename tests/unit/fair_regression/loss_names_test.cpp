@@ -1,8 +1,8 @@
-#include "rampart/evaluation/regression_loss.hpp"
+#include "rampart/fair_regression/loss_names.hpp"
 
 #include <gtest/gtest.h>
 
-namespace rampart::evaluation {
+namespace rampart::fair_regression {
 namespace {
 
 TEST(StoredRegressionLoss, IsReadBackAsWritten) {
@@ -17,7 +17,7 @@ TEST(StoredRegressionLoss, IsReadBackAsWritten) {
         EXPECT_EQ(again->parameter(), loss->parameter());
         EXPECT_EQ(again->value(0.2, 0.7), loss->value(0.2, 0.7));
     }
-    EXPECT_EQ(loss_text(fair_regression::RegressionLoss::squared()), "squared");
+    EXPECT_EQ(loss_text(RegressionLoss::squared()), "squared");
     EXPECT_EQ(loss_text(parse_loss("logistic", 7).value()), "logistic 7");
 }
 
@@ -29,4 +29,4 @@ TEST(StoredRegressionLoss, ErrorsSayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace rampart::evaluation
+}  // namespace rampart::fair_regression

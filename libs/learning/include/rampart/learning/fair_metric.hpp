@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rampart/budro/metric.hpp"
+#include "rampart/learning/learner.hpp"
+
+/// The fair metric of a learner's options.
+namespace rampart::learning {
+
+/// Returns each protected attribute apart, of rows whose groups are all combinations of the
+/// attributes' values: "race=a,sex=f" for {"race", "sex"}. Without attributes the groups are the
+/// values of one, called "group".
+std::vector<budro::ProtectedAttribute> attributes_of(const dataset::Dataset& data,
+                                                     const std::vector<std::string>& attributes);
+
+/// Options that say what the metric projects out and weighs.
+std::vector<Option> metric_options();
+
+/// Returns the task's metric or, where it has none, learns one from the training rows: of the
+/// features and directions that the options name, and without such of the protected attributes.
+/// Errors: bad_metric_file, other_schema; no_protected_attributes; bad_option; those of
+/// budro::FairMetric::learn.
+base::Result<budro::FairMetric> fair_metric(const Task& task, const OptionValues& values);
+
+}  // namespace rampart::learning

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rampart/base/result.hpp"
+#include "rampart/base/thread_pool.hpp"
+#include "rampart/dataset/dataset.hpp"
+#include "rampart/learning/options.hpp"
+#include "rampart/model/policy.hpp"
+
+/// Every learner of the house in one form: what it can do, which options it has, and fit().
+namespace rampart::learning {
+
+/// What a learner predicts, and so what may be put on its link.
+enum class Output {
+    kProbability,  // P(favourable | x) of one ensemble: any ramp, threshold or calibration
+    kDecision,     // P(approve | x) of a mixture of classifiers: its own rule only
+    kDrawnScore,   // a score that is drawn among levels, with a step on it: its own rule only
+};
+std::string_view to_string(Output output);  // "probability", "decision", "drawn score"
+
+/// What a learner can do with given options. What it cannot is refused by fit().
+struct Capabilities {
+    bool labels = true;       // learns labels of two values
+    bool numbers = false;     // learns numeric labels
+    bool weights = true;      // weights of rows count in the loss and in the constraints
+    bool groups = false;      // compares protected groups: each needs rows
+    bool attributes = false;  // learns a fair metric from protected attributes
+    bool monotone = true;     // keeps monotone and interaction constraints
+    bool resume = false;
+    Output output = Output::kProbability;
+};
+
+/// How far a training is: `done` of about `of` steps.
+struct Progress {
+    size_t done = 0, of = 0;
+    std::string_view unit;  // "trees", "fits", "calls"
+};
+
+/// What a learner learns from.
+struct Task {
+    const dataset::Dataset& train;
+    /// Chooses among models and stops early. The same features and groups. nullptr: the training
+    /// rows choose.
+    const dataset::Dataset* validation = nullptr;
+    /// Protected attributes whose values name the groups, in order: {"sex", "age"} of groups like
+    /// "sex=F,age=low". Empty: the groups are one attribute.
+    std::vector<std::string> attributes = {};
+    std::string fair_metric = {};       // its bytes; empty: learnt, where the learner has one
+    double label_lo = 0, label_hi = 1;  // range of numeric labels
+    uint64_t seed = 0;
+    base::ThreadPool* pool = nullptr;
+    std::function<bool(const Progress&)> progress = {};  // false stops
+};
+
+/// What came of a training.
+struct Learned {
+    /// The score and the rule by which the learner itself decides: score slope 2, intercept -1.
+    model::LearnedLink link;
+    model::PolicyState state = {};  // multipliers, fair metric, loss, constraints that are missed
+    std::string figures = "{}";     // a JSON object: trees, feasible, gap, …; by learner
+    /// By how much the constraints are missed, and what to try; empty: all are kept.
+    std::string missed = {};
+};
+
+/// A learner. Stateless; safe to use from many threads.
+class Learner {
+  public:
+    virtual ~Learner() = default;
+    virtual std::string_view name() const = 0;     // "fairgbm"
+    virtual std::string_view summary() const = 0;  // one line: what it promises
+    virtual std::string_view source() const = 0;   // the paper and its algorithm, or ""
+    virtual std::vector<Option> options() const = 0;
+    virtual Capabilities capabilities(const OptionValues& values) const = 0;
+    /// Checks the options with one another, before there is any data. Errors: invalid_argument or
+    /// out_of_range of the learner's room, with the option's name.
+    virtual base::Status check(const OptionValues& values) const = 0;
+
+  protected:
+    friend base::Result<Learned> fit(const Learner&, const Task&, const OptionValues&);
+    /// Learns. `task` has been checked against the capabilities.
+    virtual base::Result<Learned> learn(const Task& task, const OptionValues& values) const = 0;
+};
+
+/// Returns all learners, in the order in which people should meet them.
+std::span<const Learner* const> learners();
+/// Returns the learner of the name. Errors: invalid_argument "unknown_learner" lists the names.
+base::Result<const Learner*> find_learner(std::string_view name);
+
+/// Trains. Deterministic in its arguments for any number of threads. Errors: those of check();
+/// invalid_argument "cannot_learn" names what the learner cannot do with the data or the options;
+/// dataset::validate's of the training rows; unavailable "training_stopped" where progress returned
+/// false; the learner's.
+base::Result<Learned> fit(const Learner& learner, const Task& task, const OptionValues& values);
+
+}  // namespace rampart::learning

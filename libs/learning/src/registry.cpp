@@ -1,0 +1,87 @@
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "learners.hpp"
+#include "rampart/learning/reasons.hpp"
+
+namespace rampart::learning {
+namespace {
+
+base::Error cannot(const Learner& learner, std::string_view what) {
+    return base::make_error(Reason::kCannotLearn, "learner {}: {}", learner.name(), what);
+}
+
+/// Checks the rows; groups only where they are compared: one of them may be without rows elsewhere.
+base::Status check_rows(const Learner& learner, const Capabilities& can, const Task& task) {
+    const auto& train = task.train;
+    if (train.numeric() ? !can.numbers : !can.labels)
+        return cannot(learner, train.numeric() ? "it learns labels of two values, not numbers"
+                                               : "it learns numbers, not labels of two values");
+    if (!train.weight.empty() && !can.weights) return cannot(learner, "it takes no weights");
+    if (can.groups && train.group.empty())
+        return base::make_error(Reason::kNoProtectedAttributes,
+                                "learner {}: the rows have no protected groups", learner.name());
+    if (task.validation != nullptr && !(task.validation->schema == train.schema &&
+                                        task.validation->group_names == train.group_names))
+        return cannot(learner, "validation rows have other features or groups");
+    if (can.groups) return train.numeric() ? validate_numeric(train) : validate(train);
+    auto alone = check_columns(train);
+    if (!alone || train.rows() > 0) return alone;
+    return cannot(learner, "there are no training rows");
+}
+
+base::Status check_options(const Learner& learner, const Capabilities& can,
+                           const OptionValues& values) {
+    for (const char* name : {"monotone", "interactions"})
+        if (!can.monotone && values.has(name) && !values.texts(name).empty())
+            return cannot(learner, fmt::format("with these options it keeps no {} constraints: "
+                                               "leave {} out",
+                                               name, name));
+    return learner.check(values);
+}
+
+}  // namespace
+
+std::string_view to_string(Output output) {
+    static constexpr std::array<std::string_view, 3> kTexts{"probability", "decision",
+                                                            "drawn score"};
+    return kTexts[static_cast<size_t>(output)];
+}
+
+std::span<const Learner* const> learners() {
+    static const std::array<const Learner*, 7> all{
+        &gbdt_learner(),           &fairgbm_learner(),           &exponentiated_gradient_learner(),
+        &grid_search_learner(),    &random_reweighing_learner(), &budro_learner(),
+        &fair_regression_learner()};
+    return all;
+}
+
+base::Result<const Learner*> find_learner(std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const auto* learner : learners()) {
+        if (learner->name() == name) return learner;
+        names.push_back(learner->name());
+    }
+    return base::make_error(Reason::kUnknownLearner, "there is no learner '{}'; there are {}", name,
+                            fmt::join(names, ", "));
+}
+
+base::Result<Learned> fit(const Learner& learner, const Task& task, const OptionValues& values) {
+    const auto can = learner.capabilities(values);
+    RAMPART_RETURN_IF_ERROR(check_options(learner, can, values));
+    RAMPART_RETURN_IF_ERROR(check_rows(learner, can, task));
+    bool stopped = false;
+    Task watched = task;
+    watched.progress = [&](const Progress& progress) {
+        stopped = stopped || (task.progress && !task.progress(progress));
+        return !stopped;
+    };
+    auto learned = learner.learn(watched, values);
+    if (stopped)
+        return base::make_error(Reason::kTrainingStopped, "the training by {} was stopped",
+                                learner.name());
+    return learned;
+}
+
+}  // namespace rampart::learning

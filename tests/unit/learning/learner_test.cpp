@@ -1,0 +1,281 @@
+#include "rampart/learning/learner.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "rampart/budro/audit.hpp"
+#include "rampart/budro/metric.hpp"
+#include "rampart/model/model_file.hpp"
+#include "support/grouped_data.hpp"
+
+namespace rampart::learning {
+namespace {
+
+using support::made_up;
+using testing::HasSubstr;
+
+/// Few trees, and few calls where a learner is asked often.
+OptionValues quick(const Learner& learner) {
+    OptionValues values(learner.options());
+    EXPECT_TRUE(values.set("trees", int64_t{20}));
+    EXPECT_TRUE(values.set("leaves", int64_t{6}));
+    for (const auto& [name, value] : std::map<std::string, OptionValue>{
+             {"fits", int64_t{8}}, {"max_oracle_calls", int64_t{8}}, {"tolerance", 0.1}}) {
+        if (values.has(name)) {
+            EXPECT_TRUE(values.set(name, value));
+        }
+    }
+    return values;
+}
+
+model::Policy policy_of(const Learned& learned, const dataset::Dataset& data) {
+    return model::Policy::create(data.schema, {learned.link}, {}, {}, learned.state).value();
+}
+
+double mean_approval(const model::Policy& policy, const dataset::Dataset& data) {
+    std::vector<float> row(data.schema.size());
+    double sum = 0;
+    for (size_t i = 0; i < data.rows(); ++i) {
+        data.copy_row(i, row);
+        sum += policy.evaluate(row, std::nullopt).approve;
+    }
+    return sum / static_cast<double>(data.rows());
+}
+
+class EveryLearner : public testing::TestWithParam<const Learner*> {};
+
+TEST_P(EveryLearner, GivesAPolicyThatDecidesAndIsTheSameForAnyNumberOfThreads) {
+    const auto& learner = *GetParam();
+    const auto data = made_up(1500, 1), held = made_up(500, 2);
+    const auto values = quick(learner);
+    const auto learned = fit(learner, {.train = data, .validation = &held, .seed = 3}, values);
+    ASSERT_TRUE(learned) << learned.error().message;
+    const auto policy = policy_of(*learned, data);
+    const double approved = mean_approval(policy, data);
+    EXPECT_GT(approved, 0.02);
+    EXPECT_LT(approved, 0.98);
+    EXPECT_GT(learned->link.trees(), 0u);
+    EXPECT_THAT(learned->figures, HasSubstr("\"trees\":"));
+    EXPECT_EQ(learned->missed.empty(), learned->state.constraints_missed.empty());
+    const auto output = learner.capabilities(values).output;
+    EXPECT_EQ(output == Output::kDrawnScore, policy.draws_score());
+    base::ThreadPool pool(2);
+    const auto again =
+        fit(learner, {.train = data, .validation = &held, .seed = 3, .pool = &pool}, values);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(model::encode_model_file(policy), model::encode_model_file(policy_of(*again, data)));
+}
+
+TEST_P(EveryLearner, CountsTheWeightsOfRows) {
+    const auto& learner = *GetParam();
+    auto data = made_up(1200, 1);
+    const auto values = quick(learner);
+    const auto plain = fit(learner, {.train = data}, values);
+    for (size_t i = 0; i < data.rows(); ++i)
+        data.weight.push_back(data.label[i] == 1 ? 4.0f : 1.0f);
+    const auto weighted = fit(learner, {.train = data}, values);
+    ASSERT_TRUE(plain && weighted);
+    EXPECT_GT(mean_approval(policy_of(*weighted, data), data),
+              mean_approval(policy_of(*plain, data), data) + 0.02);
+}
+
+TEST_P(EveryLearner, KeepsAFeatureMonotoneOrRefuses) {
+    const auto& learner = *GetParam();
+    const auto data = made_up(1200, 1);
+    auto values = quick(learner);
+    size_t feature = 0;
+    while (data.schema.features()[feature].kind != dataset::FeatureKind::kNumeric) ++feature;
+    const auto name = data.schema.features()[feature].name;
+    ASSERT_TRUE(values.set("monotone", name + "=decreasing"));
+    const auto learned = fit(learner, {.train = data}, values);
+    ASSERT_TRUE(learned) << learned.error().message;
+    const auto policy = policy_of(*learned, data);
+    std::vector<float> row(data.schema.size());
+    for (size_t i = 0; i < 50; ++i) {
+        data.copy_row(i, row);
+        double last = 2;
+        for (float x = -5; x <= 5; x += 0.25f) {
+            row[feature] = x;
+            const double approve = policy.evaluate(row, std::nullopt).approve;
+            EXPECT_LE(approve, last + 1e-12);
+            last = approve;
+        }
+    }
+    ASSERT_TRUE(values.set("monotone", "nosuch=increasing"));
+    EXPECT_EQ(fit(learner, {.train = data}, values).error().reason, "bad_monotone");
+}
+
+TEST_P(EveryLearner, StopsWhenAskedTo) {
+    const auto data = made_up(600, 1);
+    const auto stopped =
+        fit(*GetParam(), {.train = data, .progress = [](const Progress&) { return false; }},
+            quick(*GetParam()));
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().reason, "training_stopped");
+}
+
+TEST_P(EveryLearner, DeclaresItsOptionsAndChecksThemWithoutData) {
+    const auto& learner = *GetParam();
+    const auto options = learner.options();
+    std::set<std::string_view> names;
+    for (const auto& option : options) {
+        EXPECT_TRUE(names.insert(option.name).second) << option.name;
+        EXPECT_FALSE(option.help.empty()) << option.name;
+        OptionValues values(options);
+        EXPECT_TRUE(values.set(option.name, option.fallback)) << "the fallback of " << option.name;
+    }
+    EXPECT_TRUE(learner.check(OptionValues(options)));
+    EXPECT_FALSE(learner.summary().empty());
+    if (names.contains("constraints")) {
+        OptionValues values(options);
+        ASSERT_TRUE(values.set("constraints", "nonsense"));
+        const auto status = learner.check(values);
+        ASSERT_FALSE(status);
+        EXPECT_THAT(status.error().message, HasSubstr("nonsense"));
+    }
+}
+
+TEST_P(EveryLearner, RefusesWhatItCannotLearn) {
+    const auto& learner = *GetParam();
+    const auto values = quick(learner);
+    auto data = made_up(300, 1);
+    data.group.clear();
+    data.group_names.clear();
+    const auto can = learner.capabilities(values);
+    const auto without_groups = fit(learner, {.train = data}, values);
+    EXPECT_EQ(without_groups.has_value(), !can.groups && !can.attributes);
+    if (!without_groups) {
+        EXPECT_EQ(without_groups.error().reason, "no_protected_attributes");
+    }
+    auto numeric = made_up(300, 1);
+    for (const auto y : numeric.label) numeric.target.push_back(y);
+    numeric.label.clear();
+    const auto numbers = fit(learner, {.train = numeric}, values);
+    EXPECT_EQ(numbers.has_value(), can.numbers);
+    if (!numbers) {
+        EXPECT_EQ(numbers.error().reason, "cannot_learn");
+    }
+    const auto small = made_up(300, 1).subset({});
+    EXPECT_FALSE(fit(learner, {.train = small}, values));
+}
+
+INSTANTIATE_TEST_SUITE_P(Learners, EveryLearner,
+                         testing::ValuesIn(learners().begin(), learners().end()),
+                         [](const auto& one) {
+                             std::string name(one.param->name());
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
+                         });
+
+TEST(Learners, AreFoundByName) {
+    for (const auto* learner : learners())
+        EXPECT_EQ(find_learner(learner->name()).value(), learner);
+    const auto unknown = find_learner("forest");
+    ASSERT_FALSE(unknown);
+    EXPECT_THAT(unknown.error().message, HasSubstr("'forest'; there are gbdt, fairgbm, eg"));
+}
+
+TEST(FairGbmLearner, KeepsItsConstraintAtTheThresholdThatItIsGiven) {
+    const auto data = made_up(3000, 1);
+    const auto* learner = find_learner("fairgbm").value();
+    auto values = quick(*learner);
+    ASSERT_TRUE(values.set("trees", int64_t{80}));
+    ASSERT_TRUE(values.set("threshold", 0.65));
+    ASSERT_TRUE(values.set("tolerance", 0.03));
+    const auto learned = fit(*learner, {.train = data}, values).value();
+    EXPECT_TRUE(learned.missed.empty()) << learned.missed;
+    EXPECT_NEAR(learned.link.ramp.thresholds.front(), 2 * 0.65 - 1, 1e-9);
+    ASSERT_TRUE(values.set("tolerance", 0.0));
+    ASSERT_TRUE(values.set("multiplier_step", 1e-6));
+    const auto missed = fit(*learner, {.train = data}, values).value();
+    EXPECT_THAT(missed.missed, HasSubstr("fnr differs by"));
+    EXPECT_FALSE(missed.state.constraints_missed.empty());
+}
+
+TEST(FairGbmLearner, TheRandomizedClassifierDrawsAmongIterates) {
+    const auto data = made_up(2000, 1);
+    const auto* learner = find_learner("fairgbm").value();
+    auto values = quick(*learner);
+    ASSERT_TRUE(values.set("output", "randomized"));
+    EXPECT_EQ(learner->capabilities(values).output, Output::kDecision);
+    const auto learned = fit(*learner, {.train = data}, values).value();
+    EXPECT_GT(learned.link.members.size(), 1u);
+}
+
+TEST(FairRegressionLearner, TheThresholdIsAProbabilityUnderEveryLoss) {
+    const auto data = made_up(2500, 1);
+    const auto* learner = find_learner("fair-regression").value();
+    const auto approval = [&](const char* loss, double threshold) {
+        auto values = quick(*learner);
+        EXPECT_TRUE(values.set("loss", loss));
+        EXPECT_TRUE(values.set("threshold", threshold));
+        EXPECT_TRUE(values.set("disparity_tolerance", 1.0));
+        const auto learned = fit(*learner, {.train = data}, values);
+        EXPECT_TRUE(learned) << (learned ? "" : learned.error().message);
+        return mean_approval(policy_of(*learned, data), data);
+    };
+    for (const double threshold : {0.4, 0.6})
+        EXPECT_NEAR(approval("logistic", threshold), approval("squared", threshold), 0.08)
+            << threshold;
+}
+
+TEST(FairRegressionLearner, ABoundThatCannotBeKeptIsProvenImpossible) {
+    const auto data = made_up(600, 1);
+    const auto* learner = find_learner("fair-regression").value();
+    auto values = quick(*learner);
+    ASSERT_TRUE(values.set("notion", "bounded_group_loss"));
+    EXPECT_EQ(learner->check(values).error().reason, "bad_option") << "zeta is missing";
+    ASSERT_TRUE(values.set("zeta", 1e-6));
+    EXPECT_EQ(fit(*learner, {.train = data}, values).error().reason, "proven_impossible");
+    ASSERT_TRUE(values.set("zeta", 0.2));
+    EXPECT_TRUE(fit(*learner, {.train = data}, values));
+    ASSERT_TRUE(values.set("oracle", "linear"));
+    ASSERT_TRUE(values.set("monotone", "x1=increasing"));
+    EXPECT_EQ(fit(*learner, {.train = data}, values).error().reason, "cannot_learn");
+}
+
+/// Returns how much the log loss grows when rows are replaced by similar ones.
+double performance_gap(const Learned& learned, const dataset::Dataset& data,
+                       const std::string& metric, double epsilon) {
+    const auto points = budro::FairMetric::decode(metric).value().embed(data).value();
+    const auto policy = policy_of(learned, data);
+    std::vector<float> row(data.schema.size());
+    std::vector<double> scores;
+    for (size_t i = 0; i < data.rows(); ++i) {
+        data.copy_row(i, row);
+        scores.push_back(policy.evaluate(row, std::nullopt).score);
+    }
+    budro::IndividualAuditParams params;
+    params.transport.epsilon = epsilon;
+    return budro::audit_individual({&points, data.label, scores, {}}, params, nullptr)
+        .value()
+        .performance_gap();
+}
+
+TEST(BudroLearner, IsIndividuallyFairerThanPlainTreesAndKeepsRatesWhereAsked) {
+    const auto data = made_up(1500, 1);
+    const auto* learner = find_learner("budro").value();
+    auto values = quick(*learner);
+    ASSERT_TRUE(values.set("learning_rate", 0.005));
+    ASSERT_TRUE(values.set("trees", int64_t{60}));
+    ASSERT_TRUE(values.set("epsilon", 0.01));
+    const auto fair = fit(*learner, {.train = data}, values).value();
+    const auto& metric = fair.state.fair_metric;
+    const auto* trees = find_learner("gbdt").value();
+    auto same = quick(*trees);
+    ASSERT_TRUE(same.set("learning_rate", 0.005));
+    ASSERT_TRUE(same.set("trees", int64_t{60}));
+    const auto plain = fit(*trees, {.train = data}, same).value();
+    EXPECT_LT(performance_gap(fair, data, metric, 0.01),
+              0.5 * performance_gap(plain, data, metric, 0.01));
+    ASSERT_TRUE(values.set("constraints", "fnr"));
+    EXPECT_TRUE(learner->capabilities(values).groups);
+    EXPECT_TRUE(fit(*learner, {.train = data}, values));
+}
+
+}  // namespace
+}  // namespace rampart::learning

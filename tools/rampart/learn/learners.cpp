@@ -1,0 +1,95 @@
+// learners: which learners there are, and which options each has.
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <memory>
+#include <string>
+
+#include "frame/commands.hpp"
+#include "rampart/learning/learner.hpp"
+
+namespace rampart::cli {
+namespace {
+
+namespace json = boost::json;
+using learning::Learner;
+
+std::string fallback_text(const learning::OptionValues& values, std::string_view name) {
+    const learning::OptionValues one(
+        std::vector{*std::find_if(values.options().begin(), values.options().end(),
+                                  [&](const auto& option) { return option.name == name; })});
+    return one.canonical().substr(name.size() + 1);
+}
+
+json::object to_json(const Learner& learner) {
+    const learning::OptionValues values(learner.options());
+    const auto can = learner.capabilities(values);
+    json::array options;
+    for (const auto& option : values.options())
+        options.push_back({{"name", option.name},
+                           {"type", describe_type(option)},
+                           {"default", fallback_text(values, option.name)},
+                           {"help", option.help}});
+    return {{"name", learner.name()},        {"summary", learner.summary()},
+            {"source", learner.source()},    {"output", to_string(can.output)},
+            {"numeric_labels", can.numbers}, {"compares_groups", can.groups},
+            {"options", std::move(options)}};
+}
+
+std::string describe(const Learner& learner) {
+    const learning::OptionValues values(learner.options());
+    auto text = fmt::format("{}: {}\n{}{}\n", learner.name(), learner.summary(), learner.source(),
+                            learner.source().empty() ? "" : "\n");
+    for (const auto& option : values.options()) {
+        const auto fallback = fallback_text(values, option.name);
+        text += fmt::format("{:<24} {}\n{:<24} {}{}\n", option.name, option.help, "",
+                            describe_type(option),
+                            fallback.empty() ? "" : fmt::format("; default: {}", fallback));
+    }
+    return text;
+}
+
+std::string overview() {
+    std::string text;
+    for (const auto* learner : learning::learners()) {
+        const auto can = learner->capabilities(learning::OptionValues(learner->options()));
+        text += fmt::format("{:<16} {}\n{:<16} gives a {}{}{}\n", learner->name(),
+                            learner->summary(), "", to_string(can.output),
+                            can.groups       ? "; needs protected groups"
+                            : can.attributes ? "; needs protected attributes for its metric"
+                                             : "",
+                            can.numbers ? "; also for numeric labels" : "");
+    }
+    return text;
+}
+
+base::Result<Answer> print_learners(const std::string& name) {
+    Answer answer;
+    json::array found;
+    if (name.empty()) {
+        for (const auto* learner : learning::learners()) found.push_back(to_json(*learner));
+        answer.text = overview();
+        answer.notes.emplace_back("`rampart learners NAME` lists the options of one");
+    } else {
+        RAMPART_TRY(const auto* learner, learning::find_learner(name));
+        found.push_back(to_json(*learner));
+        answer.text = describe(*learner);
+    }
+    answer.json = json::serialize(json::object{{"learners", std::move(found)}});
+    return answer;
+}
+
+}  // namespace
+
+void add_learners(Frame& frame) {
+    auto name = std::make_shared<std::string>();
+    auto& command = frame.add(
+        {.name = "learners",
+         .summary = "List the learners, or the options of one",
+         .example = "rampart learners fairgbm",
+         .detail = "The options are keys of [training] in rampartd.toml, next to learner = NAME.",
+         .reads_no_store = true},
+        [name](const Context&) { return print_learners(*name); });
+    command.add_option("NAME", *name, "a learner; default: all of them");
+}
+
+}  // namespace rampart::cli
