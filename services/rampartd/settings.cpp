@@ -160,7 +160,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const bool trains = root.table("training").boolean("enabled", true);
     const std::string gate_key = root.table("training").string("gate_key", "");
     check_trainer(root, log, trains, gate_key);
-    auto training = retraining::read_training_settings(root);
+    auto training = retraining::read_training_settings(root, folder);
     training.group_aware = group_aware;
     const auto threads = static_cast<size_t>(root.table("training").integer("threads", 1, 64, 2));
     check_criterion(root, training.recipe, group_aware);

@@ -1,7 +1,9 @@
 // rampart-demo: runs the whole loop on a stream of loan applications. Built and called by ops/demo.
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -23,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Options {
     std::string stream = "default-credit-card", data = "simulated", config_dir = "ops/config",
-                program, out = "demo-out", kafka;
+                program, out = "demo-out", kafka, recipe;
     size_t rows = 0;
     uint64_t seed = 1;
     bool serve = false;
@@ -96,6 +98,23 @@ Status serve_on(const Options& options, const demo::Workspace& workspace) {
     return base::ok();
 }
 
+/// Returns the file of a recipe: one of the bundled ones by name, or a path; empty: the stream's own.
+Result<std::filesystem::path> recipe_file(const Options& options) {
+    namespace fs = std::filesystem;
+    if (options.recipe.empty() || fs::is_regular_file(options.recipe))
+        return fs::path(options.recipe);
+    const auto folder = fs::path(options.config_dir) / "recipes";
+    const auto bundled = folder / (options.recipe + ".toml");
+    if (fs::exists(bundled)) return bundled;
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder))
+        names.push_back(entry.path().stem().string());
+    std::sort(names.begin(), names.end());
+    return base::make_error(base::Reason::kBadUsage,
+                            "--recipe {}: there is no such file, and the bundled recipes are {}",
+                            options.recipe, fmt::join(names, ", "));
+}
+
 Status run(Options options) {
     if (options.data == "simulated") {
         if (options.stream != "default-credit-card" && options.stream != "simulated") {
@@ -111,13 +130,15 @@ Status run(Options options) {
     wanted.data_dir = options.data;
     wanted.rows = options.rows;
     wanted.seed = options.seed;
+    RAMPART_TRY(const auto recipe, recipe_file(options));
     RAMPART_TRY(const auto stream, loan_stream::load(wanted));
     RAMPART_TRY(const auto workspace,
                 demo::prepare_workspace(std::filesystem::absolute(options.out), options.config_dir,
                                         stream, options.seed,
                                         options.kafka.empty()
                                             ? std::nullopt
-                                            : std::optional(demo::KafkaBroker{options.kafka, ""})));
+                                            : std::optional(demo::KafkaBroker{options.kafka, ""}),
+                                        recipe));
     RAMPART_TRY(const auto report, drive(options, stream, workspace, start));
     RAMPART_RETURN_IF_ERROR(
         base::write_file_atomically(workspace.folder / "report.json", demo::to_json(report)));
@@ -151,6 +172,9 @@ int main(int argc, char** argv) {
         ->required();
     app.add_option("--kafka", options.kafka,
                    "bootstrap servers of a cluster that has the topics; default: the embedded log");
+    app.add_option("--recipe", options.recipe,
+                   "bundled recipe (ops/config/recipes) or recipe file, in place of the stream's "
+                   "own learner");
     app.add_flag("--serve", options.serve, "leave the service running and print its address");
     try {
         app.parse(argc, argv);

@@ -239,9 +239,10 @@ std::string joiner_cards(const Report& r) {
 std::string to_html(const Report& r) {
     Html page;
     page.title("Rampart: " + r.stream);
-    page.paragraph(fmt::format("{} applicants from {}, seed {}. Impact in {}, range [{:g}, {:g}].",
-                               r.rows, r.data, r.seed, r.impact_units, r.impact_lo, r.impact_hi),
-                   "soft");
+    page.paragraph(
+        fmt::format("{} applicants from {}, seed {}, learner {}. Impact in {}, range [{:g}, {:g}].",
+                    r.rows, r.data, r.seed, r.learner, r.impact_units, r.impact_lo, r.impact_hi),
+        "soft");
     page.raw(cards(r)).raw(monthly_charts(r));
     add_gate(r, page);
     add_policies(r, page);

@@ -119,6 +119,7 @@ std::string to_json(const Report& r) {
     out["broker"] = r.broker;
     out["version"] = r.version;
     out["seed"] = r.seed;
+    out["learner"] = r.learner;
     out["rows"] = r.rows;
     out["impact"] = {{"units", r.impact_units}, {"range", {r.impact_lo, r.impact_hi}}};
     out["groups"] = json::value_from(r.groups);
@@ -153,8 +154,8 @@ std::string to_json(const Report& r) {
 }
 
 std::string to_text(const Report& r) {
-    std::string out =
-        fmt::format("{}: {} applicants from {}, seed {}\n\n", r.stream, r.rows, r.data, r.seed);
+    std::string out = fmt::format("{}: {} applicants from {}, seed {}, learner {}\n\n", r.stream,
+                                  r.rows, r.data, r.seed, r.learner);
     out +=
         fmt::format("{:>4}  {:<10}  {:<18}  {:>7}  {:<28}  {:>9}  {:>11}  {:>9}\n", "run", "time",
                     "verdict", "delta", "weakest group", "estimate", "lower bound", "true gain");

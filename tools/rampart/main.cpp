@@ -11,6 +11,8 @@ void add_learn(Frame& frame) {
     add_schema_infer(frame);
     add_train(frame);
     add_learners(frame);
+    frame.family("recipe", "Recipes of scheduled training");
+    add_recipe(frame);
     add_frontier(frame);
     add_postprocess(frame);
     add_import(frame);

@@ -6,6 +6,7 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/gbdt/reasons.hpp"
+#include "rampart/learning/reasons.hpp"
 
 namespace rampart::learning {
 namespace {
@@ -133,6 +134,24 @@ Option early_stopping_option() {
 }
 
 base::Status check_trees(const OptionValues& values) { return gbdt::validate(params_of(values)); }
+
+base::Status check_features(const OptionValues& values, const dataset::FeatureSchema& schema) {
+    RAMPART_TRY(const auto directions, monotone_of(values.texts("monotone"), schema));
+    for (size_t i = 0; i < directions.size(); ++i)
+        if (directions[i] != 0 && schema.features()[i].kind == dataset::FeatureKind::kCategorical)
+            return base::make_error(gbdt::Reason::kBadMonotone,
+                                    "monotone {}: it is a category, which has no order",
+                                    schema.features()[i].name);
+    RAMPART_TRY(const auto sets, interactions_of(values.texts("interactions"), schema));
+    for (const char* option : {"protected_features", "indicators"}) {
+        if (!values.has(option)) continue;
+        for (const auto& name : values.texts(option)) {
+            const auto found = find_feature(schema, name, Reason::kBadOption, option);
+            if (!found) return found.error();
+        }
+    }
+    return base::ok();
+}
 
 Result<gbdt::LearnerParams> tree_params(const OptionValues& values, const Task& task) {
     auto params = params_of(values);

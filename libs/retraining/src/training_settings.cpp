@@ -30,34 +30,19 @@ Schedule read_schedule(config::Table& table) {
     return schedule;
 }
 
-/// Reads the learner and its options. Defaults suit some thousands of rows, as retraining has.
-void read_options(config::Table& table, training::Recipe& recipe) {
-    recipe.learner = table.string("learner", recipe.learner);
-    const auto learner = learning::find_learner(recipe.learner);
-    if (!learner) return table.fail("learner", learner.error().message);
-    recipe.options = learning::OptionValues((*learner)->options());
-    for (const auto& [name, value] :
-         std::map<std::string, learning::OptionValue>{{"leaves", int64_t{15}},
-                                                      {"l2", 1.0},
-                                                      {"early_stopping_rounds", int64_t{20}},
-                                                      {"tolerance", 0.02}})
-        if (recipe.options.has(name)) recipe.options.set_fallback(name, value);
-    for (const auto* other : learning::learners())
-        for (const auto& option : other->options())
-            if (!recipe.options.has(option.name) && table.has(option.name))
-                table.fail(option.name,
-                           fmt::format("is an option of learner {} and not of {}: leave it out",
-                                       other->name(), recipe.learner));
-    learning::read_options(table, recipe.options);
+/// Reads the learner with its options, from the file that the key `recipe` names or from the table.
+void read_learner(config::Table& table, const std::filesystem::path& folder,
+                  training::Recipe& recipe) {
+    const auto file = table.string("recipe", "");
+    if (file.empty()) return training::read_recipe(table, recipe);
+    if (table.has("learner"))
+        table.fail("learner", "stands in the recipe that training.recipe names: leave it out here");
+    if (const auto read = training::read_recipe_file(folder / file, recipe); !read)
+        table.fail("recipe", read.error().message);
 }
 
-void read_learner(config::Table& table, training::Recipe& recipe) {
+void read_candidate(config::Table& table, training::Recipe& recipe) {
     recipe.seed = static_cast<uint64_t>(table.integer("seed", 0, INT64_MAX, 1));
-    read_options(table, recipe);
-    recipe.allow_infeasible = table.boolean("allow_infeasible", recipe.allow_infeasible);
-    recipe.validation_fraction =
-        table.number("validation_fraction", 0.05, 0.5, recipe.validation_fraction);
-    recipe.ipw_cap = table.number("ipw_cap", 1, 1e6, recipe.ipw_cap);
     recipe.kappa = table.number("kappa", 0.01, 1, recipe.kappa);
     recipe.selection = choose(table, "selection", training::kSelections);
     recipe.selection_evaluations = static_cast<int>(
@@ -80,17 +65,14 @@ model::Exploration read_exploration(config::Table table) {
 
 }  // namespace
 
-TrainingSettings read_training_settings(config::Table& root) {
+TrainingSettings read_training_settings(config::Table& root, const std::filesystem::path& folder) {
     TrainingSettings settings;
     auto training = root.table("training");
     settings.schedule = read_schedule(training);
-    read_learner(training, settings.recipe);
     auto post = root.table("postprocess");
-    settings.recipe.criterion = choose(post, "criterion", training::kCriteria);
-    if (post.has("epsilon")) post.fail("epsilon", "is called tolerance now: rename the key");
-    settings.recipe.approval_tolerance =
-        post.number("tolerance", 0, 1, settings.recipe.approval_tolerance);
-    settings.recipe.gamma = post.number("gamma", 0, 100, settings.recipe.gamma);
+    training::read_postprocess(post, settings.recipe);
+    read_learner(training, folder, settings.recipe);
+    read_candidate(training, settings.recipe);
     settings.recipe.exploration = read_exploration(root.table("exploration"));
     settings.gate = gate::read_gate_settings(root);
     if (const auto sound = training::validate(settings.recipe); !sound)

@@ -345,9 +345,11 @@ gbdt::LearnerParams student_params(uint64_t seed) {
 
 /// Returns the provenance of the model file, with the figures of the training but what is state.
 std::map<std::string, std::string> provenance_of(
-    const CandidateInputs& in, const std::map<std::string, std::string>& figures) {
+    const CandidateInputs& in, const std::string& parameters,
+    const std::map<std::string, std::string>& figures) {
     std::map<std::string, std::string> provenance{
         {"learner", in.recipe.learner},
+        {"parameters", parameters},
         {"criterion", std::string(to_string(in.recipe.criterion))},
         {"seed", fmt::format("{}", in.recipe.seed)},
         {"parent", in.champion_id},
@@ -436,11 +438,11 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
                                             parity_params(recipe, parameters.gamma)));
     }
     links.emplace_back(std::move(link));
-    RAMPART_TRY(
-        auto policy,
-        model::Policy::create(development.schema, std::move(links),
-                              parity ? development.cell_names : std::vector<std::string>{},
-                              provenance_of(in, figures), state_of(in, std::move(learned.state))));
+    RAMPART_TRY(auto policy,
+                model::Policy::create(development.schema, std::move(links),
+                                      parity ? development.cell_names : std::vector<std::string>{},
+                                      provenance_of(in, chosen.options.canonical(), figures),
+                                      state_of(in, std::move(learned.state))));
     return Candidate{std::move(policy), std::move(figures), long_chain};
 }
 

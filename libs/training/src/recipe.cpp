@@ -1,6 +1,7 @@
 #include "rampart/training/recipe.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "rampart/base/check.hpp"
 #include "rampart/training/reasons.hpp"
@@ -44,6 +45,54 @@ base::Status validate(const Recipe& recipe) {
                                 "gives a {}: set training.selection = \"none\"",
                                 to_string(recipe.selection), recipe.learner, to_string(output));
     return base::ok();
+}
+
+void read_recipe(config::Table& table, Recipe& recipe) {
+    recipe.learner = table.string("learner", recipe.learner);
+    const auto learner = learning::find_learner(recipe.learner);
+    if (!learner) return table.fail("learner", learner.error().message);
+    auto& options = recipe.options;
+    options = learning::OptionValues((*learner)->options());
+    const std::map<std::string_view, learning::OptionValue> fallbacks{
+        {"leaves", int64_t{15}},
+        {"l2", 1.0},
+        {"early_stopping_rounds", int64_t{20}},
+        {"tolerance", 0.02}};
+    for (const auto& [name, value] : fallbacks)
+        if (options.has(name)) options.set_fallback(name, value);
+    for (const auto* other : learning::learners())
+        for (const auto& option : other->options())
+            if (!options.has(option.name) && table.has(option.name))
+                table.fail(option.name,
+                           fmt::format("is an option of learner {} and not of {}: leave it out",
+                                       other->name(), recipe.learner));
+    learning::read_options(table, options);
+    recipe.allow_infeasible = table.boolean("allow_infeasible", recipe.allow_infeasible);
+    recipe.validation_fraction =
+        table.number("validation_fraction", 0.05, 0.5, recipe.validation_fraction);
+    recipe.ipw_cap = table.number("ipw_cap", 1, 1e6, recipe.ipw_cap);
+}
+
+void read_postprocess(config::Table& table, Recipe& recipe) {
+    std::vector<std::string> names;
+    for (const auto& criterion : kCriteria) names.emplace_back(criterion.text);
+    const auto text = table.choice("criterion", names, names.front());
+    for (const auto& criterion : kCriteria)
+        if (criterion.text == text) recipe.criterion = criterion.value;
+    if (table.has("epsilon")) table.fail("epsilon", "is called tolerance now: rename the key");
+    recipe.approval_tolerance = table.number("tolerance", 0, 1, recipe.approval_tolerance);
+    recipe.gamma = table.number("gamma", 0, 100, recipe.gamma);
+}
+
+base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe) {
+    RAMPART_TRY(auto root, config::parse_file(file));
+    read_recipe(root, recipe);
+    if (root.has("postprocess")) {
+        auto post = root.table("postprocess");
+        read_postprocess(post, recipe);
+    }
+    RAMPART_RETURN_IF_ERROR(root.finish());
+    return validate(recipe);
 }
 
 base::Digest digest_of(const Recipe& r) {

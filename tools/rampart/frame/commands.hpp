@@ -8,6 +8,7 @@ namespace rampart::cli {
 void add_schema_infer(Frame& frame);
 void add_train(Frame& frame);
 void add_learners(Frame& frame);
+void add_recipe(Frame& frame);
 void add_frontier(Frame& frame);
 void add_postprocess(Frame& frame);
 void add_evaluate(Frame& frame);

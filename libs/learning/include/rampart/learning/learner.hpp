@@ -93,6 +93,10 @@ std::span<const Learner* const> learners();
 /// Returns the learner of the name. Errors: invalid_argument "unknown_learner" lists the names.
 base::Result<const Learner*> find_learner(std::string_view name);
 
+/// Checks the features that options name against a schema, before there is any data. Errors:
+/// bad_monotone, bad_interactions; invalid_argument "bad_option" for a feature that there is not.
+base::Status check_features(const OptionValues& values, const dataset::FeatureSchema& schema);
+
 /// Trains. Deterministic in its arguments for any number of threads. Errors: those of check();
 /// invalid_argument "cannot_learn" names what the learner cannot do with the data or the options;
 /// dataset::validate's of the training rows; unavailable "training_stopped" where progress returned

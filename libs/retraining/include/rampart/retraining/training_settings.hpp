@@ -22,6 +22,7 @@ struct TrainingSettings {
 
 /// Reads [training], [postprocess], [exploration] and [gate]; impact settings of the gate come from
 /// the product. Errors stick to the table and come out of its finish().
-TrainingSettings read_training_settings(config::Table& root);
+TrainingSettings read_training_settings(config::Table& root,
+                                        const std::filesystem::path& folder = {});
 
 }  // namespace rampart::retraining

@@ -2,11 +2,13 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "rampart/base/digest.hpp"
+#include "rampart/config/table.hpp"
 #include "rampart/learning/learner.hpp"
 #include "rampart/model/policy.hpp"
 
@@ -66,6 +68,17 @@ base::Result<ChosenLearner> chosen_learner(const Recipe& recipe);
 /// Checks the recipe without data: the learner's options; that its output can take what the recipe
 /// puts on it. Errors: those of the learner's check(); invalid_argument "not_with_learner".
 base::Status validate(const Recipe& recipe);
+
+/// Reads from a table the learner, its options, and what happens to a candidate that misses its
+/// constraints. Fallbacks suit some thousands of rows, as retraining has. What is wrong is recorded
+/// at its key, for Table::finish(); options of other learners are refused by name.
+void read_recipe(config::Table& table, Recipe& recipe);
+/// Reads a table [postprocess]: criterion, tolerance, gamma.
+void read_postprocess(config::Table& table, Recipe& recipe);
+/// Reads a recipe file: the keys of read_recipe() and a table [postprocess]. `recipe` keeps the rest.
+/// Errors: not_found; bad_toml; bad_configuration with file, line, key and what is allowed; those of
+/// validate().
+base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe);
 
 /// Returns the SHA-256 of all settings of a recipe by which two candidates may differ, each with
 /// its name.

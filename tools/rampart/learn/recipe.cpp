@@ -1,0 +1,83 @@
+// recipe check: whether a recipe file can be trained by, said before the night in which it is.
+#include "rampart/training/recipe.hpp"
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <memory>
+#include <string>
+
+#include "frame/commands.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/learning/reasons.hpp"
+
+namespace rampart::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr size_t kMaxSchemaBytes = 16 << 20;
+
+struct Options {
+    std::string file, schema;
+};
+
+base::Status check_schema(const learning::Capabilities& can, const learning::OptionValues& values,
+                          const std::string& path) {
+    RAMPART_TRY(const auto text, base::read_file(path, kMaxSchemaBytes));
+    RAMPART_TRY(const auto schema, dataset::parse_table_schema(text, path));
+    const bool numeric = schema.label_range.has_value();
+    if (numeric ? !can.numbers : !can.labels)
+        return base::make_error(learning::Reason::kCannotLearn,
+                                "{} has a numeric label, and the learner learns labels of two "
+                                "values",
+                                path);
+    if ((can.groups || can.attributes) && schema.protected_columns.empty())
+        return base::make_error(learning::Reason::kNoProtectedAttributes,
+                                "{} names no protected columns, and the learner needs them", path);
+    return learning::check_features(values, schema.features);
+}
+
+base::Result<Answer> check(const Options& options) {
+    training::Recipe recipe;
+    RAMPART_RETURN_IF_ERROR(training::read_recipe_file(options.file, recipe));
+    RAMPART_TRY(const auto chosen, training::chosen_learner(recipe));
+    const auto can = chosen.learner->capabilities(chosen.options);
+    if (!options.schema.empty()) {
+        const auto fits = check_schema(can, chosen.options, options.schema);
+        if (!fits) return fits.error().with_context(options.file);
+    }
+    Answer answer;
+    answer.text = fmt::format(
+        "{}: {}\n  learner    {}\n  gives a    {}{}\n  criterion  {}\n  options    {}\n  digest    "
+        " "
+        "{}\n",
+        options.file, "a recipe that can be trained by", recipe.learner, to_string(can.output),
+        can.groups || can.attributes ? "; needs protected attributes in training" : "",
+        to_string(recipe.criterion), chosen.options.canonical(), training::digest_of(recipe).hex());
+    answer.json = json::serialize(json::object{{"learner", recipe.learner},
+                                               {"output", to_string(can.output)},
+                                               {"criterion", to_string(recipe.criterion)},
+                                               {"options", chosen.options.canonical()},
+                                               {"digest", training::digest_of(recipe).hex()}});
+    return answer;
+}
+
+}  // namespace
+
+void add_recipe(Frame& frame) {
+    auto options = std::make_shared<Options>();
+    auto& command = frame.add(
+        {.name = "recipe check",
+         .summary = "Check a recipe: what a scheduled training would refuse at night",
+         .example = "rampart recipe check ops/config/recipes/fairgbm.toml --schema schema.toml",
+         .detail = "A recipe is a file that training.recipe of rampartd.toml names: a learner with "
+                   "its options (`rampart learners NAME`), and [postprocess].",
+         .reads_no_store = true},
+        [options](const Context&) { return check(*options); });
+    command.add_option("RECIPE", options->file, "recipe file")->required();
+    command.add_option("--schema", options->schema,
+                       "schema file, whose features the recipe's constraints have to name");
+}
+
+}  // namespace rampart::cli
