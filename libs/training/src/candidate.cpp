@@ -240,7 +240,7 @@ Result<SearchedParameters> search(const LinkSearch& next) {
                 model::Policy::create(development.schema, next.links, champion.group_names(), {}));
     rows.before = approvals_of(development, before);
     const auto params = parity_params(recipe, recipe.gamma);
-    return search_parameters({.development = development,
+    const SearchInputs inputs{.development = development,
                               .rows = rows,
                               .champion = champion,
                               .begin = next.begin,
@@ -248,7 +248,8 @@ Result<SearchedParameters> search(const LinkSearch& next) {
                               .parity = parity ? &params : nullptr,
                               .gate = *next.in.gate,
                               .limits = {static_cast<size_t>(recipe.selection_evaluations),
-                                         recipe.selection_power, recipe.seed}});
+                                         recipe.selection_power, recipe.seed}};
+    return recipe.selection == Selection::kGrid ? search_grid(inputs) : search_parameters(inputs);
 }
 
 /// Returns the parameters that the search finds or, where nothing can be predicted, the recipe's;
@@ -273,13 +274,15 @@ Result<LinkParameters> selected_parameters(const CandidateInputs& in,
         return begin;
     }
     const auto& p = found->parameters;
-    figures["selection"] = fmt::format("cma_es, {} evaluations", found->evaluations);
+    figures["selection"] =
+        fmt::format("{}, {} evaluations", to_string(recipe.selection), found->evaluations);
     figures["selected_threshold"] = fmt::format("{:.4f}", p.threshold);
     figures["selected_gamma"] = fmt::format("{:.4f}", p.gamma);
     figures["selected_epsilon"] = fmt::format("{:.4f}", p.epsilon);
     figures["selected_kappa"] = fmt::format("{:.4f}", p.kappa);
     figures["predicted_gain"] = fmt::format("{:.4f}", found->predicted_gain);
     figures["predicted_to_pass"] = found->predicted_to_pass ? "yes" : "no";
+    figures["predicted_chance"] = fmt::format("{:.4f}", found->chance);
     return p;
 }
 

@@ -10,6 +10,7 @@ TEST(Recipe, EachChoiceHasTheTextOfItsConfiguration) {
     EXPECT_EQ(to_string(Learner::kFairGbm), "fairgbm");
     EXPECT_EQ(to_string(Criterion::kNone), "none");
     EXPECT_EQ(to_string(Criterion::kStatisticalParity), "statistical_parity");
+    EXPECT_EQ(to_string(Selection::kGrid), "grid");
     EXPECT_EQ(to_string(Selection::kNone), "none");
     EXPECT_EQ(to_string(Selection::kCmaEs), "cma_es");
 }

@@ -19,6 +19,7 @@ enum class Criterion {
 };
 /// How a link's parameters are chosen: the ramp's width and threshold, exploration and step.
 enum class Selection {
+    kGrid,   // width and step: of a few values those with the highest expected certified gain
     kNone,   // as the recipe gives them
     kCmaEs,  // search on the development set for parameters predicted to pass
 };
@@ -33,7 +34,8 @@ inline constexpr std::array kLearners{Named{Learner::kGbdt, "gbdt"},
                                       Named{Learner::kFairGbm, "fairgbm"}};
 inline constexpr std::array kCriteria{Named{Criterion::kNone, "none"},
                                       Named{Criterion::kStatisticalParity, "statistical_parity"}};
-inline constexpr std::array kSelections{Named{Selection::kNone, "none"},
+inline constexpr std::array kSelections{Named{Selection::kGrid, "grid"},
+                                        Named{Selection::kNone, "none"},
                                         Named{Selection::kCmaEs, "cma_es"}};
 std::string_view to_string(Learner learner);
 std::string_view to_string(Criterion criterion);
@@ -56,8 +58,8 @@ struct Recipe {
     double kappa = 0.5;  // trust region of each link
     int max_links = 16;  // length at which a chain is distilled
     uint64_t seed = 0;
-    Selection selection = Selection::kNone;
-    int selection_folds = 4;  // 2 … 20: the search scores a row by an ensemble fitted without its
+    Selection selection = Selection::kGrid;
+    int selection_folds = 2;  // 2 … 20: the search scores a row by an ensemble fitted without its
                               // person
     int selection_evaluations = 400;
     double selection_power = 0.9;  // (0.5, 1): chance that each group passes the gate
