@@ -48,6 +48,12 @@ Result<ScoreMap> score_map(const DevelopmentSet& development, const domain::Impa
     return ScoreMap{(up - down) / scale, down / scale};
 }
 
+/// Returns whether the row's person is held out of the fit.
+bool is_held_out(const training_set::Row& row, const Recipe& recipe) {
+    return base::keyed_uniform(fmt::format("validation {}", recipe.seed), row.person.value()) <
+           recipe.validation_fraction;
+}
+
 struct Halves {
     dataset::Dataset train, validation;
 };
@@ -57,10 +63,8 @@ struct Halves {
 Halves hold_out(const DevelopmentSet& development, const training_set::TrainingTable& table,
                 const Recipe& recipe) {
     std::vector<uint32_t> train, validation;
-    const std::string key = fmt::format("validation {}", recipe.seed);
     for (uint32_t i = 0; i < table.rows.size(); ++i) {
-        const auto& person = development.rows[table.rows[i]].person;
-        const bool held = base::keyed_uniform(key, person.value()) < recipe.validation_fraction;
+        const bool held = is_held_out(development.rows[table.rows[i]], recipe);
         (held ? validation : train).push_back(i);
     }
     return {table.data.subset(train), table.data.subset(validation)};
@@ -170,6 +174,23 @@ ramp::RampParams parity_params(const Recipe& recipe, double gamma) {
     return params;
 }
 
+/// Returns the rows of the set whose index `takes` accepts.
+template <class Takes>
+DevelopmentSet part_of(const DevelopmentSet& development, const Takes& takes) {
+    DevelopmentSet part;
+    part.as_known_at = development.as_known_at;
+    part.schema = development.schema;
+    part.group_names = development.group_names;
+    part.cell_names = development.cell_names;
+    for (size_t i = 0; i < development.rows.size(); ++i) {
+        if (!takes(i)) continue;
+        const auto features = development.features_of(i);
+        part.rows.push_back(development.rows[i]);
+        part.features.insert(part.features.end(), features.begin(), features.end());
+    }
+    return part;
+}
+
 /// Returns f of every row by an ensemble that did not learn from the row's person, for the search.
 Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development,
                                                const Recipe& recipe, const ScoreMap& map,
@@ -183,17 +204,7 @@ Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development
     }
     std::vector<double> scores(development.rows.size());
     for (size_t fold = 0; fold < folds; ++fold) {
-        DevelopmentSet rest;
-        rest.as_known_at = development.as_known_at;
-        rest.schema = development.schema;
-        rest.group_names = development.group_names;
-        rest.cell_names = development.cell_names;
-        for (size_t i = 0; i < development.rows.size(); ++i) {
-            if (fold_of[i] == fold) continue;
-            const auto features = development.features_of(i);
-            rest.rows.push_back(development.rows[i]);
-            rest.features.insert(rest.features.end(), features.begin(), features.end());
-        }
+        const auto rest = part_of(development, [&](size_t i) { return fold_of[i] != fold; });
         std::map<std::string, std::string> unused;
         RAMPART_TRY(const auto ensemble, fit(rest, recipe, pool, unused));
         const auto all = scores_of(development, ensemble, map);
@@ -222,16 +233,26 @@ struct LinkSearch {
     const CandidateInputs& in;
     const std::vector<model::Link>& links;  // before the new one
     const ScoreMap& map;
+    const model::Ensemble& ensemble;  // of the new link
     LinkParameters begin;
 };
 
 Result<SearchedParameters> search(const LinkSearch& next) {
-    const DevelopmentSet& development = next.in.development;
     const model::Policy& champion = next.in.champion;
     const Recipe& recipe = next.in.recipe;
+    // a few values need no ensembles of their own: the persons held out of the fit are enough
+    const bool grid = recipe.selection == Selection::kGrid;
+    const DevelopmentSet& all = next.in.development;
+    const auto held =
+        part_of(all, [&](size_t i) { return grid && is_held_out(all.rows[i], recipe); });
+    const DevelopmentSet& development = grid ? held : all;
     const bool parity = recipe.criterion == Criterion::kStatisticalParity;
     SearchRows rows;
-    RAMPART_TRY(rows.score, out_of_fold_scores(development, recipe, next.map, next.in.pool));
+    if (grid) {
+        rows.score = scores_of(development, next.ensemble, next.map);
+    } else {
+        RAMPART_TRY(rows.score, out_of_fold_scores(development, recipe, next.map, next.in.pool));
+    }
     for (size_t i = 0; i < rows.score.size(); ++i) {
         if (parity && !development.rows[i].cell) rows.score[i] = std::nan("");
     }
@@ -249,14 +270,14 @@ Result<SearchedParameters> search(const LinkSearch& next) {
                               .gate = *next.in.gate,
                               .limits = {static_cast<size_t>(recipe.selection_evaluations),
                                          recipe.selection_power, recipe.seed}};
-    return recipe.selection == Selection::kGrid ? search_grid(inputs) : search_parameters(inputs);
+    return grid ? search_grid(inputs) : search_parameters(inputs);
 }
 
 /// Returns the parameters that the search finds or, where nothing can be predicted, the recipe's;
 /// notes in `figures` which.
 Result<LinkParameters> selected_parameters(const CandidateInputs& in,
                                            const std::vector<model::Link>& links,
-                                           const ScoreMap& map,
+                                           const ScoreMap& map, const model::Ensemble& ensemble,
                                            std::map<std::string, std::string>& figures) {
     const Recipe& recipe = in.recipe;
     const LinkParameters begin{0, recipe.gamma, recipe.exploration.epsilon, recipe.kappa};
@@ -267,7 +288,7 @@ Result<LinkParameters> selected_parameters(const CandidateInputs& in,
             "selection is {}, and nothing is known of the gate: give its forecast's inputs",
             to_string(recipe.selection));
     }
-    const auto found = search({in, links, map, begin});
+    const auto found = search({in, links, map, ensemble, begin});
     if (!found && found.error().is(Reason::kBadSelection)) return found.error();
     if (!found) {
         figures["selection"] = fmt::format("as given: {}", found.error().message);
@@ -379,7 +400,7 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
         links = {std::move(student)};
     }
     figures["distilled"] = long_chain ? "yes" : "no";
-    RAMPART_TRY(const auto parameters, selected_parameters(in, links, map, figures));
+    RAMPART_TRY(const auto parameters, selected_parameters(in, links, map, link.ensemble, figures));
     link.score_slope = map.slope;
     link.score_intercept = map.intercept;
     link.exploration = {recipe.exploration.mode, parameters.epsilon};

@@ -82,9 +82,9 @@ base::Result<SearchedParameters> search_parameters(const SearchInputs& inputs);
 /// chance x gain, where the gain is positive; otherwise `begin`. Threshold and exploration are
 /// begin's: with as few persons as the weakest group has, a threshold follows their errors.
 /// A bound by betting is blind to the scale of all values, so that a smaller step hardly raises
-/// the chance; a narrower ramp does, since more applicants move by the whole step. Scores are those
-/// of ensembles that did not learn from the row's person, so that the chance of what is chosen is
-/// too high only by the choice among six. Errors: as search_parameters().
+/// the chance; a narrower ramp does, since more applicants move by the whole step. As above no row
+/// may be of a person that its score learnt from: the chance of what is chosen is then too high by
+/// the choice among six only. Errors: as search_parameters().
 base::Result<SearchedParameters> search_grid(const SearchInputs& inputs);
 
 /// Solves the ramp with thresholds by cell such that approval rates differ by at most

@@ -59,7 +59,7 @@ struct Recipe {
     int max_links = 16;  // length at which a chain is distilled
     uint64_t seed = 0;
     Selection selection = Selection::kGrid;
-    int selection_folds = 2;  // 2 … 20: the search scores a row by an ensemble fitted without its
+    int selection_folds = 4;  // 2 … 20: CMA-ES scores a row by an ensemble fitted without its
                               // person
     int selection_evaluations = 400;
     double selection_power = 0.9;  // (0.5, 1): chance that each group passes the gate
