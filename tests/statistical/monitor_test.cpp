@@ -21,8 +21,8 @@ constexpr size_t kWeeks = 52, kWeekly = 10;
 struct World {
     double skill = 0;
     size_t decisions = 1;
-    double first_skill = 0;  // of the first persons
-    size_t first = 0;        // how many they are
+    double first_skill = 0;  // towards the first persons
+    size_t first = 0;        // number of the first persons
 };
 
 ope::LoggedFeedback weeks(const World& world, size_t n, base::Random& random) {

@@ -233,7 +233,7 @@ struct LinkSearch {
     const CandidateInputs& in;
     const std::vector<model::Link>& links;  // before the new one
     const ScoreMap& map;
-    const model::Ensemble& ensemble;  // of the new link
+    const model::Ensemble& ensemble;  // the new link's
     LinkParameters begin;
 };
 

@@ -256,7 +256,7 @@ Result<SearchedParameters> search_parameters(const SearchInputs& in) {
     options.max_restarts = 1;
     options.seed = in.limits.seed;
     const auto cost = [&](std::span<const double> theta) {
-        return evaluation.of(coordinates.decode(theta)).cost;
+        return evaluation.objective.cost(evaluation.link.approve(coordinates.decode(theta)));
     };
     const std::vector<std::vector<double>> starts{coordinates.encode()};
     RAMPART_TRY(const auto found, numeric::minimise(cost, starts, coordinates.box(), options));
