@@ -4,6 +4,7 @@
 
 #include "monte_carlo.hpp"
 #include "rampart/monitoring/impact_monitor.hpp"
+#include "rampart/stats/betting.hpp"
 #include "rampart/stats/confidence_bound.hpp"
 
 namespace rampart::test {
@@ -20,6 +21,8 @@ constexpr size_t kWeeks = 52, kWeekly = 10;
 struct World {
     double skill = 0;
     size_t decisions = 1;
+    double first_skill = 0;  // towards the first persons
+    size_t first = 0;        // number of the first persons
 };
 
 ope::LoggedFeedback weeks(const World& world, size_t n, base::Random& random) {
@@ -29,7 +32,10 @@ ope::LoggedFeedback weeks(const World& world, size_t n, base::Random& random) {
     d.groups = {{"women", {}}, {"men", {}}};
     const size_t persons = (n + world.decisions - 1) / world.decisions;
     std::vector<std::array<bool, 2>> kind(persons);
-    for (auto& one : kind) one = {random.bernoulli(0.5), random.bernoulli((1 + world.skill) / 2)};
+    for (size_t i = 0; i < persons; ++i) {
+        const double skill = i < world.first ? world.first_skill : world.skill;
+        kind[i] = {random.bernoulli(0.5), random.bernoulli((1 + skill) / 2)};
+    }
     for (uint32_t i = 0; i < n; ++i) {
         const size_t person = i % persons;  // all persons come once, then all again
         const auto [good, right] = kind[person];
@@ -129,6 +135,125 @@ TEST(Monitor, AChampionThatHarmsIsFoundWithinTheYear) {
     std::printf("    after %.0f weeks in the mean\n", weeks_until / found);
     EXPECT_GT(power, 0.9);
     EXPECT_LT(weeks_until / found, 40);
+}
+
+/// Z of each person by group, with the range and the bets that were planned for it.
+struct Values {
+    std::vector<double> z;
+    const monitoring::PlannedGroup* group = nullptr;
+};
+
+std::vector<Values> values_of(const monitoring::WatchPlan& plan, const ope::LoggedFeedback& f) {
+    std::vector<Values> out;
+    for (size_t g = 0; g < plan.groups.size(); ++g) {
+        Values& one = out.emplace_back();
+        one.group = &plan.groups[g];
+        for (const uint32_t i : f.decisions.groups[g].records) {
+            ope::Record record = ope::record_at(f.decisions, i);
+            if (f.decisions.has_impact[i] != 0) record.impact = f.impact[i];
+            if (ope::change_range(record, one.group->impact).lo >= one.group->lo)
+                one.z.push_back(ope::impact_change(record, one.group->impact));
+        }
+    }
+    return out;
+}
+
+/// Ln wealth of the bettor from value `start` on.
+double from(const Values& v, size_t start) {
+    return stats::log_wealth(std::span(v.z).subspan(start), v.group->lo, v.group->change, 0);
+}
+
+/// Whether a group has enough wealth without later starts, as before.
+bool found_from_the_first(const monitoring::WatchPlan& plan, const ope::LoggedFeedback& f) {
+    const auto all = values_of(plan, f);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Values& v) { return from(v, 0) >= plan.log_needed; });
+}
+
+/// Whether the best of the bettors has enough: the largest wealth instead of the mean (wrong).
+bool found_by_the_best(const monitoring::WatchPlan& plan, const ope::LoggedFeedback& f) {
+    for (const Values& v : values_of(plan, f)) {
+        const size_t block = v.group->units / 4;
+        for (size_t start = 0; start < v.z.size(); start += block)
+            if (from(v, start) >= plan.log_needed) return true;
+    }
+    return false;
+}
+
+bool found_by_the_monitor(const monitoring::WatchPlan& plan, const ope::LoggedFeedback& f) {
+    return monitoring::look(plan, f)->alarm();
+}
+
+/// Mean number of weeks from `first` persons on to the alarm, over `weeks` weeks.
+template <class Found>
+double delay(const World& world, size_t weeks_in_all, const Found& found) {
+    constexpr int kWorlds = 60;
+    double sum = 0;
+    for (int r = 0; r < kWorlds; ++r) {
+        base::Random random(base::mix64(77) + static_cast<uint64_t>(r));
+        const auto plan = plan_for(weeks({}, 600, random));
+        const auto all = weeks(world, weeks_in_all * kWeekly, random);
+        size_t week = world.first / kWeekly;
+        while (week < weeks_in_all && !found(plan, prefix(all, week * kWeekly))) ++week;
+        sum += static_cast<double>(week - world.first / kWeekly) / kWorlds;
+    }
+    return sum;
+}
+
+TEST(Monitor, HarmThatBeginsLateIsFoundSoonerAndHarmFromTheFirstDayNotMuchLater) {
+    const auto report = [](const char* name, const World& world) {
+        const double before = delay(world, 156, found_from_the_first);
+        const double now = delay(world, 156, found_by_the_monitor);
+        std::printf("    %-60s %.1f weeks, %.1f without later starts\n", name, now, before);
+        return now / before;
+    };
+    EXPECT_LT(report("harm from the first day", {.skill = -0.8}), 1.2);
+    EXPECT_LT(
+        report("harm after half a year of gain", {.skill = -0.8, .first_skill = 0.8, .first = 260}),
+        0.8);
+    EXPECT_LT(
+        report("harm after a year of gain", {.skill = -0.8, .first_skill = 0.8, .first = 520}),
+        0.6);
+    EXPECT_LT(report("harm after a year without change", {.skill = -0.8, .first = 520}), 1.0);
+}
+
+TEST(Monitor, TheLargestWealthInsteadOfTheMeanRaisesFalseAlarms) {
+    const auto rate = [](const char* name, const auto& found) {
+        return rate_of(name, kRepetitions, 25, [&](auto& random) {
+            const auto plan = plan_for(weeks({}, 200, random));
+            const auto years = weeks({}, 3 * kWeeks * kWeekly, random);
+            for (size_t week = 4; week <= 3 * kWeeks; week += 4)
+                if (found(plan, prefix(years, week * kWeekly))) return true;
+            return false;
+        });
+    };
+    EXPECT_LE(rate("false alarms in three years", found_by_the_monitor),
+              at_most(kDelta, kRepetitions));
+    EXPECT_GT(rate("the largest wealth of all starts (wrong)", found_by_the_best),
+              at_most(kDelta, kRepetitions));
+}
+
+TEST(Monitor, TheMeanWealthOverStartsIsOneWhereNothingChanges) {
+    constexpr int kWorlds = 40'000;
+    const stats::Bets bets{.bets = {0.02, 0.05, 0.1}, .weights = {0.15, 0.70, 0.15}, .cap = 0.95};
+    stats::Sum sum, squares, wrong;
+    base::Random random(26);
+    for (int r = 0; r < kWorlds; ++r) {
+        std::vector<double> z(100);
+        for (double& one : z) one = random.bernoulli(0.5) ? 1 : -1;
+        const double wealth = std::exp(stats::log_wealth_over_starts(z, -1, bets, 10).log_wealth);
+        sum.add(wealth);
+        squares.add(wealth * wealth);
+        // each start with the weight of the first (wrong): 1/2 for each of the ten
+        for (size_t start = 0; start < z.size(); start += 10)
+            wrong.add(std::exp(stats::log_wealth(std::span(z).subspan(start), -1, bets, 0)) / 2);
+    }
+    const double mean = sum.value() / kWorlds;
+    const double error = std::sqrt((squares.value() / kWorlds - mean * mean) / kWorlds);
+    std::printf("    mean wealth %.4f, standard error %.4f\n", mean, error);
+    EXPECT_LT(error, 0.01);
+    EXPECT_NEAR(mean, 1, 4 * error);
+    EXPECT_GT(wrong.value() / kWorlds, 1 + 40 * error);
 }
 
 TEST(Monitor, ATTestAtEachLookRaisesFalseAlarms) {

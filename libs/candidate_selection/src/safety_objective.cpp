@@ -271,7 +271,8 @@ PredictedBound SafetyObjective::predict_bound(size_t j, std::span<const double> 
     if (nothing || (config_.bound == stats::BoundMethod::kBetting && !(highest > 0))) {
         out.upper = kInfinity;
         out.signals = t_quantiles_[j] + power_quantile_ * std::sqrt(1 + n / m);
-        if (std::isnan(out.mean)) out.signals = std::numeric_limits<double>::quiet_NaN();
+        if (std::isnan(out.mean))
+            out.signals = out.chance = std::numeric_limits<double>::quiet_NaN();
         return out;
     }
     double width = 0;
@@ -288,9 +289,10 @@ PredictedBound SafetyObjective::predict_bound(size_t j, std::span<const double> 
             width = betting_width(variance, highest, n, c.delta, config_.bet_cap);
             break;
     }
-    out.upper = config_.safety == Safety::kInflation
-                    ? out.mean + config_.inflation * width
-                    : out.mean + width + power_quantile_ * std::sqrt(variance / n + variance / m);
+    const double both = std::sqrt(variance / n + variance / m);
+    out.upper = config_.safety == Safety::kInflation ? out.mean + config_.inflation * width
+                                                     : out.mean + width + power_quantile_ * both;
+    out.chance = stats::normal_cdf(-(out.mean + width + config_.xi / 4) / both);
     out.signals = (out.upper + config_.xi / 4) / error;
     return out;
 }
@@ -300,11 +302,13 @@ Prediction SafetyObjective::predict(std::span<const double> pi) const {
     for (size_t i = 0; i < pi.size(); ++i) out.loss += loss_.offset[i] + loss_.slope[i] * pi[i];
     out.loss /= static_cast<double>(pi.size());
     out.passes = true;
+    out.chance = 1;
     double sum = 0, worst = -kInfinity;
     for (size_t j = 0; j < constraints_.size(); ++j) {
         out.bounds.push_back(predict_bound(j, pi));
         const PredictedBound& bound = out.bounds.back();
         out.passes = out.passes && bound.upper <= -config_.xi / 4;
+        out.chance *= bound.chance;
         sum += bound.upper;
         worst = std::isnan(bound.signals) ? bound.signals : std::max(worst, bound.signals);
     }

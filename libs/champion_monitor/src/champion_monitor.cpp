@@ -56,6 +56,10 @@ std::string figures_of(const monitoring::WatchState& state) {
         if (group.worse) {
             out += fmt::format("{}: change {:.4g} a decision, at most {:.4g}, over {} persons",
                                group.name, group.change, group.at_most, group.persons);
+            if (group.since > 0) {
+                out += fmt::format(", {:.4g} over the last {}", group.change_since,
+                                   group.persons - group.since);
+            }
         } else {
             out += fmt::format("{}: impact {:.4g} a decision, at most {:.4g}", group.name,
                                group.level->mean, group.level->at_most);
@@ -284,7 +288,7 @@ void ChampionMonitor::count(const Look& look) {
         }
         metrics
             .gauge("rampart_monitor_evidence",
-                   "Evidence that the champion does harm, by group; 1 raises an alarm.",
+                   "Evidence that the champion does harm, by group; 1 is enough for an alarm.",
                    {{"group", group}})
             .set(evidence);
     }

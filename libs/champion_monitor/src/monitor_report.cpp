@@ -33,6 +33,8 @@ json::object to_json(const monitoring::GroupState& group) {
                         {"at_most", number(group.at_most)},
                         {"shown", json::array{number(group.shown_lo), number(group.shown_hi)}},
                         {"log_wealth", number(group.log_wealth)},
+                        {"since", group.since},
+                        {"change_since", number(group.change_since)},
                         {"worse", group.worse},
                         {"level", level},
                         {"alarm", group.alarm()}};

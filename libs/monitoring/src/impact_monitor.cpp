@@ -190,24 +190,38 @@ Gathered gather(const WatchPlan& plan, const PlannedGroup& group, const LoggedFe
     return out;
 }
 
+/// Share of the persons that the bets were planned for after which a further bettor begins.
+constexpr size_t kBlocks = 4;
+
+stats::StartedWealth wealth_of(const PlannedGroup& group, const stats::Bets& bets, double lo,
+                               const std::vector<double>& values) {
+    return stats::log_wealth_over_starts(values, lo, bets,
+                                         std::max<size_t>(1, group.units / kBlocks));
+}
+
+/// Returns the level of a bound: the bettor from the promotion on has half of the wealth, so that a
+/// bound beyond the limit is an alarm, too.
+double bound_level(const WatchPlan& plan) { return std::exp(-plan.log_needed) / 2; }
+
 void judge_change(const WatchPlan& plan, const PlannedGroup& group,
                   const std::vector<double>& values, GroupState& state) {
     const double margin = plan.config.margin;
     state.at_most = state.shown_hi = kInfinity;
     state.shown_lo = -kInfinity;
     if (values.empty()) return;
-    const double delta = std::exp(-plan.log_needed);
     state.change = -(stats::moments(values).mean + margin);
-    state.log_wealth = stats::log_wealth(values, group.lo, group.change, 0);
-    state.at_most = -(stats::betting_lower_bound(values, group.lo, group.change, delta) + margin);
-    stats::AsymptoticSequence sequence(delta / 2, std::max<size_t>(1, group.units));
+    const auto wealth = wealth_of(group, group.change, group.lo, values);
+    state.log_wealth = wealth.log_wealth;
+    state.since = wealth.start;
+    state.change_since = -(stats::moments(std::span(values).subspan(wealth.start)).mean + margin);
+    state.at_most =
+        -(stats::betting_lower_bound(values, group.lo, group.change, bound_level(plan)) + margin);
+    stats::AsymptoticSequence sequence(bound_level(plan), std::max<size_t>(1, group.units));
     for (const double value : values) sequence.add(-(value + margin));
     state.shown_lo = sequence.lower();
     state.shown_hi = sequence.upper();
     if (!std::isfinite(state.log_wealth)) {
         state.blind = std::string("not_computable");
-    } else if (state.blind.empty() && state.persons >= plan.config.min_units) {
-        state.worse = state.log_wealth >= plan.log_needed;
     }
 }
 
@@ -219,13 +233,52 @@ void judge_level(const WatchPlan& plan, const PlannedGroup& group,
     level.at_most = kInfinity;
     if (!values.empty()) {
         level.mean = *plan.config.floor - stats::moments(values).mean;
-        level.log_wealth = stats::log_wealth(values, lo, *group.level, 0);
-        level.at_most = *plan.config.floor - stats::betting_lower_bound(values, lo, *group.level,
-                                                                        std::exp(-plan.log_needed));
-        level.below = values.size() >= plan.config.min_units && std::isfinite(level.log_wealth) &&
-                      level.log_wealth >= plan.log_needed;
+        level.log_wealth = wealth_of(group, *group.level, lo, values).log_wealth;
+        level.at_most = *plan.config.floor -
+                        stats::betting_lower_bound(values, lo, *group.level, bound_level(plan));
+        level.persons = values.size();
     }
     state.level = level;
+}
+
+/// A test, its wealth as a multiple of what all tests together need, and its answer.
+struct Test {
+    double wealth = 0;
+    bool* answer = nullptr;
+};
+
+/// Answers yes for a test where in each set of tests that has it the mean of the wealths is
+/// enough (closed testing). The smallest mean is that with all tests of less wealth than it.
+void answer(std::vector<Test> tests) {
+    std::sort(tests.begin(), tests.end(),
+              [](const Test& a, const Test& b) { return a.wealth < b.wealth; });
+    for (const Test& test : tests) {
+        double sum = test.wealth, count = 1;
+        for (const Test& other : tests) {
+            if (&other == &test || !(other.wealth < sum / count)) continue;
+            sum += other.wealth;
+            ++count;
+        }
+        *test.answer = sum / count >= 1 + 1e-12;  // rounding of the sum
+    }
+}
+
+/// Decides which groups are in alarm. A test that may raise none has no wealth.
+void judge(const WatchPlan& plan, WatchState& state) {
+    const double all = std::log(plan.config.delta);
+    std::vector<Test> tests;
+    const auto add = [&](bool may, double log_wealth, bool& yes) {
+        const bool counts = may && std::isfinite(log_wealth);
+        tests.push_back({counts ? std::exp(std::min(600.0, log_wealth + all)) : 0, &yes});
+    };
+    for (GroupState& group : state.groups) {
+        add(group.blind.empty() && group.persons >= plan.config.min_units, group.log_wealth,
+            group.worse);
+        if (!group.level) continue;
+        add(group.level->persons >= plan.config.min_units, group.level->log_wealth,
+            group.level->below);
+    }
+    answer(std::move(tests));
 }
 
 Status check_impacts(const WatchPlan& plan, const LoggedFeedback& since) {
@@ -312,6 +365,7 @@ Result<WatchState> look(const WatchPlan& plan, const LoggedFeedback& since) {
         judge_level(plan, group, gathered.levels, one);
         state.groups.push_back(std::move(one));
     }
+    judge(plan, state);
     return state;
 }
 

@@ -83,11 +83,14 @@ TrainingSettings read_training_settings(config::Table& root, const std::filesyst
             fmt::format("is {}, past gate.kappa = {}: the gate would refuse what is trained",
                         settings.recipe.kappa, settings.gate.config.kappa));
     }
-    if (settings.recipe.selection != training::Selection::kNone &&
-        (settings.gate.config.at_least || settings.gate.config.max_weight)) {
-        training.fail("selection",
-                      "compares with the policy in charge, record by record: leave out "
-                      "gate.at_least and gate.max_weight, or make it \"none\"");
+    // a search compares with the policy in charge, record by record
+    if (settings.gate.config.at_least || settings.gate.config.max_weight) {
+        if (!training.has("selection")) settings.recipe.selection = training::Selection::kNone;
+        if (settings.recipe.selection != training::Selection::kNone) {
+            training.fail("selection",
+                          "compares with the policy in charge, record by record: leave out "
+                          "gate.at_least and gate.max_weight, or make it \"none\"");
+        }
     }
     return settings;
 }

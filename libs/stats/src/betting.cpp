@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "log_wealth.hpp"
 #include "rampart/base/reasons.hpp"
@@ -31,7 +32,7 @@ double log_product(std::span<const double> values, double bet, double theta) {
 }
 
 /// Returns ln sum_k exp(terms_k) without overflow.
-double log_sum_exp(const std::array<double, kBetCount>& terms) {
+double log_sum_exp(std::span<const double> terms) {
     const double top = *std::max_element(terms.begin(), terms.end());
     if (!std::isfinite(top)) return -kInfinity;
     double sum = 0;
@@ -117,6 +118,32 @@ base::Result<Bets> plan_bets(const BettingPlan& plan, double lo, double delta,
 double log_wealth(std::span<const double> values, double lo, const Bets& bets, double theta) {
     if (!usable(values, lo, bets) || !(theta > lo) || !std::isfinite(theta)) return -kInfinity;
     return log_wealth_unchecked(values, lo, bets, theta);
+}
+
+StartedWealth log_wealth_over_starts(std::span<const double> values, double lo, const Bets& bets,
+                                     size_t block) {
+    StartedWealth out{-kInfinity, 0};
+    if (!usable(values, lo, bets) || !(lo < 0) || block == 0) return out;
+    const size_t starts = (values.size() - 1) / block + 1;
+    std::array<double, kBetCount> logs{};
+    std::vector<double> terms{-std::log(2 * static_cast<double>(starts))};  // what has not begun
+    double highest = -kInfinity, magnitude = 1;
+    for (size_t j = starts; j-- > 0;) {
+        const auto part = values.subspan(j * block, std::min(block, values.size() - j * block));
+        for (size_t k = 0; k < kBetCount; ++k) {
+            logs[k] += log_product(part, std::min(bets.bets[k], bets.cap / -lo), 0);
+            magnitude = std::max(magnitude, std::abs(logs[k]));
+        }
+        const auto number = static_cast<double>(j);
+        const double weight = j == 0 ? 0.5 : 0.5 / (number * (number + 1));
+        terms.push_back(std::log(weight) + log_mixture(bets, logs));
+        if (terms.back() < highest) continue;
+        highest = terms.back();
+        out.start = j * block;
+    }
+    out.log_wealth =
+        log_sum_exp(terms) - 4 * kEpsilon * static_cast<double>(starts + 4) * magnitude;
+    return out;
 }
 
 double betting_lower_bound(std::span<const double> values, double lo, const Bets& bets,

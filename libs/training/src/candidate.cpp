@@ -53,6 +53,12 @@ Result<ScoreMap> score_map(const DevelopmentSet& development, const domain::Impa
     return ScoreMap{(up - down) / scale, down / scale};
 }
 
+/// Returns whether the row's person is held out of the fit.
+bool is_held_out(const training_set::Row& row, const Recipe& recipe) {
+    return base::keyed_uniform(fmt::format("validation {}", recipe.seed), row.person.value()) <
+           recipe.validation_fraction;
+}
+
 struct Halves {
     dataset::Dataset train, validation;
 };
@@ -62,10 +68,8 @@ struct Halves {
 Halves hold_out(const DevelopmentSet& development, const training_set::TrainingTable& table,
                 const Recipe& recipe) {
     std::vector<uint32_t> train, validation;
-    const std::string key = fmt::format("validation {}", recipe.seed);
     for (uint32_t i = 0; i < table.rows.size(); ++i) {
-        const auto& person = development.rows[table.rows[i]].person;
-        const bool held = base::keyed_uniform(key, person.value()) < recipe.validation_fraction;
+        const bool held = is_held_out(development.rows[table.rows[i]], recipe);
         (held ? validation : train).push_back(i);
     }
     return {table.data.subset(train), table.data.subset(validation)};
@@ -205,6 +209,23 @@ ramp::RampParams parity_params(const Recipe& recipe, double gamma) {
     return params;
 }
 
+/// Returns the rows of the set whose index `takes` accepts.
+template <class Takes>
+DevelopmentSet part_of(const DevelopmentSet& development, const Takes& takes) {
+    DevelopmentSet part;
+    part.as_known_at = development.as_known_at;
+    part.schema = development.schema;
+    part.group_names = development.group_names;
+    part.cell_names = development.cell_names;
+    for (size_t i = 0; i < development.rows.size(); ++i) {
+        if (!takes(i)) continue;
+        const auto features = development.features_of(i);
+        part.rows.push_back(development.rows[i]);
+        part.features.insert(part.features.end(), features.begin(), features.end());
+    }
+    return part;
+}
+
 /// Returns f of every row by an ensemble that did not learn from the row's person, for the search.
 Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development,
                                                const Recipe& recipe, const ScoreMap& map,
@@ -218,17 +239,7 @@ Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development
     }
     std::vector<double> scores(development.rows.size());
     for (size_t fold = 0; fold < folds; ++fold) {
-        DevelopmentSet rest;
-        rest.as_known_at = development.as_known_at;
-        rest.schema = development.schema;
-        rest.group_names = development.group_names;
-        rest.cell_names = development.cell_names;
-        for (size_t i = 0; i < development.rows.size(); ++i) {
-            if (fold_of[i] == fold) continue;
-            const auto features = development.features_of(i);
-            rest.rows.push_back(development.rows[i]);
-            rest.features.insert(rest.features.end(), features.begin(), features.end());
-        }
+        const auto rest = part_of(development, [&](size_t i) { return fold_of[i] != fold; });
         std::map<std::string, std::string> unused;
         RAMPART_TRY(const auto learned, fit(rest, recipe, map, pool, unused));
         const auto all = scores_of(development, learned.link.ensemble, map);
@@ -252,21 +263,44 @@ std::vector<double> approvals_of(const DevelopmentSet& development, const model:
     return out;
 }
 
+/// Returns whether the link is a probability with a threshold, on which any ramp may be put.
+bool gives_probability(const learning::Learned& learned) {
+    const auto& link = learned.link;
+    return link.members.empty() && link.scale.kind == model::ScoreScale::Kind::kLogOdds;
+}
+
+/// Returns where on the map of scores the learner's own threshold lies.
+double threshold_on(const ScoreMap& map, const learning::Learned& learned) {
+    const double p = (learned.link.ramp.thresholds.front() + 1) / 2;
+    const double f = map.slope * p + map.intercept;
+    return std::abs(f) < 1e-9 ? 0 : std::clamp(f, -1.0, 1.0);
+}
+
 /// Search for the parameters of the next link.
 struct LinkSearch {
     const CandidateInputs& in;
     const std::vector<model::Link>& links;  // before the new one
     const ScoreMap& map;
+    const model::Ensemble& ensemble;  // the new link's
     LinkParameters begin;
 };
 
 Result<SearchedParameters> search(const LinkSearch& next) {
-    const DevelopmentSet& development = next.in.development;
     const model::Policy& champion = next.in.champion;
     const Recipe& recipe = next.in.recipe;
+    // a few values need no ensembles of their own: the persons held out of the fit are enough
+    const bool grid = recipe.selection == Selection::kGrid;
+    const DevelopmentSet& all = next.in.development;
+    const auto held =
+        part_of(all, [&](size_t i) { return grid && is_held_out(all.rows[i], recipe); });
+    const DevelopmentSet& development = grid ? held : all;
     const bool parity = recipe.criterion == Criterion::kStatisticalParity;
     SearchRows rows;
-    RAMPART_TRY(rows.score, out_of_fold_scores(development, recipe, next.map, next.in.pool));
+    if (grid) {
+        rows.score = scores_of(development, next.ensemble, next.map);
+    } else {
+        RAMPART_TRY(rows.score, out_of_fold_scores(development, recipe, next.map, next.in.pool));
+    }
     for (size_t i = 0; i < rows.score.size(); ++i) {
         if (parity && !development.rows[i].cell) rows.score[i] = std::nan("");
     }
@@ -275,7 +309,7 @@ Result<SearchedParameters> search(const LinkSearch& next) {
                 model::Policy::create(development.schema, next.links, champion.group_names(), {}));
     rows.before = approvals_of(development, before);
     const auto params = parity_params(recipe, recipe.gamma);
-    return search_parameters({.development = development,
+    const SearchInputs inputs{.development = development,
                               .rows = rows,
                               .champion = champion,
                               .begin = next.begin,
@@ -283,38 +317,47 @@ Result<SearchedParameters> search(const LinkSearch& next) {
                               .parity = parity ? &params : nullptr,
                               .gate = *next.in.gate,
                               .limits = {static_cast<size_t>(recipe.selection_evaluations),
-                                         recipe.selection_power, recipe.seed}});
+                                         recipe.selection_power, recipe.seed}};
+    return grid ? search_grid(inputs) : search_parameters(inputs);
 }
 
 /// Returns the parameters that the search finds or, where nothing can be predicted, the recipe's;
 /// notes in `figures` which.
 Result<LinkParameters> selected_parameters(const CandidateInputs& in,
                                            const std::vector<model::Link>& links,
-                                           const ScoreMap& map, double threshold,
+                                           const ScoreMap& map, const learning::Learned& learned,
                                            std::map<std::string, std::string>& figures) {
     const Recipe& recipe = in.recipe;
-    const LinkParameters begin{threshold, recipe.gamma, recipe.exploration.epsilon, recipe.kappa};
+    const bool probability = gives_probability(learned);
+    const LinkParameters begin{probability ? threshold_on(map, learned) : 0, recipe.gamma,
+                               recipe.exploration.epsilon, recipe.kappa};
     if (recipe.selection == Selection::kNone) return begin;
+    if (!probability) {
+        figures["selection"] = "as given: the learner decides by a rule of its own";
+        return begin;
+    }
     if (in.gate == nullptr) {
         return base::make_error(
             Reason::kBadSelection,
             "selection is {}, and nothing is known of the gate: give its forecast's inputs",
             to_string(recipe.selection));
     }
-    const auto found = search({in, links, map, begin});
+    const auto found = search({in, links, map, learned.link.ensemble, begin});
     if (!found && found.error().is(Reason::kBadSelection)) return found.error();
     if (!found) {
         figures["selection"] = fmt::format("as given: {}", found.error().message);
         return begin;
     }
     const auto& p = found->parameters;
-    figures["selection"] = fmt::format("cma_es, {} evaluations", found->evaluations);
+    figures["selection"] =
+        fmt::format("{}, {} evaluations", to_string(recipe.selection), found->evaluations);
     figures["selected_threshold"] = fmt::format("{:.4f}", p.threshold);
     figures["selected_gamma"] = fmt::format("{:.4f}", p.gamma);
     figures["selected_epsilon"] = fmt::format("{:.4f}", p.epsilon);
     figures["selected_kappa"] = fmt::format("{:.4f}", p.kappa);
     figures["predicted_gain"] = fmt::format("{:.4f}", found->predicted_gain);
     figures["predicted_to_pass"] = found->predicted_to_pass ? "yes" : "no";
+    figures["predicted_chance"] = fmt::format("{:.4f}", found->chance);
     return p;
 }
 
@@ -367,13 +410,6 @@ model::PolicyState state_of(const CandidateInputs& in, model::PolicyState state)
     return state;
 }
 
-/// Returns where on the map of scores the learner's own threshold lies.
-double threshold_on(const ScoreMap& map, const learning::Learned& learned) {
-    const double p = (learned.link.ramp.thresholds.front() + 1) / 2;
-    const double f = map.slope * p + map.intercept;
-    return std::abs(f) < 1e-9 ? 0 : std::clamp(f, -1.0, 1.0);
-}
-
 }  // namespace
 
 Result<model::LearnedLink> distil(const DevelopmentSet& development, const model::Policy& champion,
@@ -418,11 +454,8 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     }
     figures["distilled"] = long_chain ? "yes" : "no";
     RAMPART_TRY(const auto chosen, chosen_learner(recipe));
-    const bool probability =
-        chosen.learner->capabilities(chosen.options).output == learning::Output::kProbability;
-    RAMPART_TRY(
-        const auto parameters,
-        selected_parameters(in, links, map, probability ? threshold_on(map, learned) : 0, figures));
+    RAMPART_TRY(const auto parameters, selected_parameters(in, links, map, learned, figures));
+    const bool probability = gives_probability(learned);
     auto& link = learned.link;
     link.exploration = {recipe.exploration.mode, parameters.epsilon};
     link.kappa = parameters.kappa;

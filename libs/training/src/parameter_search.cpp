@@ -174,6 +174,29 @@ class LinkOnRows {
     const ramp::RampParams* parity_;
 };
 
+/// What a search evaluates a link's parameters with.
+struct Evaluation {
+    SafetyObjective objective;
+    LinkOnRows link;
+
+    candidate_selection::Prediction of(const LinkParameters& p) const {
+        return objective.predict(link.approve(p));
+    }
+};
+
+SearchedParameters searched(const LinkParameters& p,
+                            const candidate_selection::Prediction& prediction, size_t evaluations) {
+    SearchedParameters out{.parameters = p,
+                           .predicted_to_pass = prediction.passes,
+                           .predicted_gain = -prediction.loss,
+                           .weakest_signal = -std::numeric_limits<double>::infinity(),
+                           .chance = prediction.chance,
+                           .evaluations = evaluations};
+    for (const auto& bound : prediction.bounds)
+        out.weakest_signal = std::max(out.weakest_signal, bound.signals);
+    return out;
+}
+
 base::Status check(const DevelopmentSet& development, const SearchRows& rows,
                    const GateForecastInputs& forecast) {
     if (forecast.config.at_least || forecast.config.max_weight) {
@@ -195,6 +218,17 @@ base::Status check(const DevelopmentSet& development, const SearchRows& rows,
     return base::ok();
 }
 
+Result<Evaluation> evaluation_of(const SearchInputs& in) {
+    const DevelopmentSet& development = in.development;
+    RAMPART_RETURN_IF_ERROR(check(development, in.rows, in.gate));
+    RAMPART_TRY(const auto feedback, selection_feedback(development, in.champion, in.champion));
+    RAMPART_TRY(auto objective, objective_of(feedback, in.gate, in.limits));
+    return Evaluation{
+        std::move(objective),
+        LinkOnRows(development, in.rows, gate_rows(development, in.champion, in.champion),
+                   in.exploration, in.parity)};
+}
+
 }  // namespace
 
 Result<model::RampRule> solve_parity(const DevelopmentSet& development,
@@ -213,12 +247,7 @@ Result<model::RampRule> solve_parity(const DevelopmentSet& development,
 }
 
 Result<SearchedParameters> search_parameters(const SearchInputs& in) {
-    const DevelopmentSet& development = in.development;
-    RAMPART_RETURN_IF_ERROR(check(development, in.rows, in.gate));
-    RAMPART_TRY(const auto feedback, selection_feedback(development, in.champion, in.champion));
-    RAMPART_TRY(const auto objective, objective_of(feedback, in.gate, in.limits));
-    const LinkOnRows link(development, in.rows, gate_rows(development, in.champion, in.champion),
-                          in.exploration, in.parity);
+    RAMPART_TRY(const auto evaluation, evaluation_of(in));
     const Coordinates coordinates{in.exploration != model::ExplorationMode::kNone,
                                   in.parity == nullptr, in.begin};
     numeric::CmaEsOptions options;
@@ -227,20 +256,34 @@ Result<SearchedParameters> search_parameters(const SearchInputs& in) {
     options.max_restarts = 1;
     options.seed = in.limits.seed;
     const auto cost = [&](std::span<const double> theta) {
-        return objective.cost(link.approve(coordinates.decode(theta)));
+        return evaluation.objective.cost(evaluation.link.approve(coordinates.decode(theta)));
     };
     const std::vector<std::vector<double>> starts{coordinates.encode()};
     RAMPART_TRY(const auto found, numeric::minimise(cost, starts, coordinates.box(), options));
-    SearchedParameters out;
-    out.parameters = coordinates.decode(found.x);
-    out.evaluations = found.evaluations;
-    const auto prediction = objective.predict(link.approve(out.parameters));
-    out.predicted_to_pass = prediction.passes;
-    out.predicted_gain = -prediction.loss;
-    out.weakest_signal = -std::numeric_limits<double>::infinity();
-    for (const auto& bound : prediction.bounds)
-        out.weakest_signal = std::max(out.weakest_signal, bound.signals);
-    return out;
+    const auto parameters = coordinates.decode(found.x);
+    return searched(parameters, evaluation.of(parameters), found.evaluations);
+}
+
+Result<SearchedParameters> search_grid(const SearchInputs& in) {
+    RAMPART_TRY(const auto evaluation, evaluation_of(in));
+    SearchedParameters best = searched(in.begin, evaluation.of(in.begin), 1);
+    double highest = std::max(0.0, best.chance * best.predicted_gain);
+    size_t evaluations = 1;
+    for (const double width : {1.0, 1.0 / 3, 1.0 / 6}) {
+        for (const double step : {1.0, 0.5}) {
+            LinkParameters p = in.begin;
+            p.gamma = std::max(width * p.gamma, std::min(p.gamma, kNarrowestRamp));
+            p.kappa *= step;
+            if (p.gamma == in.begin.gamma && p.kappa == in.begin.kappa) continue;
+            const auto one = searched(p, evaluation.of(p), ++evaluations);
+            const double expected = one.chance * one.predicted_gain;
+            if (!(expected > highest)) continue;  // NaN and a loss never are
+            highest = expected;
+            best = one;
+        }
+    }
+    best.evaluations = evaluations;
+    return best;
 }
 
 }  // namespace rampart::training

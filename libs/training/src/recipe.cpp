@@ -39,7 +39,7 @@ base::Status validate(const Recipe& recipe) {
                                 "criterion {} puts a ramp on a probability, and learner {} gives a "
                                 "{}: set postprocess.criterion = \"none\", or take another learner",
                                 to_string(recipe.criterion), recipe.learner, to_string(output));
-    if (recipe.selection != Selection::kNone)
+    if (recipe.selection == Selection::kCmaEs)
         return base::make_error(Reason::kNotWithLearner,
                                 "selection {} moves the threshold of a probability, and learner {} "
                                 "gives a {}: set training.selection = \"none\"",

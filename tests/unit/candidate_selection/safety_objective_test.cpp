@@ -150,6 +150,28 @@ TEST(SafetyObjective, TheBettingForecastIsNearWhatTheBetsEarn) {
     EXPECT_LT(predicted, moments.mean);
 }
 
+TEST(SafetyObjective, TheChanceIsThePowerAtWhichTheBoundWouldJustPass) {
+    const Case c(0.4, 4000);
+    ObjectiveConfig config;
+    config.bound = stats::BoundMethod::kBetting;
+    config.xi = 0.02;
+    const auto pi = shifted(c.reference, 0.5);
+    const auto prediction = c.objective(config).predict(pi);
+    double product = 1;
+    for (size_t j = 0; j < prediction.bounds.size(); ++j) {
+        const double chance = prediction.bounds[j].chance;
+        product *= chance;
+        if (!(chance > 0.5 && chance < 1)) continue;
+        config.power = chance;
+        EXPECT_NEAR(c.objective(config).predict(pi).bounds[j].upper, -config.xi / 4, 1e-9);
+    }
+    EXPECT_DOUBLE_EQ(prediction.chance, product);
+    EXPECT_GT(prediction.chance, c.objective(config, 100).predict(pi).chance);
+    EXPECT_EQ(c.objective(config).predict(c.reference).chance, 0) << "nothing changes";
+    EXPECT_TRUE(std::isnan(
+        c.objective(config).predict(std::vector<double>(c.reference.size(), std::nan(""))).chance));
+}
+
 TEST(SafetyObjective, FewerRecordsInTheTestMakeThePredictionWorse) {
     const Case c;
     const auto pi = shifted(c.reference, 0.5);

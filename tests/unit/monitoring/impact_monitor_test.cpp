@@ -1,5 +1,6 @@
 #include "rampart/monitoring/impact_monitor.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -217,6 +218,89 @@ TEST(ImpactMonitor, DeltaIsSharedByTheGroups) {
     before.decisions.groups.push_back({"half", {}});
     for (uint32_t i = 0; i < 1000; ++i) before.decisions.groups[1].records.push_back(i);
     EXPECT_NEAR(plan_watch({.delta = 0.1}, model(), before)->log_needed, std::log(20), 1e-12);
+}
+
+/// `n` persons who gain by the champion, then as many whom it harms.
+ope::LoggedFeedback gain_then_harm(size_t n) {
+    auto f = many(n, 0.5, 7);
+    const auto later = many(n, 0.8, 8);
+    for (uint32_t i = 0; i < n; ++i) {
+        const auto& from = later.decisions;
+        auto& d = f.decisions;
+        d.groups[0].records.push_back(static_cast<uint32_t>(d.size()));
+        d.record_id.push_back("later " + from.record_id[i]);
+        d.unit_id.push_back("later " + from.unit_id[i]);
+        d.p_approve.push_back(from.p_approve[i]);
+        d.approved.push_back(from.approved[i]);
+        d.has_impact.push_back(from.has_impact[i]);
+        d.candidate.push_back(from.candidate[i]);
+        d.reference.push_back(from.reference[i]);
+        d.logger.push_back(0);
+        f.impact.push_back(later.impact[i]);
+    }
+    return f;
+}
+
+TEST(ImpactMonitor, HarmThatBeginsLateIsNotHiddenByWhatWasBefore) {
+    const auto watch = plan();
+    const auto state = look(watch, gain_then_harm(3000)).value().groups[0];
+    EXPECT_GT(state.change, 0) << "over all decisions the champion is better";
+    EXPECT_TRUE(state.worse);
+    EXPECT_EQ(state.since, 3000u) << "six quarters of the 2,000 persons that bets were planned for";
+    EXPECT_LT(state.change_since, -2);
+    EXPECT_GT(state.at_most, 0) << "the bound is of the change over all decisions";
+}
+
+TEST(ImpactMonitor, ABoundBeyondTheLimitIsAnAlarmAtEachLook) {
+    const auto watch = plan();
+    size_t bounds = 0;
+    for (uint64_t seed = 20; seed < 60; ++seed) {
+        for (const size_t n : {600u, 1000u, 1400u, 2000u}) {
+            const auto state = look(watch, many(n, 0.8, seed)).value().groups[0];
+            bounds += state.at_most < 0;
+            EXPECT_TRUE(state.worse || state.at_most >= 0) << seed << " " << n;
+        }
+    }
+    EXPECT_GT(bounds, 10u);
+}
+
+/// The records of `f` in each of several groups of other names.
+ope::LoggedFeedback in_groups(ope::LoggedFeedback f, size_t groups) {
+    const auto records = f.decisions.groups[0].records;
+    for (size_t g = 1; g < groups; ++g)
+        f.decisions.groups.push_back({fmt::format("{}", g), records});
+    return f;
+}
+
+TEST(ImpactMonitor, GroupsThatAreHarmedTogetherAreFoundBySmallerWealth) {
+    const auto watch = plan_watch({}, model(), in_groups(many(2000, 0.8, 1), 8)).value();
+    // the smallest number of persons with enough for all groups together
+    ope::LoggedFeedback f;
+    WatchState state;
+    for (size_t n = 50; n < 1000; n += 10) {
+        f = in_groups(many(n, 0.8, 7), 8);
+        state = look(watch, f).value();
+        if (state.groups[0].log_wealth > -std::log(watch.config.delta) + 0.01) break;
+        EXPECT_FALSE(state.alarm()) << n;
+    }
+    ASSERT_LT(state.groups[0].log_wealth, watch.log_needed) << "a group alone would not be";
+    ASSERT_GT(state.groups[0].log_wealth, -std::log(watch.config.delta));
+    for (const auto& group : state.groups) EXPECT_TRUE(group.worse) << group.name;
+    // the others unharmed: none of them, nor the one
+    auto one = f;
+    for (size_t g = 1; g < 8; ++g) one.decisions.groups[g].records.clear();
+    EXPECT_FALSE(look(watch, one)->alarm());
+}
+
+TEST(ImpactMonitor, AGroupIsNotInAlarmByTheWealthOfOthers) {
+    const auto watch = plan_watch({}, model(), in_groups(many(2000, 0.8, 1), 2)).value();
+    auto f = in_groups(many(6000, 0.8, 7), 2);
+    f.decisions.groups[1].records.resize(100);
+    const auto state = look(watch, f).value();
+    EXPECT_GT(state.groups[0].log_wealth, 3 * watch.log_needed);
+    EXPECT_TRUE(state.groups[0].worse);
+    EXPECT_LT(state.groups[1].log_wealth, -std::log(watch.config.delta));
+    EXPECT_FALSE(state.groups[1].worse);
 }
 
 TEST(ImpactMonitor, BadInputIsNamed) {

@@ -35,6 +35,10 @@ TEST(TrainingSettings, TheSearchComparesWithThePolicyInChargeOnly) {
     EXPECT_TRUE(settings_of(search));
     EXPECT_FALSE(settings_of(search + "at_least = 0.0"));
     EXPECT_FALSE(settings_of(search + "max_weight = 3.0"));
+    EXPECT_EQ(settings_of("[training]")->recipe.selection, training::Selection::kGrid);
+    // the default gives way, a choice does not
+    EXPECT_EQ(settings_of("[gate]\nat_least = 0.0")->recipe.selection, training::Selection::kNone);
+    EXPECT_FALSE(settings_of("[training]\nselection = \"grid\"\n[gate]\nat_least = 0.0"));
 }
 
 TEST(TrainingSettings, FairGbmHasAConstraintEvenWhereNoneIsNamed) {

@@ -97,6 +97,43 @@ TEST(Betting, WhatCannotBeComputedCertifiesNothing) {
     EXPECT_EQ(betting_lower_bound(fine, -1, bets, 0), -kInfinity);
 }
 
+TEST(Betting, TheWealthOverStartsIsTheWeightedMeanOfBettorsWhoBeginLater) {
+    const Golden golden;
+    const std::span<const double> z(golden.z);
+    const size_t block = z.size() / 4 + 1;  // starts at 0, block, 2 block and 3 block
+    double mean = 0;
+    for (size_t j = 0; j < 4; ++j) {
+        const auto number = static_cast<double>(j);
+        mean += (j == 0 ? 0.5 : 0.5 / (number * (number + 1))) *
+                std::exp(log_wealth(z.subspan(j * block), golden.lo, golden.bets, 0));
+    }
+    mean += 0.5 / 4;  // who begins after the last value
+    const auto wealth = log_wealth_over_starts(z, golden.lo, golden.bets, block);
+    EXPECT_NEAR(wealth.log_wealth, std::log(mean), 1e-10);
+    EXPECT_LE(wealth.log_wealth, std::log(mean));
+    for (const size_t one : {z.size(), z.size() + 5}) {
+        const double from_first = std::exp(log_wealth(z, golden.lo, golden.bets, 0));
+        EXPECT_NEAR(log_wealth_over_starts(z, golden.lo, golden.bets, one).log_wealth,
+                    std::log(0.5 * from_first + 0.5), 1e-10);
+    }
+}
+
+TEST(Betting, TheStartWithTheLargestPartIsWhereTheGainsBegin) {
+    std::vector<double> z(300, -0.5);
+    std::fill(z.begin() + 200, z.end(), 0.5);
+    const Bets bets{.bets = {0.2, 0.3, 0.4}, .weights = {0.15, 0.70, 0.15}, .cap = 0.95};
+    EXPECT_EQ(log_wealth_over_starts(z, -1, bets, 50).start, 200u);
+    EXPECT_LT(log_wealth(z, -1, bets, 0), -10);
+    EXPECT_GT(log_wealth_over_starts(z, -1, bets, 50).log_wealth, 8);
+    for (const double bad : {std::nan(""), kInfinity, -1.5}) {
+        z[7] = bad;
+        EXPECT_EQ(log_wealth_over_starts(z, -1, bets, 50).log_wealth, -kInfinity);
+    }
+    EXPECT_EQ(log_wealth_over_starts({}, -1, bets, 50).log_wealth, -kInfinity);
+    EXPECT_EQ(log_wealth_over_starts(std::vector{0.1}, -1, bets, 0).log_wealth, -kInfinity);
+    EXPECT_EQ(log_wealth_over_starts(std::vector{0.1}, 0, bets, 5).log_wealth, -kInfinity);
+}
+
 TEST(Betting, WealthDoesNotOverflow) {
     const std::vector<double> values(100'000, 50.0);
     const Bets bets = *plan_bets({100, 1}, -1, 0.1);

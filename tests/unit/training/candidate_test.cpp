@@ -21,6 +21,7 @@ using test::kRows;
 Recipe recipe(const std::string& learner = "gbdt",
               const std::map<std::string, learning::OptionValue>& set = {}) {
     Recipe out;
+    out.selection = Selection::kNone;  // no gate is known
     out.learner = learner;
     out.options = learning::OptionValues(learning::find_learner(learner).value()->options());
     out.options.set_fallback("trees", int64_t{60});
@@ -201,6 +202,27 @@ TEST(Candidate, SelectionSearchesTheSettingsAndSaysWhichItTook) {
     EXPECT_TRUE(given.figures.at("selection").starts_with("as given"))
         << given.figures.at("selection");
     EXPECT_EQ(std::get<model::LearnedLink>(given.policy.links().back()).kappa, wanted.kappa);
+}
+
+TEST(Candidate, TheDefaultChoosesWidthAndStepFromTheGridByScoresOutOfFold) {
+    const auto set = development_set();
+    const auto champion = bootstrap(set);
+    auto wanted = recipe();
+    wanted.selection = Recipe{}.selection;
+    GateForecastInputs gate;
+    gate.config.impact_lo = -150, gate.config.impact_hi = 75, gate.config.declined_impact = 0;
+    gate.delta = 0.01;
+    gate.vault_units = {1300, 1300};
+    const auto candidate =
+        make_candidate({set, impact(), champion, "champion", wanted, nullptr, &gate}).value();
+    const auto& link = std::get<model::LearnedLink>(candidate.policy.links().back());
+    EXPECT_EQ(candidate.figures.at("selection"), "grid, 6 evaluations");
+    EXPECT_EQ(candidate.figures.at("selected_gamma"), fmt::format("{:.4f}", link.ramp.gamma));
+    EXPECT_LE(link.ramp.gamma, wanted.gamma);
+    EXPECT_LE(link.kappa, wanted.kappa);
+    const double chance = std::stod(candidate.figures.at("predicted_chance"));
+    EXPECT_TRUE(chance >= 0 && chance <= 1) << chance;
+    EXPECT_GT(mean_gain(set, candidate.policy, champion), 5);
 }
 
 TEST(Candidate, TooLittleToLearnFromIsSaid) {

@@ -111,6 +111,68 @@ TEST(ParameterSearch, UnderParityTheThresholdsAreSolvedNotSearched) {
     EXPECT_LE(std::abs(rate[0] - rate[1]), 0.02 + 1e-9);
 }
 
+SearchedParameters grid(const training_set::DevelopmentSet& set, const SearchRows& rows,
+                        const LinkParameters& begin, size_t vault_units = 1300) {
+    const auto champion = bootstrap(set);
+    const auto found = search_grid({.development = set,
+                                    .rows = rows,
+                                    .champion = champion,
+                                    .begin = begin,
+                                    .exploration = model::ExplorationMode::kOneSided,
+                                    .gate = forecast_inputs(vault_units)});
+    EXPECT_TRUE(found) << found.error().message;
+    return found.value_or(SearchedParameters{});
+}
+
+/// The most that a pair of the grid is expected to gain for certain, each evaluated alone.
+double best_of_grid(const training_set::DevelopmentSet& set, const SearchRows& rows) {
+    double highest = 0;
+    for (const double width : {1.0, 1.0 / 3, 1.0 / 6}) {
+        for (const double step : {1.0, 0.5}) {
+            auto p = kBegin;
+            p.gamma *= width;
+            p.kappa *= step;
+            const auto alone = search_parameters({.development = set,
+                                                  .rows = rows,
+                                                  .champion = bootstrap(set),
+                                                  .begin = p,
+                                                  .exploration = model::ExplorationMode::kOneSided,
+                                                  .gate = forecast_inputs(300),
+                                                  .limits = {.evaluations = 1}})
+                                   .value();
+            highest = std::max(highest, alone.chance * alone.predicted_gain);
+        }
+    }
+    return highest;
+}
+
+TEST(ParameterSearch, TheGridTakesThePairWithTheHighestExpectedCertifiedGain) {
+    const auto set = development_set();
+    const auto rows = rows_of(set, bootstrap(set)), weak = rows_of(set, bootstrap(set), 0.15);
+    for (const auto& scores : {rows, weak}) {
+        const auto found = grid(set, scores, kBegin, 300);
+        EXPECT_EQ(found.evaluations, 6u);
+        EXPECT_EQ(found.parameters.threshold, kBegin.threshold);
+        EXPECT_EQ(found.parameters.epsilon, kBegin.epsilon);
+        EXPECT_NEAR(found.chance * found.predicted_gain, best_of_grid(set, scores), 1e-9);
+        EXPECT_EQ(found.parameters.kappa, kBegin.kappa) << "half the step is half the gain";
+    }
+    EXPECT_LT(grid(set, weak, kBegin, 300).parameters.gamma, kBegin.gamma)
+        << "scores near the cut: a wide ramp leaves most applicants where they are";
+}
+
+TEST(ParameterSearch, TheGridKeepsWhatIsGivenWhereNothingGainsOrNothingIsNarrower) {
+    const auto set = development_set();
+    const auto harm = grid(set, rows_of(set, bootstrap(set), -1), kBegin);
+    EXPECT_EQ(harm.parameters.gamma, kBegin.gamma);
+    EXPECT_EQ(harm.parameters.kappa, kBegin.kappa);
+    EXPECT_LT(harm.predicted_gain, 0);
+    auto narrow = kBegin;
+    narrow.gamma = 0.01;
+    const auto found = grid(set, rows_of(set, bootstrap(set)), narrow);
+    EXPECT_EQ(found.parameters.gamma, narrow.gamma);
+}
+
 TEST(ParameterSearch, RefusesWhatItCannotPredict) {
     const auto set = development_set();
     const auto champion = bootstrap(set);

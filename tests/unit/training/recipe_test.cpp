@@ -8,6 +8,7 @@ namespace {
 TEST(Recipe, EachChoiceHasTheTextOfItsConfiguration) {
     EXPECT_EQ(to_string(Criterion::kNone), "none");
     EXPECT_EQ(to_string(Criterion::kStatisticalParity), "statistical_parity");
+    EXPECT_EQ(to_string(Selection::kGrid), "grid");
     EXPECT_EQ(to_string(Selection::kNone), "none");
     EXPECT_EQ(to_string(Selection::kCmaEs), "cma_es");
 }

@@ -82,12 +82,14 @@ struct PredictedBound {
     double mean = 0;     // mean of g-hat on the development set, per unit
     double upper = 0;    // predicted, Safety included; +infinity when it cannot be computed
     double signals = 0;  // (upper + xi/4) in standard errors of the test's mean; > 0: short of it
+    double chance = 0;   // that the test's bound passes, the errors of both samples included
 };
 
 struct Prediction {
     double cost = 0;
     double loss = 0;
     bool passes = false;
+    double chance = 0;  // that all bounds pass, as if they were independent; NaN as cost()
     std::vector<PredictedBound> bounds;  // as the constraints
 };
 

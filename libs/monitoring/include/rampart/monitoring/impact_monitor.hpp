@@ -17,12 +17,19 @@ namespace rampart::monitoring {
 /// It is the gate's estimate with exchanged roles: the policy before is the candidate, the champion
 /// the reference, and Z of a matured decision estimates the gain of the policy before. Bets
 /// are fixed when the promotion is made, from the development set; wealth
-///     W = sum_k weight_k prod_i (1 + bet_k (Z_i - margin))
-/// over the persons so far, an alarm when W >= 1/delta_g. By Ville's inequality the chance that a
-/// group that is no worse off EVER raises an alarm, at any number of looks, is at most delta_g;
-/// delta_g = delta / (groups x tests), so that the chance of any alarm is at most delta. Bets are
-/// constant, so an alarm is about the average over all decisions since the promotion, also where
-/// the world drifts (stats/betting.hpp).
+///     W = sum_s weight_s sum_k weight_k prod_{i >= s} (1 + bet_k (Z_i - margin))
+/// over the persons so far and over starts s: the promotion, with weight 1/2, and later ones, one
+/// for each quarter as many persons as the bets were planned for, so that harm that begins late is
+/// not hidden by what was before (stats/betting.hpp). By Ville's inequality the wealth of a group
+/// that is no worse off reaches 1/x with a chance of at most x EVER, at any number of looks.
+///
+/// A group is in alarm where, in every set of tests that has its own, the mean of the wealths is at
+/// least 1/delta (closed testing by averages, Vovk and Wang 2021): the mean over the tests of all
+/// groups that are no worse off reaches that with a chance of at most delta, and until then none of
+/// them is in alarm. So the chance that any such group ever is, is at most delta. A group alone is
+/// in alarm at W >= 1/delta_g, delta_g = delta / (groups x tests), or earlier where others are
+/// harmed, too. An alarm is about the average over all decisions since one of the starts, also
+/// where the world drifts.
 ///
 /// A person counts once, with the first decision since the promotion: later decisions depend on the
 /// outcome of the first, and a sum that grows between looks is no martingale. Decisions enter when
@@ -63,7 +70,7 @@ struct PlannedGroup {
 /// Plan of a watch, fixed with the promotion.
 struct WatchPlan {
     MonitorConfig config;
-    double log_needed = 0;  // ln(1 / delta_g)
+    double log_needed = 0;  // ln(1 / delta_g): enough for a group alone
     std::vector<PlannedGroup> groups;
 };
 
@@ -79,6 +86,7 @@ struct Level {
     double mean = 0;     // per decision
     double at_most = 0;  // upper bound of level 1 - delta_g, valid at every look; +infinity: none
     double log_wealth = 0;
+    size_t persons = 0;
     bool below = false;
 };
 
@@ -91,7 +99,9 @@ struct GroupState {
     double change = 0;                         // mean of champion less policy before, per decision
     double at_most = 0;  // upper bound of the change of level 1 - delta_g, valid at every look
     double shown_lo = 0, shown_hi = 0;  // asymptotic confidence sequence of the change
-    double log_wealth = 0;              // against "no worse"; alarm at log_needed
+    double log_wealth = 0;              // against "no worse"; log_needed is enough for an alarm
+    size_t since = 0;         // persons before the start that has the largest part of the wealth
+    double change_since = 0;  // mean change of the persons from that start on
     bool worse = false;
     std::optional<Level> level;  // with a floor
     bool alarm() const { return worse || (level && level->below); }

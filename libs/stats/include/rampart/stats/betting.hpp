@@ -59,6 +59,22 @@ base::Result<Bets> plan_bets(const BettingPlan& plan, double lo, double delta,
 /// infinite value, a value below lo, theta <= lo.
 double log_wealth(std::span<const double> values, double lo, const Bets& bets, double theta);
 
+/// A wealth that is a mean over starts, and the start with the largest part of it.
+struct StartedWealth {
+    double log_wealth = 0;
+    size_t start = 0;  // number of values before it
+};
+
+/// Returns ln of the mean wealth at theta = 0 of bettors who begin with value 0 (weight 1/2), and
+/// with value j block for j = 1, 2, … (weights 1 / (2 j (j + 1)), which sum to 1/2); who has not
+/// begun has wealth 1. Rounded down; -infinity as log_wealth(), and for block = 0.
+/// Where every conditional mean is at most 0, a nonnegative supermartingale from 1, so that it ever
+/// reaches 1/delta with probability at most delta; so it does at a given n where from each start
+/// to n the average of the conditional means is at most 0. The first bettor's wealth, that of
+/// log_wealth(), is half of it at least, so that what is found there comes late by ln 2 at most.
+StartedWealth log_wealth_over_starts(std::span<const double> values, double lo, const Bets& bets,
+                                     size_t block);
+
 /// Returns a lower confidence bound: the largest theta found with W(theta) >= 1/delta, with bets
 /// capped at cap / (theta - lo). Bisection to a width of 1e-13 (mean - lo), safe end; W decreases
 /// in theta, so every smaller theta is rejected as well. At least lo, the bound without data;

@@ -49,6 +49,8 @@ struct SearchedParameters {
     bool predicted_to_pass = false;
     double predicted_gain = 0;  // impact per record, against the reference
     double weakest_signal = 0;  // > 0: standard errors short of it in the weakest group
+    /// Chance that all groups pass, the errors of development set and vault included.
+    double chance = 0;
     size_t evaluations = 0;
 };
 
@@ -74,6 +76,16 @@ struct SearchInputs {
 /// without two persons in the development set or in the vault); invalid_argument "bad_selection":
 /// an absolute or a clipped comparison (gate.at_least, gate.max_weight), shapes.
 base::Result<SearchedParameters> search_parameters(const SearchInputs& inputs);
+
+/// Selects the width of the ramp and the step from a grid: `begin`'s, and 1/3 and 1/6 of its gamma
+/// (none under 0.02), 1/2 of its kappa. Takes the pair with the highest expected certified gain,
+/// chance x gain, where the gain is positive; otherwise `begin`. Threshold and exploration are
+/// begin's: with as few persons as the weakest group has, a threshold follows their errors.
+/// A bound by betting is blind to the scale of all values, so that a smaller step hardly raises
+/// the chance; a narrower ramp does, since more applicants move by the whole step. As above no row
+/// may be of a person that its score learnt from: the chance of what is chosen is then too high by
+/// the choice among six only. Errors: as search_parameters().
+base::Result<SearchedParameters> search_grid(const SearchInputs& inputs);
 
 /// Solves the ramp with thresholds by cell such that approval rates differ by at most
 /// params.epsilon, over the rows whose cell and score are known.

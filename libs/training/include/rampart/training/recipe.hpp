@@ -20,6 +20,7 @@ enum class Criterion {
 };
 /// How a link's parameters are chosen: the ramp's width and threshold, exploration and step.
 enum class Selection {
+    kGrid,   // width and step: of a few values those with the highest expected certified gain
     kNone,   // as the recipe gives them
     kCmaEs,  // search on the development set for parameters predicted to pass
 };
@@ -32,7 +33,8 @@ struct Named {
 };
 inline constexpr std::array kCriteria{Named{Criterion::kNone, "none"},
                                       Named{Criterion::kStatisticalParity, "statistical_parity"}};
-inline constexpr std::array kSelections{Named{Selection::kNone, "none"},
+inline constexpr std::array kSelections{Named{Selection::kGrid, "grid"},
+                                        Named{Selection::kNone, "none"},
                                         Named{Selection::kCmaEs, "cma_es"}};
 std::string_view to_string(Criterion criterion);
 std::string_view to_string(Selection selection);
@@ -51,8 +53,8 @@ struct Recipe {
     double kappa = 0.5;  // trust region of each link
     int max_links = 16;  // length at which a chain is distilled
     uint64_t seed = 0;
-    Selection selection = Selection::kNone;
-    int selection_folds = 4;  // 2 … 20: the search scores a row by an ensemble fitted without its
+    Selection selection = Selection::kGrid;
+    int selection_folds = 4;  // 2 … 20: CMA-ES scores a row by an ensemble fitted without its
                               // person
     int selection_evaluations = 400;
     double selection_power = 0.9;  // (0.5, 1): chance that each group passes the gate
