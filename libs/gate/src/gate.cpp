@@ -256,21 +256,33 @@ Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& l
     return in;
 }
 
-Result<training::GateForecastInputs> Gate::forecast_inputs(TimePoint t) const {
-    RAMPART_TRY(const auto ledger, read_ledger());
+/// Returns the charge of the next run; before the first epoch and when it is spent, that of the
+/// first run of an epoch as configured.
+double Gate::delta_of_next_run(const DeltaLedger& ledger) const {
     const auto& config = settings_.config;
-    const auto delta = ledger.next_delta();  // none before the first epoch, or when it is spent
-    RAMPART_TRY(const auto history, LedgerView::of(ledger));
-    RAMPART_TRY(const auto exported, deps_.store.exported_as_known_at());
-    RAMPART_TRY(const auto records, vault_of_epoch(history, t, exported));
     certification::EpochOpened next;
     next.delta_epoch = config.delta_epoch;
     next.runs = config.runs_per_epoch;
     next.spending = config.spending;
     next.reserve = config.calibration_level;
-    return training::GateForecastInputs{config,
-                                        delta ? *delta : certification::delta_of_run(next, 0, 0),
+    const auto delta = ledger.next_delta();
+    return delta ? *delta : certification::delta_of_run(next, 0, 0);
+}
+
+Result<training::GateForecastInputs> Gate::forecast_inputs(TimePoint t) const {
+    RAMPART_TRY(const auto ledger, read_ledger());
+    RAMPART_TRY(const auto history, LedgerView::of(ledger));
+    RAMPART_TRY(const auto exported, deps_.store.exported_as_known_at());
+    RAMPART_TRY(const auto records, vault_of_epoch(history, t, exported));
+    return training::GateForecastInputs{settings_.config, delta_of_next_run(ledger),
                                         training::persons_by_group(records.vault)};
+}
+
+Result<training::GateForecastInputs> Gate::forecast_inputs(
+    const training_set::DevelopmentSet& development) const {
+    RAMPART_TRY(const auto ledger, read_ledger());
+    return training::GateForecastInputs{settings_.config, delta_of_next_run(ledger),
+                                        training::expected_vault_persons(development)};
 }
 
 Result<bool> Gate::allows_further_look(const PolicyPair& pair) const {

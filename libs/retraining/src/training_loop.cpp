@@ -229,7 +229,9 @@ Result<model::LoadedPolicy> TrainingLoop::candidate_of(
     training::Recipe recipe = settings_.recipe;
     recipe.seed = base::mix64(settings_.recipe.seed ^ base::mix64(run.ordinal));
     std::optional<training::GateForecastInputs> forecast;
-    if (recipe.selection != training::Selection::kNone) {
+    if (recipe.selection == training::Selection::kGrid) {
+        RAMPART_TRY(forecast, gate_->forecast_inputs(development));
+    } else if (recipe.selection == training::Selection::kCmaEs) {
         RAMPART_TRY(forecast, gate_->forecast_inputs(run.at));
     }
     RAMPART_TRY(auto candidate,

@@ -39,6 +39,18 @@ std::vector<size_t> rows_of(const DecisionSet<Side>& set, const model::Policy& c
     return rows;
 }
 
+template <class Side>
+std::vector<size_t> count_persons(const DecisionSet<Side>& set) {
+    std::vector<std::set<domain::PersonId>> persons(set.group_names.size());
+    for (const auto& row : set.rows) {
+        if (row.repeat) continue;
+        for (const uint32_t group : row.groups) persons[group].insert(row.person);
+    }
+    std::vector<size_t> counts;
+    for (const auto& group : persons) counts.push_back(group.size());
+    return counts;
+}
+
 /// Returns columns for the features that conditions mention, without rows.
 std::vector<constraints::Column> columns_for(const certification::ConstraintSet& constraints,
                                              const dataset::FeatureSchema& schema) {
@@ -287,13 +299,14 @@ base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchem
 }
 
 std::vector<size_t> persons_by_group(const training_set::VaultSet& vault) {
-    std::vector<std::set<domain::PersonId>> persons(vault.group_names.size());
-    for (const auto& row : vault.rows) {
-        if (row.repeat) continue;
-        for (const uint32_t group : row.groups) persons[group].insert(row.person);
-    }
-    std::vector<size_t> counts;
-    for (const auto& group : persons) counts.push_back(group.size());
+    return count_persons(vault);
+}
+
+std::vector<size_t> expected_vault_persons(const training_set::DevelopmentSet& development) {
+    constexpr double kShare = training_set::kVaultShare / (1 - training_set::kVaultShare);
+    auto counts = count_persons(development);
+    for (size_t& count : counts)
+        count = static_cast<size_t>(std::lround(kShare * static_cast<double>(count)));
     return counts;
 }
 

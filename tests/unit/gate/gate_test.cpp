@@ -224,6 +224,9 @@ TEST_F(GateScene, TheForecastKnowsTheBudgetAndHowManyPersonsTheVaultHas) {
     EXPECT_DOUBLE_EQ(before.delta, certification::delta_of_run(epoch, 0, 0));
     ASSERT_EQ(before.vault_units.size(), 2u);
     EXPECT_EQ(before.vault_units[0] + before.vault_units[1], static_cast<size_t>(kHalf) + 1);
+    const auto unread = gate()->forecast_inputs(development).value();
+    EXPECT_EQ(unread.delta, before.delta);
+    EXPECT_EQ(unread.vault_units, training::expected_vault_persons(development));
 }
 
 TEST_F(GateScene, SpendingThatIsNotTheEpochsIsSaid) {

@@ -192,6 +192,14 @@ TEST(GateInputs, ARepeatIsNeverReadNotEvenAsTheFirstRecordOfAnEpoch) {
     EXPECT_EQ(before[0] + before[1], kRows - 11);
 }
 
+TEST(GateInputs, TheVaultIsExpectedToHaveTwoPersonsForThreeOfTheDevelopmentSet) {
+    auto set = development_set();  // 2,000 persons in each of two groups, one row each
+    EXPECT_EQ(expected_vault_persons(set), (std::vector<size_t>{1333, 1333}));
+    set.rows[0].repeat = true;                // no record
+    set.rows[2].person = set.rows[4].person;  // a later record
+    EXPECT_EQ(expected_vault_persons(set), (std::vector<size_t>{1332, 1333}));
+}
+
 /// Points that an approval of the row is expected to bring, by the generating model.
 double expected_points(std::span<const float> row) {
     const double p = model::sigmoid(1.0 + 1.5 * row[0]);

@@ -85,6 +85,10 @@ class Gate {
     /// Returns what the next run at `t` will demand: its share of the budget, and numbers of
     /// persons in the vault. No outcome of the vault has a part in it.
     base::Result<training::GateForecastInputs> forecast_inputs(base::TimePoint t) const;
+    /// Returns the same without reading the vault: as many persons as it should have by the shares
+    /// of the two sides, in whichever epoch their decisions were made.
+    base::Result<training::GateForecastInputs> forecast_inputs(
+        const training_set::DevelopmentSet& development) const;
 
     /// Whether the pair's last run can be looked at again at no charge: it did not pass, no run is
     /// open, and the settings allow further looks.
@@ -119,6 +123,7 @@ class Gate {
                             Inputs& inputs) const;
     base::Status add_origin(const Submission& run, Inputs& inputs) const;
     Protocol protocol() const;
+    double delta_of_next_run(const certification::DeltaLedger& ledger) const;
     base::Result<std::optional<double>> drift_auc(const training_set::VaultSet& vault,
                                                   base::TimePoint t) const;
     base::Result<std::optional<model::LoadedPolicy>> anchor_of(

@@ -72,6 +72,10 @@ base::Result<ope::LoggedFeedback> selection_feedback(
 /// Returns the number of persons of each group in the vault, which reveals no outcome.
 std::vector<size_t> persons_by_group(const training_set::VaultSet& vault);
 
+/// Returns how many persons of each group the vault should have by the shares of the two sides: a
+/// forecast, for which the vault need not be read.
+std::vector<size_t> expected_vault_persons(const training_set::DevelopmentSet& development);
+
 /// Returns the vault without impacts: all that may be read before a run is charged. Rows that a
 /// group-aware policy could not have decided (no cell) are left out.
 base::Result<ope::LoggedDecisions> vault_decisions(
