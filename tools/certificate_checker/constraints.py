@@ -227,6 +227,8 @@ class Mean:
         safe, unsafe = m + precision, max(estimate, m + precision)
         while unsafe - safe > precision:
             middle = safe + (unsafe - safe) / 2
+            if not safe < middle < unsafe:
+                break  # a range as narrow as rounding
             safe, unsafe = (middle, unsafe) if rejected(middle) else (safe, middle)
         return sign * estimate, sign * safe
 

@@ -196,6 +196,7 @@ class LowerEnd {
         double safe = m_ + precision, unsafe = std::max(estimate_, safe);
         while (unsafe - safe > precision) {
             const double middle = safe + (unsafe - safe) / 2;
+            if (!(middle > safe && middle < unsafe)) break;  // a range as narrow as rounding
             (rejected(middle) ? safe : unsafe) = middle;
         }
         return safe;
