@@ -128,7 +128,7 @@ TEST_F(Checker, SaysWhatTheGateSaysOfRandomCertificates) {
           "persons with several records", "tail", "several loggers", "records in no group",
           "unanswered referral", "record beyond the range"}) {
         EXPECT_GT(count[what], 40u) << what;
-        EXPECT_GT(count[fmt::format("{}, certified", what)], 4u) << what;
+        EXPECT_GT(count[fmt::format("{}, certified", what)], 2u) << what;
     }
     for (const char* what : {"tail with referrals", "tail with erased records",
                              "tail of several records", "difference"}) {
@@ -535,7 +535,7 @@ class LedgerFile : public Forgeries {};
 
 TEST_F(LedgerFile, IsFollowedByEveryCertificateThatItClosed) {
     size_t n = 0, looks = 0, certified_before = 0;
-    for (uint64_t seed = 0; n < 150; ++seed) {
+    for (uint64_t seed = 0; n < 80; ++seed) {
         for (const auto& issued : issue(Drawn(seed))) {
             if (issued.plan.groups.empty()) continue;
             put(n, issued.sealed);
@@ -548,8 +548,8 @@ TEST_F(LedgerFile, IsFollowedByEveryCertificateThatItClosed) {
         }
     }
     for (const auto& line : check(n)) EXPECT_FALSE(line.starts_with("REJECTED")) << line;
-    EXPECT_GT(looks, 5u);
-    EXPECT_GT(certified_before, 20u);
+    EXPECT_GT(looks, 2u);
+    EXPECT_GT(certified_before, 10u);
 }
 
 TEST_F(LedgerFile, IsNotFollowedWhereItWasChanged) {

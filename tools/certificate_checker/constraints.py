@@ -47,7 +47,8 @@ class Mean:
     def estimate(self, r, upper):
         sign = -1 if upper else 1
         lo, hi = self.impacts[::sign]
-        config = {"impact_lo": sign * lo, "impact_hi": sign * hi, "kappa": 1, "trust_region": "approvals",
+        config = {"impact_lo": sign * lo, "impact_hi": sign * hi, "kappa": 1,
+                  "trust_region": "approvals",
                   "declined_impact": None if self.declined is None else sign * self.declined,
                   "declines_overridden": self.config.get("declines_overridden", False)}
         base = POLICIES[self.minus] if self.minus else None

@@ -157,7 +157,7 @@ def parts(plan, lines):
 
 
 def part(config, name, group, holds, lines, values):
-    """A group in a part: `holds` says which of its lines; `values`: V, and that of the other sign."""
+    """A group in a part. `holds`: which of its lines are; `values`: V, and of the other sign."""
     ends = []
     for v in values:
         persons = {}
