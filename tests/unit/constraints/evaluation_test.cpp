@@ -424,6 +424,18 @@ CaseLog twenty_impacts(uint32_t times) {
     return repeated(cases, times);
 }
 
+TEST(Evaluation, APlanWithCentresOfItsOwnIsRefusedWhereTheyAreKnown) {
+    for (const char* constraint : {"mean(impact) >= -9", "mean(decision) >= 0.1"}) {
+        CaseLog vault = repeated({{.impact = 1.0}, {.candidate = 0.6, .impact = -1.0}}, 50);
+        const auto program = compile(constraint, kImpact);
+        const auto log = vault.log(*program);
+        auto plan = constraints::plan(*program, settings(), log, vault.outcomes(), log).value();
+        EXPECT_TRUE(complete(*program, settings(), log, plan));
+        plan.leaves[0].q_decline = 1;
+        EXPECT_FALSE(complete(*program, settings(), log, plan)) << constraint;
+    }
+}
+
 TEST(Evaluation, ARangeAsNarrowAsRoundingEnds) {
     // no impact is above 10: the share is 1, but for the rounding of the sum of three probabilities
     std::vector<Case> cases;
