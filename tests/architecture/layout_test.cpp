@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMaxColumns = 100;
 constexpr size_t kMaxFunctionLines = 70;
 // Lists may only shrink. Lower these with them.
-constexpr size_t kFilesWithLongLines = 74;
+constexpr size_t kFilesWithLongLines = 72;
 constexpr size_t kLongFunctions = 2;
 
 const std::set<std::string> kSourceFolders{"libs", "services", "tools", "tests"};

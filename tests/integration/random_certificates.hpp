@@ -28,11 +28,15 @@ inline const std::vector<std::string> kConstraints{
     "approval_rate_ratio(\"women\", \"men\", 0.5)",
     "accuracy_at_least(0.05)",
     "mean(loss) - mean(loss, reference) <= 0.6",
+    "cvar(impact, 0.3) >= -145",
     "mean(decision | group = \"men\" and label = 1) >= mean(decision, reference | label = 0) - 0.9",
     "min(mean(label), mean(decision * label) + -0.1) / 2 >= -0.2",
+    "quantile(impact, 0.4 | group = \"men\") - quantile(impact, 0.4, reference) >= -160",
     "long_term_improvement(\"women\", 90)",
     "max(-(mean(impact)), mean(impact, reference), 3) >= -140",
     "mean(impact | label = 0) * mean(label) >= -200",
+    "quantile(impact, 0.4) <= 74",
+    "abs(cvar(impact, 0.5) - cvar(impact, 0.5, reference | group = \"women\")) <= 120",
     "mean(decision) / mean(decision, reference) >= 0.2",
 };
 
@@ -46,9 +50,9 @@ struct Drawn {
 
     explicit Drawn(uint64_t seed) {
         base::Random random(seed);
-        const double skill = random.uniform(-0.5, 1);
+        const double skill = random.uniform(-0.2, 1);
         selection = test::simulate({.records = 300, .skill = skill, .prefix = "c"}, random);
-        if (random.bernoulli(0.65)) looks = 1 + random.below(2);
+        if (random.bernoulli(0.5)) looks = 1 + random.below(2);
         const auto records_per_person = 1 + static_cast<unsigned>(random.below(3));
         vault = test::simulate({.records = (60 + random.below(60)) * (1 + looks),
                                 .skill = skill,
@@ -83,10 +87,12 @@ struct Drawn {
         if (random.bernoulli(0.3)) config.max_drift_auc = random.uniform(0.55, 1);
         if (random.bernoulli(0.3)) hold_against_an_anchor(random);
         if (random.bernoulli(0.35)) refer(random);
+        base::Random parts(seed + 1'000'000);
+        divide(parts);
         if (config.records_per_person > 0) decide_oddly(random);
         if (config.control_variates == ControlVariateKind::kRegression)
             add_control_variates(random);
-        if (looks == 0 && random.bernoulli(0.5)) constrain(random);
+        if (looks == 0 && random.bernoulli(0.85)) constrain(random);
         if (!allows_further_looks(config)) looks = 0;
         if (looks > 0 && random.bernoulli(0.5)) config.delta_epoch /= 50;
         if (random.bernoulli(0.4)) {  // counted where records_per_person is limited
@@ -103,8 +109,8 @@ struct Drawn {
             (columns.resize(std::min(columns.size(), records)), ...);
         };
         cut(d.record_id, d.unit_id, d.p_approve, d.approved, d.has_impact, d.candidate, d.reference,
-            d.logger, d.anchor, out.impact, d.p_refer, d.candidate_refer, d.reference_refer,
-            d.anchor_refer, d.referred);
+            d.logger, d.anchor, d.second_half, out.impact, d.p_refer, d.candidate_refer,
+            d.reference_refer, d.anchor_refer, d.referred);
         const auto gone = [records](uint32_t i) { return i >= records; };
         for (ope::Group& group : d.groups) std::erase_if(group.records, gone);
         std::erase_if(d.overridden, gone);
@@ -121,6 +127,24 @@ struct Drawn {
     }
 
   private:
+    /// Names halves of the period, has a second policy decide some of the vault, and takes some
+    /// persons out of all groups.
+    void divide(base::Random& random) {
+        ope::LoggedDecisions& d = vault.decisions;
+        const bool halves = random.bernoulli(0.5), loggers = random.bernoulli(0.3);
+        if (loggers) d.logger_ids.emplace_back("second policy");
+        for (size_t i = 0; i < d.size(); ++i) {
+            if (halves) d.second_half.push_back(random.bernoulli(0.5));
+            if (loggers) d.logger[i] = static_cast<uint32_t>(random.below(2));
+        }
+        if (!random.bernoulli(0.3)) return;
+        std::set<std::string> alone;
+        for (const auto& person : d.unit_id) {
+            if (random.bernoulli(0.05)) alone.insert(person);
+        }
+        for (ope::Group& group : d.groups)
+            std::erase_if(group.records, [&](uint32_t i) { return alone.contains(d.unit_id[i]); });
+    }
     void add_control_variates(base::Random& random) {
         for (auto* f : {&selection, &vault}) {
             for (size_t i = 0; i < f->decisions.size(); ++i) {
@@ -130,8 +154,10 @@ struct Drawn {
         }
     }
     void constrain(base::Random& random) {
+        if (random.bernoulli(0.5)) config.bound = stats::BoundMethod::kBetting;
         if (random.bernoulli(0.5)) config.labels_of = LabelsOf::kAllApplicants;
-        for (size_t n = 1 + random.below(2), first = random.below(8); n > 0; --n) {
+        for (size_t n = 1 + random.below(2), first = random.below(kConstraints.size()); n > 0;
+             --n) {
             const auto& expression = kConstraints[(first + 3 * n) % kConstraints.size()];
             config.named_constraints.push_back({fmt::format("number {}", n), expression});
         }
@@ -239,7 +265,14 @@ struct Issued {
     Verdict verdict = Verdict::kRefused;
     SealedCertificate sealed;
     RunPlan plan;
+    std::string ledger{};  // its file, after the run was closed
 };
+
+inline std::string file_of(const DeltaLedger& ledger) {
+    std::string out;
+    for (const auto& entry : ledger.entries()) out += fmt::format("{}\n", entry);
+    return out;
+}
 
 /// Says what is in the evidence and what is not.
 inline void count_decisions(const ope::LoggedDecisions& vault, RunIdentity& identity) {
@@ -292,6 +325,7 @@ inline std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback&
                checked->prepared->plan()};
     EXPECT_TRUE(ledger.append(*ledger.next_closing(
         result.verdict, base::sha256(out.sealed.certificate).hex(), "", kRead)));
+    out.ledger = file_of(ledger);
     return out;
 }
 

@@ -1,15 +1,19 @@
-"""The language of a certificate's constraints: which means have to be bounded, and what follows from their bounds.
+"""The language of constraints: which means have to be bounded, and what follows from their bounds.
 
-Reads the expression as the claim words it. A leaf is a mean: (quantity, policy, the policy whose mean is taken off or
-None, condition, value). The value is None for the quantity itself, or (relation, threshold, tail) for 1 where an impact
-is so and 0 elsewhere; "min" as the relation is for what it lacks of the threshold. A tail is (statistic, alpha, upper
-end), and has the threshold in the plan. A formula is ("n", number), ("leaf", index) or (operation, formula, ...); an interval is (lo, hi), or
-None where nothing is known.
+Reads the expression as the claim words it. A leaf is a mean: (quantity, policy, the policy whose
+mean is taken off or None, condition, value). The value is None for the quantity itself, or
+(relation, threshold, tail) for 1 where an impact is so and 0 elsewhere; "min" as the relation is
+for what it lacks of the threshold. A tail is (statistic, alpha, upper end), and has the threshold
+in the plan. A formula is ("n", number), ("leaf", index) or (operation, formula, ...); an interval
+is (lo, hi), or None where nothing is known.
 """
-import ast, math, re
+import ast
+import math
+import re
 from fractions import Fraction
 
-MEAN = re.compile(r"(impact|label|decision \* label|decision|loss)(?: (<=|<|>=|>) (-?[0-9][^ ,|]*))?"
+MEAN = re.compile(r"(impact|label|decision \* label|decision|loss)"
+                  r"(?: (<=|<|>=|>) (-?[0-9][^ ,|]*))?"
                   r"(?:, ([0-9][^ ,|]*))?(?:, (reference|anchor))?(?: \| (.*))?", re.DOTALL)
 POLICIES = {"candidate": "pi", "reference": "s", "anchor": "anchor"}
 
@@ -43,7 +47,9 @@ def formula_of(node, means):
     if isinstance(node, ast.Name):
         return "leaf", means.index(means[int(node.id[1:])])
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return ("n", -node.operand.value) if isinstance(node.operand, ast.Constant) else ("neg", formula_of(node.operand, means))
+        if isinstance(node.operand, ast.Constant):
+            return "n", -node.operand.value
+        return "neg", formula_of(node.operand, means)
     if isinstance(node, ast.BinOp):
         sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}[type(node.op)]
         return sign, formula_of(node.left, means), formula_of(node.right, means)
@@ -57,7 +63,8 @@ def split(f, lower):
     op, parts = f[0], f[1:]
     factor = [part[0] == "n" and part[1] != 0 for part in parts] if op in "*/" else []
     if op in "+-":
-        return [(op, x, y) for x in split(parts[0], lower) for y in split(parts[1], lower == (op == "+"))]
+        others = split(parts[1], lower == (op == "+"))
+        return [(op, x, y) for x in split(parts[0], lower) for y in others]
     if op == "neg":
         return [(op, x) for x in split(parts[0], not lower)]
     if op == "*" and any(factor):
@@ -72,43 +79,57 @@ def split(f, lower):
     return [f]
 
 
+def differs_in_policy(one, other):
+    """Whether one of two terms can be taken off the other as a mean of the difference."""
+    mean, second = one[1], other[1]
+    if not second or other[0] == one[0] or second[:1] + second[3:] != mean[:1] + mean[3:]:
+        return False
+    tail = mean[4] and mean[4][2]
+    return not tail or second[1] == mean[1]  # there is no tail of the difference
+
+
+def flat(f, minus, means):
+    """The terms of a sum: whether each is taken off, its mean or None, its formula."""
+    if f[0] in "+-":
+        return flat(f[1], minus, means) + flat(f[2], minus != (f[0] == "-"), means)
+    if f[0] == "neg":
+        return flat(f[1], not minus, means)
+    return [[minus, means[f[1]] if f[0] == "leaf" else None, f]]
+
+
 def paired(f, means, leaves):
-    """The formula with two means of a sum that differ in sign and policy alone as one leaf, over `leaves`, which grow."""
-    def leaf(value):
-        leaves.extend([value] * (value not in leaves))
-        return "leaf", leaves.index(value)
-
-    def flat(f, minus):
-        if f[0] in "+-":
-            return flat(f[1], minus) + flat(f[2], minus != (f[0] == "-"))
-        return flat(f[1], not minus) if f[0] == "neg" else [[minus, means[f[1]] if f[0] == "leaf" else None, f]]
-
+    """The formula over `leaves`, which grow, with two means of a sum that differ in sign and policy
+    alone as one leaf."""
     if f[0] not in ("leaf", "+", "-", "neg"):
         return f if f[0] == "n" else (f[0], *(paired(part, means, leaves) for part in f[1:]))
-    terms, out, order = flat(f, False), None, list(POLICIES)
+    terms, out, order = flat(f, False, means), None, list(POLICIES)
     for i, term in enumerate(terms):
-        for other in terms[i + 1:] if term and term[1] else []:
-            if not other or not other[1] or other[0] == term[0] or other[1][:1] + other[1][3:] != term[1][:1] + term[1][3:]:
-                continue
-            if term[1][4] and term[1][4][2] and other[1][1] != term[1][1]:
-                continue  # there is no tail of the difference
-            j, policies = terms.index(other, i + 1), sorted((term[1][1], other[1][1]), key=order.index)
-            in_order, terms[j] = policies[0] == term[1][1], None
-            terms[i] = None if policies[0] == policies[1] else [term[0] == in_order, (term[1][0], *policies, *term[1][3:]), None]
-            break
+        rest = range(i + 1, len(terms)) if term and term[1] else []
+        j = next((j for j in rest if terms[j] and differs_in_policy(term, terms[j])), None)
+        if j is None:
+            continue
+        mean, other, terms[j] = term[1], terms[j][1], None
+        first, second = sorted((mean[1], other[1]), key=order.index)
+        pair = mean[0], first, second, *mean[3:]
+        terms[i] = None if first == second else [term[0] == (first == mean[1]), pair, None]
     for minus, mean, other in filter(None, terms):
-        part = leaf(mean) if mean else paired(other, means, leaves)
-        out = (("neg", part) if minus else part) if out is None else ("-" if minus else "+", out, part)
+        if mean and mean not in leaves:
+            leaves.append(mean)
+        part = ("leaf", leaves.index(mean)) if mean else paired(other, means, leaves)
+        out = (("neg", part) if minus else part) if out is None else \
+            ("-" if minus else "+", out, part)
     return out or ("n", 0.0)
 
 
 def outward(exact):
-    number = float(exact)
-    return number if Fraction(number) <= exact else math.nextafter(number, -math.inf), number if Fraction(number) >= exact else math.nextafter(number, math.inf)
+    x = float(exact)
+    below, above = math.nextafter(x, -math.inf), math.nextafter(x, math.inf)
+    return x if Fraction(x) <= exact else below, x if Fraction(x) >= exact else above
 
 
 def tail_interval(f, leaves, tails):
-    """Of a cvar or a quantile: (name, alpha, means of its ends), each a leaf or, where it is not needed, a number."""
+    """The interval of (cvar or quantile, alpha, means of its ends), which are leaves or, where they
+    are not needed, numbers."""
     op, alpha, parts, (range_, thresholds) = f[0], ("n", f[1]), f[2:], tails
     known = [leaves[part[1]] if part[0] == "leaf" else None for part in parts]
     if any(part[0] == "leaf" and end is None for part, end in zip(parts, known)):
@@ -134,7 +155,8 @@ def tail_interval(f, leaves, tails):
 
 
 def interval(f, leaves, tails=None):
-    """Of the formula, from its leaves'; rounded outwards. `tails`: the range of impacts and the leaves' thresholds."""
+    """The formula's, from its leaves'; rounded outwards. `tails`: the range of impacts and the
+    leaves' thresholds."""
     if f[0] in ("cvar", "quantile"):
         return tail_interval(f, leaves, tails)
     if f[0] == "n":
@@ -152,9 +174,11 @@ def interval(f, leaves, tails=None):
     if op in ("min", "max"):
         return tuple((min if op == "min" else max)(part[k] for part in parts) for k in (0, 1))
     other = (-parts[1][1], -parts[1][0]) if op == "-" else parts[1]
-    pairs = [(lo, other[0]), (hi, other[1])] if op in "+-" else [(a, b) for a in (lo, hi) for b in other]
-    ends = [outward(Fraction(a) + Fraction(b) if op in "+-" else Fraction(a) * Fraction(b) if op == "*" else Fraction(a) / Fraction(b))
-            for a, b in pairs]
+    whole = {"*": lambda a, b: a * b, "/": lambda a, b: a / b}.get(op, lambda a, b: a + b)
+    pairs = [(a, b) for a in (lo, hi) for b in other]
+    if op in "+-":
+        pairs = [(lo, other[0]), (hi, other[1])]
+    ends = [outward(whole(Fraction(a), Fraction(b))) for a, b in pairs]
     return min(end[0] for end in ends), max(end[1] for end in ends)
 
 
@@ -164,7 +188,8 @@ def needs_of(f, ranges):
 
     def scaled(part, by, lower, upper):
         sign = interval(by, ranges) or (-1, 1)
-        mark(part, *((lower, upper) if sign[0] >= 0 else (upper, lower) if sign[1] <= 0 else (True, True)))
+        ends = (lower, upper) if sign[0] >= 0 else (upper, lower)
+        mark(part, *(ends if sign[0] >= 0 or sign[1] <= 0 else (True, True)))
 
     def mark(f, lower, upper):
         op, parts = f[0], f[1:]
@@ -188,7 +213,8 @@ def needs_of(f, ranges):
 
 
 def expanded(formula, needs, found, leaves):
-    """The formula and its needs over `leaves`, which grow: means that bound the needed ends in place of tails."""
+    """The formula and its needs over `leaves`, which grow: means that bound the needed ends in
+    place of tails."""
     out, number = set(), None
     if formula[0] == "-" and sorted(part[0] for part in formula[1:]) == ["leaf", "n"]:
         leaf, other = sorted(formula[1:])  # "leaf" is before "n"
@@ -207,7 +233,8 @@ def expanded(formula, needs, found, leaves):
             tail = (relation, None, (name, alpha, of_upper))
             return add((*leaf[:4], tail if number is None else (relation, number, None)), ends)
         if name == "cvar":
-            return name, alpha, part(False, "min", False), part(True, "min", True), part(True, "<", False, True)
+            lacks = part(False, "min", False), part(True, "min", True)
+            return name, alpha, *lacks, part(True, "<", False, True)
         return name, alpha, part(False, "<", True), part(True, "<=", False)
 
     def of(f):

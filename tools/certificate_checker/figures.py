@@ -1,41 +1,22 @@
-"""Effects, rates of approval, parts and counts beside the verdict, computed again from evidence.
-
-Not computed again: smallest_seen, and declined_from, declined_to and odds_factor.
-"""
+"""Figures beside the verdict, computed again from plan and evidence."""
 import math
+from statistics import NormalDist
+
+from bounds import (lower_betting, moments, need, planned_bets, same, shows_a_gain, width)
+from estimates import Estimate, beyond, record_value, unit_sums, widest_loss
+
+NORMAL, MOST_ODDS = NormalDist(), 10.0
 
 
-def bets_for(n, variance, lo, delta, cap):
-    best = math.sqrt(-2 * math.log(delta) / (n * variance))
-    return {"bets": [min(cap / -lo, k * best) for k in (0.4, 1.0, 2.5)],
-            "bet_weights": [0.15, 0.7, 0.15], "bet_cap": cap}
-
-
-def lower_betting(tools, v, lo, hi, test, delta):
-    """The recipe's lower_betting, of the mean of v."""
-    needed, masses, cells = -math.log(delta), {}, 4096
-    for x in v:
-        place = (x - lo) / (hi - lo) * cells
-        cell = min(int(place), cells - 1)
-        for k, mass in ((cell, 1 - (place - cell)), (cell + 1, place - cell)):
-            masses[k] = masses.get(k, 0) + mass
-    points = [(lo + k * ((hi - lo) / cells), mass) for k, mass in masses.items()]
-    below, above = lo, math.fsum(v) / len(v)
-    for _ in range(44):
-        middle = below + (above - below) / 2
-        if middle > lo and tools.log_wealth(points, test, lo, middle) >= needed:
-            below = middle
-        else:
-            above = middle
-    shown = tools.log_wealth([(x, 1) for x in v], test, lo, 0) >= needed
-    return max(below, 0.0) if shown else below
+def inside(group, lines):
+    return [r for r in lines if group["group"] in r["groups"]]
 
 
 def negated(r):
     return r | {k: -r[k] for k in ("impact", "q1", "q0") if r.get(k) is not None}
 
 
-def mirrored(tools, config, group):
+def mirrored(config, group):
     """Settings and group of the opposite sign."""
     own = config | {"impact_lo": -config["impact_hi"], "impact_hi": -config["impact_lo"],
                     "margin": -config["margin"]}
@@ -43,135 +24,249 @@ def mirrored(tools, config, group):
     lo, m = -group["hi"], config.get("records_per_person", 0)
     if m:
         slack = 1e-7 * (config["impact_hi"] - config["impact_lo"])
-        least = tools.widest_loss(own, group) - slack
+        least = widest_loss(own, group) - slack
         lo = min(lo, m * min(least, least + own["margin"]))
     centres = {k: -group[k] for k in ("q_approve", "q_decline", "q_refer") if k in group}
     return own, group | centres | {"lo": lo, "hi": -group["lo"]}
 
 
-def lower_end(tools, config, group, lines, delta):
-    """lower_betting of the group at another level, per record."""
-    estimates = [tools.Estimate(r, config, group) for r in lines]
-    sums = tools.unit_sums(config, group, estimates, config.get("missing_gamma"))
+def lower_end(config, group, lines, delta):
+    """The betting bound of the group at another level, per record."""
+    estimates = [Estimate(r, config, group) for r in lines]
+    sums = unit_sums(config, group, estimates, config.get("missing_gamma"))
     lo, hi, erased = group["lo"], group["hi"], group.get("erased", 0)
     if not config.get("records_per_person", 0):
         lo = min([-1e-9 * (config["impact_hi"] - config["impact_lo"])] + [u[1] for u in sums])
         hi = max([0.0] + [u[2] for u in sums])
     values = [u[0] for u in sums] + [lo] * erased
-    test = bets_for(len(values), group["plan_variance"], lo, delta, config["bet_cap"])
-    bound = lower_betting(tools, values, lo, hi, test, delta)
+    test = planned_bets(len(values), group["plan_variance"], lo, delta, config["bet_cap"])
+    bound = lower_betting(values, lo, hi, test, delta)
     return bound * len(values) / (len(lines) + erased) - config["margin"]
 
 
-def rates(tools, lines, policy, erased, delta, cap):
+def smallest_seen(plan, group, power=0.8):
+    """The mean effect per record at which the group passes with this probability."""
+    n, erased, lo, delta = group["units"], group.get("erased", 0), group["lo"], plan["delta"]
+    variance, bound = group["plan_variance"], plan["config"]["bound"]
+    deviation, whole = math.sqrt(variance), n + erased
+
+    def chance(mean, bet, weight):
+        up, down = math.log1p(bet * (mean + deviation)), math.log1p(bet * (mean - deviation))
+        excess = n * (up + down) / 2 + erased * math.log1p(bet * lo) + math.log(weight * delta)
+        spread = math.sqrt(n) * (up - down) / 2
+        return NORMAL.cdf(excess / spread) if spread > 0 else 0.0
+
+    def enough(mean):
+        most = group["bet_cap"] / -min(lo, mean - deviation)
+        return any(chance(mean, min(bet, most), weight) >= power
+                   for bet, weight in zip(group["bets"], group["bet_weights"]))
+
+    if group["records"] == 0:
+        return None  # all are erased
+    if bound == "betting":
+        few, seen = 0.0, group["hi"]
+        for _ in range(60 * enough(seen)):
+            middle = (few + seen) / 2
+            few, seen = (few, middle) if enough(middle) else (middle, seen)
+        known = enough(seen)
+    else:
+        short = NORMAL.inv_cdf(power) * math.sqrt(variance / whole)
+        short += width(bound, whole, variance, lo, group["hi"], delta)
+        seen = (whole * short - erased * lo) / n
+        known = seen <= group["hi"]
+    return seen * n / group["records"] - plan["config"]["margin"] if known else None
+
+
+def effects(plan, lines, delta):
+    out, config = [], plan["config"]
+    for group in plan["groups"]:
+        members, (own, other) = inside(group, lines), mirrored(config, group)
+        upper = -lower_end(own, other, [negated(r) for r in members], delta)
+        out.append({"name": group["name"], "lower": lower_end(config, group, members, delta),
+                    "upper": upper, "smallest_seen": smallest_seen(plan, group)})
+    return out
+
+
+def rate(lines, policy, erased, delta, cap):
     """Rate of approval with its ends."""
     persons = {}
     for r in lines:
         persons.setdefault(r["unit"], []).append(r[policy])
     means = [math.fsum(x) / len(x) for x in persons.values()]
     n, worst = len(means) + erased, [-0.5] * erased
-    rate = math.fsum(means) / len(means) if means else 0.0
+    out = {"rate": math.fsum(means) / len(means) if means else 0.0, "lower": 0.0, "upper": 1.0}
     if n < 2:
-        return rate, 0.0, 1.0
-    test = bets_for(n, 1 / 12, -0.5, delta, cap)
-    end = lambda v: min(max(0.5 + lower_betting(tools, v + worst, -0.5, 0.5, test, delta), 0), 1)
-    return rate, end([x - 0.5 for x in means]), 1 - end([0.5 - x for x in means])
+        return out
+    test = planned_bets(n, 1 / 12, -0.5, delta, cap)
+    end = lambda v: min(max(0.5 + lower_betting(v + worst, -0.5, 0.5, test, delta), 0.0), 1.0)
+    out["lower"] = end([x - 0.5 for x in means])
+    return out | {"upper": 1 - end([0.5 - x for x in means])}
 
 
-def check_ratios(tools, recorded, names):
-    attribute = lambda name: ",".join(x.partition("=")[0] for x in name.split(",") if "=" in x)
+def add_ratios(groups, policy):
+    """Compares each group with the one of its attribute that has the highest rate."""
+    attribute = lambda x: ",".join(p.partition("=")[0] for p in x["name"].split(",") if "=" in p)
+    for own in groups:
+        others = [x for x in groups if attribute(x) == attribute(own)]
+        best = max(others, key=lambda x: x[policy]["rate"])  # the first of the highest
+        mine, high = own[policy], best[policy]
+        if len(others) < 2:
+            continue
+        mine["highest"] = best["name"]
+        for member, x, y in (("ratio", "rate", "rate"), ("ratio_lower", "lower", "upper"),
+                             ("ratio_upper", "upper", "lower")):
+            x, y = ("rate", "rate") if best is own else (x, y)
+            if high[y] > 0:
+                mine[member] = mine[x] / high[y]
+
+
+def approvals(plan, lines, delta):
+    out = []
+    for group in (g for g in plan["groups"] if g["against"] == "reference"):
+        of = lambda policy: rate(inside(group, lines), policy, group.get("erased", 0), delta,
+                                 plan["config"]["bet_cap"])
+        out.append({"name": group["name"], "candidate": of("pi"), "reference": of("s")})
     for policy in ("candidate", "reference"):
-        for name, own in zip(names, recorded):
-            group = [x for x in recorded if attribute(x["name"]) == attribute(name)]
-            said = own[policy]
-            best = max(group, key=lambda x: x[policy]["rate"])  # the first of the highest
-            alone, high = len(group) < 2, best[policy]
-            tools.need(said.get("highest", "") == ("" if alone else best["name"]), "highest")
-            pairs = (("rate", "rate"), ("lower", "upper"), ("upper", "lower"))
-            for k, (x, y) in enumerate(pairs):
-                member = ("ratio", "ratio_lower", "ratio_upper")[k]
-                x, y = ("rate", "rate") if best is own else (x, y)
-                known = not alone and high[y] > 0
-                tools.need((said.get(member) is not None) == known, member)
-                if known:
-                    tools.near(said[member], said[x] / high[y], member)
+        add_ratios(out, policy)
+    return out
 
 
-def check_end(tools, config, group, lines, end, level, where):
-    """An end of a part, by Student's t."""
-    estimates = [tools.Estimate(r, config, group) for r in lines]
-    sums = tools.unit_sums(config, group, estimates, config.get("missing_gamma"))
-    v = [u[0] for u in sums]
-    mean, variance = tools.moments(v) if len(v) > 1 else (0, 0)
-    tools.need((end is None) == (variance == 0), where)
-    if end is not None:
-        bound = (end + config["margin"]) * len(lines) / len(v)
-        t = (mean - bound) / math.sqrt(variance / len(v))
-        tools.need(abs(tools.t_distribution(t, len(v)) - (1 - level)) < 1e-8, where)
-    return math.fsum(v) / len(lines) - config["margin"] if v else None
+def part_values(config, group, lines):
+    """V of each record."""
+    estimates = [Estimate(r, config, group) for r in lines]
+    gamma = config.get("missing_gamma")
+    return [record_value(config, group, e, gamma, beyond(config, group, e))[0] for e in estimates]
 
 
-def check_parts(tools, plan, figures, lines):
-    config, level, parts = plan["config"], plan["config"]["delta_epoch"] / 2, []
-    if any(r.get("second_half", False) for r in lines):
-        for k, name in enumerate(("first half", "second half")):
-            parts.append((name, [r for r in lines if r.get("second_half", False) == bool(k)]))
-    if len(plan["loggers"]) > 1:
-        for k, name in enumerate(plan["loggers"]):
-            parts.append((name, [r for r in lines if r["logger"] == k]))
-    cells = [(name, group, [r for r in members if group["group"] in r["groups"]])
-             for name, members in parts for group in plan["groups"]]
-    for (name, group, members), said in zip(cells, figures.get("parts", []), strict=True):
-        where = f"part {name} of group {group['name']}"
-        counts = len(members), len({r["unit"] for r in members})
-        recorded = said["part"], said["group"], said["records"], said["persons"]
-        tools.need(recorded == (name, group["name"], *counts), where)
-        mean = check_end(tools, config, group, members, said.get("lower"), level, where)
-        tools.need((said.get("estimate") is None) == (mean is None), where)
-        if mean is not None:
-            scale = config["impact_hi"] - config["impact_lo"]
-            tools.near(said["estimate"], mean, where, scale)
-        upper = said.get("upper")
-        own, other = mirrored(tools, config, group)
-        check_end(tools, own, other, [negated(r) for r in members],
-                  None if upper is None else -upper, level, where)
+def parts(plan, lines):
+    config, cells, out = plan["config"], [], []
+    halves = any(r.get("second_half", False) for r in lines)
+    for k, name in enumerate(("first half", "second half") * halves):
+        cells.append((name, lambda r, half=bool(k): r.get("second_half", False) == half))
+    for k, name in enumerate(plan["loggers"] if len(plan["loggers"]) > 1 else []):
+        cells.append((name, lambda r, logger=k: r["logger"] == logger))
+    members = [inside(group, lines) for group in plan["groups"]]
+    signs = []
+    for group, own in zip(plan["groups"], members if cells else []):
+        opposite = part_values(*mirrored(config, group), [negated(r) for r in own])
+        signs.append((part_values(config, group, own), opposite))
+    for name, holds in cells:
+        for group, own, values in zip(plan["groups"], members, signs):
+            out.append(part(config, name, group["name"], [holds(r) for r in own], own, values))
+    return out
 
 
-def check_figures(tools, c, lines):
+def part(config, name, group, holds, lines, values):
+    """A group in a part. `holds`: which of its lines are; `values`: V, and of the other sign."""
+    ends = []
+    for v in values:
+        persons = {}
+        for k in (k for k, held in enumerate(holds) if held):
+            persons[lines[k]["unit"]] = persons.get(lines[k]["unit"], 0.0) + v[k]
+        ends.append(list(persons.values()))
+    n = len(ends[0])
+    out = {"part": name, "group": group, "records": sum(holds), "persons": n}
+    per_record = lambda x: x * n / sum(holds) - config["margin"]
+    if n:
+        out["estimate"] = per_record(math.fsum(ends[0]) / n)
+    for member, sign, v in (("lower", 1, ends[0]), ("upper", -1, ends[1])):
+        mean, variance = moments(v) if n > 1 else (0.0, 0.0)
+        if variance > 0:
+            below = width("student_t", n, variance, 0, 0, config["delta_epoch"] / 2)
+            out[member] = per_record(sign * (mean - below))
+    return out
+
+
+class Varied:
+    """V of a group's persons, its change with declined_impact, what odds divide and multiply."""
+
+    def __init__(self, plan, group, lines):
+        self.plan, self.group, persons, config = plan, group, {}, plan["config"]
+        gamma, ends = config.get("missing_gamma"), ("impact_lo", "impact_hi")
+        declined = [config | {"declined_impact": config[end]} for end in ends]
+        for r in lines:
+            e = Estimate(r, config, group)
+            least = beyond(config, group, e)
+            value, cut = record_value(config, group, e, gamma, least)
+            person = persons.setdefault(r["unit"], [0.0] * 4)
+            person[0] += value
+            if config["declined_impact"] is not None and not cut:
+                of = [Estimate(r, other, group) for other in declined]
+                low, high = (x.least() if least else x.value(gamma) for x in of)
+                person[1] += (high - low) / (e.b - e.a)
+            if not least and not config.get("max_weight"):
+                drawn = {"p": float(e.drawn == 1), "p_refer": float(e.drawn == 2)}
+                term = e.value(gamma) - Estimate(r | drawn, config, group).value(gamma)
+                person[2 if term > 0 else 3] += term
+        self.persons = list(persons.values())
+
+    def passes(self, value_of):
+        """With the plan's bets, and a range that grows where values leave it."""
+        group = self.group
+        values = [group["lo"]] * group.get("erased", 0) + [value_of(*p) for p in self.persons]
+        lo, hi = min(values + [group["lo"]]), max(values + [group["hi"]])
+        bound = self.plan["config"]["bound"]
+        return shows_a_gain(bound, values, lo, hi, self.plan["delta"], group)
+
+
+def reach(start, far, same_verdict):
+    """The value nearest to `far` that 8 steps and 7 halvings reach with the same verdict."""
+    kept = start
+    for i in range(1, 9):
+        end = far if i == 8 else start + i * ((far - start) / 8)
+        if same_verdict(end):
+            kept = end
+            continue
+        for _ in range(7):
+            middle = (kept + end) / 2
+            kept, end = (middle, end) if same_verdict(middle) else (kept, middle)
+        break
+    return kept
+
+
+def sensitivity(plan, lines, certified):
+    config, out = plan["config"], {}
+    missing = any(g["missing_outcomes"] for g in plan["groups"])
+    if certified and missing and config.get("missing_gamma") is None:
+        out["tipping_gamma"] = float(config["impact_hi"] - config["impact_lo"])
+    odds, declared = certified and not config.get("max_weight"), config["declined_impact"]
+    if not odds and declared is None:
+        return out
+    groups = [Varied(plan, group, inside(group, lines)) for group in plan["groups"]]
+    all_pass = lambda value_of: all(group.passes(value_of) for group in groups)
+    if odds:
+        at_odds = lambda f: all_pass(lambda v, _, gain, loss: v - gain - loss + gain / f + loss * f)
+        passing, failing = (MOST_ODDS,) * 2 if at_odds(MOST_ODDS) else (1.0, MOST_ODDS)
+        for _ in range(10 * (passing < failing)):
+            middle = math.sqrt(passing * failing)
+            passing, failing = (middle, failing) if at_odds(middle) else (passing, middle)
+        out["odds_factor"] = passing
+    if declared is not None:
+        at = lambda impact: all_pass(lambda v, change, *_: v + change * (impact - declared))
+        now = at(declared)
+        for member, end in (("declined_from", "impact_lo"), ("declined_to", "impact_hi")):
+            out[member] = float(reach(declared, config[end], lambda impact: at(impact) == now))
+    return out
+
+
+def check_figures(c, lines):
     """Rejects figures that do not follow from plan and evidence."""
     figures, plan = c.get("figures"), c["plan"]
     if figures is None:
         return  # an older certificate
-    config, groups, near, need = plan["config"], plan["groups"], tools.near, tools.need
-    reference = [g for g in groups if g["against"] == "reference"]
-    near(figures["effect_delta"], config["delta_epoch"] / (2 * len(groups)), "effect_delta")
-    near(figures["rate_delta"], config["delta_epoch"] / (4 * len(reference)), "rate_delta")
-    names = [g["name"] for g in groups]
-    need([x["name"] for x in figures["effects"]] == names, "effects")
-    scale = config["impact_hi"] - config["impact_lo"]
-    inside = lambda g: [r for r in lines if g["group"] in r["groups"]]
-    for group, effect in zip(groups, figures["effects"]):
-        members, delta = inside(group), figures["effect_delta"]
-        where = f"effects of group {group['name']}: "
-        lower = lower_end(tools, config, group, members, delta)
-        near(effect["lower"], lower, where + "lower", scale)
-        own, other = mirrored(tools, config, group)
-        upper = -lower_end(tools, own, other, [negated(r) for r in members], delta)
-        near(effect["upper"], upper, where + "upper", scale)
-    names = [g["name"] for g in reference]
-    need([x["name"] for x in figures["approvals"]] == names, "approvals")
-    for group, said in zip(reference, figures["approvals"]):
-        for policy, member in (("candidate", "pi"), ("reference", "s")):
-            computed = rates(tools, inside(group), member, group.get("erased", 0),
-                             figures["rate_delta"], config["bet_cap"])
-            for end, figure in zip(("rate", "lower", "upper"), computed):
-                near(said[policy][end], figure, f"{policy}'s {end} of {group['name']}", 1)
-    check_ratios(tools, figures["approvals"], names)
-    check_parts(tools, plan, figures, lines)
+    config, ends = plan["config"], 2 * len(plan["groups"])
+    reference = sum(g["against"] == "reference" for g in plan["groups"])
+    delta, rate_delta = config["delta_epoch"] / ends, config["delta_epoch"] / (4 * reference)
     alone = [r["unit"] for r in lines if not r["groups"]]
-    counts = figures.get("ungrouped_records", 0), figures.get("ungrouped_persons", 0)
-    need(counts == (len(alone), len(set(alone))), "ungrouped")
-    worst = c["verdict"] == "CERTIFIED" and config.get("missing_gamma") is None and \
-        any(g["missing_outcomes"] for g in groups)
-    need(figures.get("sensitivity", {}).get("tipping_gamma") == (scale if worst else None),
-         "tipping_gamma")
+    computed = {"effects": effects(plan, lines, delta),
+                "sensitivity": sensitivity(plan, lines, c["verdict"] == "CERTIFIED"),
+                "parts": parts(plan, lines)}
+    rates = {"effect_delta": delta, "rate_delta": rate_delta,
+             "approvals": approvals(plan, lines, rate_delta),
+             "ungrouped_records": len(alone), "ungrouped_persons": len(set(alone))}
+    rates = {k: v for k, v in rates.items() if v}  # what is empty is left out
+    computed = {k: v for k, v in computed.items() if v}
+    need(figures.keys() == {**rates, **computed}.keys(), "the list of figures")
+    same({k: figures[k] for k in rates}, rates, "figures", 1)
+    same({k: figures[k] for k in computed}, computed, "figures",
+         config["impact_hi"] - config["impact_lo"])

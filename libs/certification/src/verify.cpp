@@ -124,6 +124,8 @@ Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded, const Gr
     compare.equal("beyond_range", recorded.beyond_range, again.beyond_range);
     compare.equal("erased", recorded.erased, again.erased);
     compare.equal("erased (more than of all)", recorded.erased <= plan.erased, true);
+    if (plan.config.declined_impact && !plan.config.declines_overridden)
+        compare.equal("q_decline", recorded.q_decline, *plan.config.declined_impact);
     if (const double records = plan.config.records_per_person; records > 0) {
         // as it was fixed beforehand it cannot be computed, but it must hold what x may count
         const double least = widest_loss(plan.config, recorded.against);

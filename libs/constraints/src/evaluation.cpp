@@ -136,6 +136,19 @@ base::Status check_fixed_ranges(const LeafView& view, const LeafPlan& plan) {
                       text(view.leaf), plan.lo, plan.hi, plan.max_weight, possible.lo, possible.hi);
 }
 
+/// Refuses control variates that do not come from the development set: those of a mean that has
+/// none, and of declines where their impact is known.
+base::Status check_known_centres(const LeafView& view, const LeafPlan& plan) {
+    const bool none = view.leaf.quantity != Quantity::kImpact || view.impact_by_label();
+    const bool known = view.declined_impact && !view.settings.declines_overridden;
+    const bool zero = plan.q_approve == 0 && plan.q_decline == 0 && plan.q_refer == 0;
+    if (none ? zero : !known || plan.q_decline == *view.declined_impact) return base::ok();
+    return make_error(base::Reason::kBadRange,
+                      "{}: the plan has the centres {}, {} and {}; a mean without an impact has "
+                      "none, and a decline's known impact is its centre",
+                      text(view.leaf), plan.q_approve, plan.q_decline, plan.q_refer);
+}
+
 /// Refuses too few records or too many missing outcomes, without figures: they depend on the
 /// vault's draws, which must not be published.
 base::Status check_counts(const LeafView& view, const LeafPlan& plan) {
@@ -196,6 +209,7 @@ class LowerEnd {
         double safe = m_ + precision, unsafe = std::max(estimate_, safe);
         while (unsafe - safe > precision) {
             const double middle = safe + (unsafe - safe) / 2;
+            if (!(middle > safe && middle < unsafe)) break;  // a range as narrow as rounding
             (rejected(middle) ? safe : unsafe) = middle;
         }
         return safe;
@@ -334,6 +348,7 @@ base::Status complete(const Program& program, const Settings& settings, const Lo
         RAMPART_RETURN_IF_ERROR(check_possible(view));
         measure(view, plan.leaves[i]);
         RAMPART_RETURN_IF_ERROR(check_fixed_ranges(view, plan.leaves[i]));
+        RAMPART_RETURN_IF_ERROR(check_known_centres(view, plan.leaves[i]));
         RAMPART_RETURN_IF_ERROR(check_counts(view, plan.leaves[i]));
     }
     RAMPART_RETURN_IF_ERROR(check_differences(program, settings, vault, plan));

@@ -424,6 +424,49 @@ CaseLog twenty_impacts(uint32_t times) {
     return repeated(cases, times);
 }
 
+TEST(Evaluation, APlanWithCentresOfItsOwnIsRefusedWhereTheyAreKnown) {
+    for (const char* constraint : {"mean(impact) >= -9", "mean(decision) >= 0.1"}) {
+        CaseLog vault = repeated({{.impact = 1.0}, {.candidate = 0.6, .impact = -1.0}}, 50);
+        const auto program = compile(constraint, kImpact);
+        const auto log = vault.log(*program);
+        auto plan = constraints::plan(*program, settings(), log, vault.outcomes(), log).value();
+        EXPECT_TRUE(complete(*program, settings(), log, plan));
+        plan.leaves[0].q_decline = 1;
+        EXPECT_FALSE(complete(*program, settings(), log, plan)) << constraint;
+    }
+}
+
+TEST(Evaluation, ARangeAsNarrowAsRoundingEnds) {
+    // no impact is above 10: the share is 1, but for the rounding of the sum of three probabilities
+    std::vector<Case> cases;
+    std::vector<double> candidate_refer;
+    for (int i = 1; i < 50; ++i) {
+        cases.push_back(
+            {.person = static_cast<uint32_t>(i - 1), .candidate = i / 50.0, .impact = 1.0});
+        candidate_refer.push_back((1 - i / 50.0) / 3);
+    }
+    CaseLog vault(cases);
+    const std::vector<double> refer(cases.size(), 0.1);
+    const std::vector<uint8_t> referred(cases.size(), 0);
+    const auto program = compile("mean(impact <= 10) >= 0.9", kImpact);
+    for (const auto bound : {stats::BoundMethod::kBetting, stats::BoundMethod::kHoeffding}) {
+        Settings s = settings(bound);
+        s.referrals = true;
+        Log log = vault.log(*program);
+        log.p_refer = log.reference_refer = log.anchor_refer = refer;
+        log.candidate_refer = candidate_refer;
+        log.referred = referred;
+        const auto planned = plan(*program, s, log, vault.outcomes(), log);
+        ASSERT_TRUE(planned) << planned.error().message;
+        const auto& leaf = planned->leaves[0];
+        ASSERT_GT(leaf.hi, leaf.lo);
+        EXPECT_LT(leaf.hi - leaf.lo, 1e-15);
+        const auto result = evaluate(*program, s, *planned, log, vault.outcomes());
+        EXPECT_NEAR(result.statements[0].lower, 0.1, 1e-12);
+        EXPECT_TRUE(result.passed);
+    }
+}
+
 TEST(Tails, AShareIsTheMeanOfAnIndicator) {
     const auto out =
         tested("mean(impact <= -5) - mean(impact > 8) >= -1", settings(), twenty_impacts(20));
