@@ -8,7 +8,9 @@
 #include "demo_store.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/certification/ledger_head.hpp"
+#include "rampart/registry/model_registry.hpp"
 #include "rampart/streaming_local/local_log.hpp"
+#include "tools/demo/service_process.hpp"
 
 namespace rampart {
 namespace {
@@ -55,7 +57,9 @@ class LedgerCommands : public testing::Test, public DemoStore {
         if (HasFatalFailure()) return;
         const auto head = rampart("ledger head --config a/audit.toml --out head");
         ASSERT_EQ(head.exit_code, 0) << head.output;
-        ASSERT_EQ(rampart("ledger copy --config a/audit.toml --out ledger").exit_code, 0);
+        const auto ledger =
+            rampart("ledger copy --config a/audit.toml --out ledger --reason study --actor anna");
+        ASSERT_EQ(ledger.exit_code, 0) << ledger.output;
         const auto copy =
             rampart("figures e1r1 --config a/audit.toml --out . --reason study --actor anna");
         ASSERT_EQ(copy.exit_code, 0) << copy.output;
@@ -155,10 +159,45 @@ TEST_F(LedgerCommands, OfALogWhoseFrontIsGoneWhatIsLeftIsChecked) {
     EXPECT_NE(nothing.output.find("NOT CHECKED"), std::string::npos) << nothing.output;
 }
 
+TEST_F(LedgerCommands, TheAuditLogHasWhoCopiedTheLedger) {
+    const auto registry = registry::ModelRegistry::open(out() / "a" / "store" / "registry",
+                                                        registry::ModelRegistry::Mode::kReadOnly)
+                              .value();
+    const auto entries = registry->audit_entries().value();
+    const auto copied = std::count_if(entries.begin(), entries.end(), [](const auto& entry) {
+        return entry.action == "copy_ledger" && entry.actor == "anna" &&
+               entry.details.at("reason") == "study";
+    });
+    EXPECT_EQ(copied, 1);
+    EXPECT_EQ(rampart("ledger copy --config a/audit.toml --out other").exit_code, 2);
+    EXPECT_EQ(rampart("ledger copy --config a/audit.toml --out other --reason ''").exit_code, 2);
+    EXPECT_FALSE(fs::exists(out() / "other"));
+}
+
+/// The head and the check while a node serves a copy of the store.
+TEST_F(LedgerCommands, AreAnsweredBesideANodeThatServes) {
+    fs::copy(out() / "a", out() / "served", fs::copy_options::recursive);
+    fs::remove(out() / "served" / "store" / "endpoint");
+    auto node = demo::ServiceProcess::start(kRampart, out() / "served" / "rampartd.toml",
+                                            out() / "served" / "store" / "endpoint",
+                                            out() / "served" / "service.log");
+    ASSERT_TRUE(node) << node.error().message;
+    const auto head = rampart("ledger head --config served/audit.toml --out of_served");
+    EXPECT_EQ(head.exit_code, 0) << head.output;
+    const auto check =
+        rampart("ledger check --config served/audit.toml --head of_served --head head");
+    EXPECT_EQ(check.exit_code, 0) << check.output;
+    EXPECT_NE(check.output.find("continues 2 heads"), std::string::npos) << check.output;
+    EXPECT_NE(rampart("ledger copy --config served/audit.toml --out x --reason y").exit_code, 0);
+    EXPECT_FALSE(fs::exists(out() / "x")) << "a copy that the audit log does not have";
+    EXPECT_TRUE(node->stop());
+    EXPECT_EQ(rampart("ledger check --config a/audit.toml --head of_served").exit_code, 0);
+}
+
 TEST_F(LedgerCommands, AreForThoseWhoAuditTheGate) {
-    for (const char* command :
-         {"ledger head --config a/rampartd.toml", "ledger copy --config a/rampartd.toml --out x",
-          "ledger check --config a/rampartd.toml --head head"}) {
+    for (const char* command : {"ledger head --config a/rampartd.toml",
+                                "ledger copy --config a/rampartd.toml --out x --reason y",
+                                "ledger check --config a/rampartd.toml --head head"}) {
         const auto ran = rampart(command);
         EXPECT_NE(ran.exit_code, 0);
         EXPECT_NE(ran.output.find("audit.enabled"), std::string::npos) << ran.output;

@@ -12,6 +12,7 @@
 #include "gate/ledger_proof.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/certification/reasons.hpp"
+#include "rampart/registry/figures.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/runtime/secrets.hpp"
 #include "rampart/runtime/system_clock.hpp"
@@ -21,6 +22,7 @@
 #include "rampart/streaming_local/local_log.hpp"
 #include "rampart/wire/topics.hpp"
 #include "services/rampartd/log_ends.hpp"
+#include "services/rampartd/node.hpp"
 #include "services/rampartd/reasons.hpp"
 #include "services/rampartd/settings.hpp"
 
@@ -35,8 +37,8 @@ using certification::DeltaLedger;
 using certification::LedgerHead;
 using certification::LogEnd;
 
-struct Options {
-    fs::path config, ledger, key, after, out;
+struct Options : NodeOptions {
+    fs::path ledger, key, after, out;
     std::vector<fs::path> heads;
 };
 
@@ -157,8 +159,11 @@ Result<Answer> print_head(const Options& options) {
 }
 
 Result<Answer> copy_ledger(const Options& options) {
-    RAMPART_TRY(const auto settings, audited_settings(options.config));
-    RAMPART_TRY(const auto entries, stored_entries(settings));
+    RAMPART_RETURN_IF_ERROR(audited_settings(options.config).map([](const auto&) {}));
+    RAMPART_TRY(const auto node, open_existing(options.config));
+    RAMPART_TRY(
+        const auto entries,
+        registry::read_ledger(node->registry(), {node->now(), options.actor, options.reason}));
     RAMPART_TRY(const auto ledger, DeltaLedger::open(entries));
     std::string bytes;
     for (const auto& entry : entries) bytes += entry + '\n';
@@ -167,6 +172,7 @@ Result<Answer> copy_ledger(const Options& options) {
     answer.text = fmt::format("ledger: {}, {} entries\n", options.out.string(), entries.size());
     answer.json = json::serialize(
         json::object{{"ledger", options.out.string()}, {"entries", entries.size()}});
+    answer.notes.push_back("the audit log has who copied it");
     return answer;
 }
 
@@ -322,15 +328,18 @@ void add_ledger_copy(Frame& frame) {
     auto& command = frame.add(
         {.name = "ledger copy",
          .summary = "Copy the ledger out of a store, for `verify --ledger`",
-         .example = "rampart ledger copy --config audit.toml --out audit/ledger",
-         .detail = "One entry a line, each with the digest of the one before. A node may be "
-                   "serving the store."},
+         .example = "rampart ledger copy --config audit.toml --out audit/ledger --reason review",
+         .detail = "One entry a line, each with the digest of the one before. Each copy is in the "
+                   "audit log, because digests and notes depend on outcomes of the vault. No node "
+                   "may be serving the store."},
         [options](const Context&) { return copy_ledger(*options); });
     command
         .add_option("--config", options->config,
                     "rampartd.toml of the store, with audit.enabled = true")
         ->required();
     command.add_option("--out", options->out, "file to write")->required();
+    command.add_option("--reason", options->reason, "reason, for the audit log")->required();
+    add_actor_option(command, options->actor);
 }
 
 void add_ledger_check(Frame& frame) {
