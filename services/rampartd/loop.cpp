@@ -7,6 +7,7 @@
 #include "rampart/joiner/catch_up.hpp"
 #include "rampart/registry/vault_export.hpp"
 #include "rampart/storage/derived_database.hpp"
+#include "services/rampartd/log_ends.hpp"
 #include "services/rampartd/reasons.hpp"
 #include "services/rampartd/software.hpp"
 
@@ -46,7 +47,11 @@ Status Loop::open_trainer() {
                               settings.store / "trainer", settings.training,
                               {settings.product, stores.joiner(), *builder_, stores.registry(),
                                keys.signing, keys.evidence, &pool_, keys.ids, &stores.holds(),
-                               clock.is_event_time() ? nullptr : &clock, software()}));
+                               clock.is_event_time() ? nullptr : &clock, software(),
+                               [&log = stores.log()](const auto& known) {
+                                   return log_ends(log.sealed_reader(), log.topics().decisions,
+                                                   known);
+                               }}));
     RAMPART_TRY(monitor_,
                 champion_monitor::ChampionMonitor::open(
                     settings.monitor, {settings.product, *builder_, stores.registry(), metrics,

@@ -9,6 +9,7 @@
 #include <map>
 #include <thread>
 
+#include "rampart/base/file.hpp"
 #include "rampart/base/random.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "services/rampartd/node.hpp"
@@ -34,7 +35,12 @@ loan_stream::Stream small_stream() {
 Workspace workspace_in(const std::string& name, const loan_stream::Stream& stream) {
     const auto folder =
         std::filesystem::path(testing::TempDir()) / fmt::format("{}.{}", name, ::getpid());
-    return prepare_workspace(folder, kConfig, stream, 11).value();
+    auto workspace = prepare_workspace(folder, kConfig, stream, 11).value();
+    auto config = base::read_file(workspace.config, 1 << 20).value();
+    const std::string section = "\n[gate]\n";
+    config.insert(config.find(section) + section.size(), "commit_log = false\n");
+    EXPECT_TRUE(base::write_file_atomically(workspace.config, config));
+    return workspace;
 }
 
 Session session_of(const Workspace& workspace) {

@@ -140,7 +140,12 @@ std::vector<Target> targets() {
                  "abs(mean(decision | sex = 'F' and label = 0) - mean(decision | not (sex != \"F\" "
                  "or age < 25))) <= 0.05",
                  "1 - mean(loss, anchor) * -2.5e-1 / min(3, mean(label)) >= max(0.8, "
-                 "mean(decision * label | `region` in (\"N\", \"S\")))"};
+                 "mean(decision * label | `region` in (\"N\", \"S\")))",
+                 "cvar(impact, 0.1 | sex = \"F\") >= cvar(impact, 0.1, reference | sex = \"F\") "
+                 "- 5",
+                 "abs(quantile(impact, 0.5 | age < 25) - 2 * quantile(impact, .5, anchor)) <= 5",
+                 "mean(impact <= -100, reference | group = \"a\") * 2 <= 1 - mean(impact > 8)",
+                 "quantile(impact, 0.25) >= -30"};
          },
          4 << 20},
     };

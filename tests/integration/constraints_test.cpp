@@ -25,6 +25,11 @@ std::string gap(double allowed) {
         R"(abs(mean(decision | race = "white") - mean(decision | race = "black")) <= {})", allowed);
 }
 
+std::string tail(std::string_view expression) {
+    return fmt::format("[[gate.constraint]]\nname = \"{}\"\nexpression = '{}'\n",
+                       expression.substr(0, expression.find('(')), expression);
+}
+
 class ConstrainedLoop : public testing::Test {
   protected:
     static void TearDownTestSuite() { fs::remove_all(folder()); }
@@ -32,8 +37,9 @@ class ConstrainedLoop : public testing::Test {
         return fs::path(testing::TempDir()) / fmt::format("constrained_loop.{}", ::getpid());
     }
 
-    /// Configuration files with one constraint; all runs of them are charged.
-    static fs::path configured(const std::string& name, const std::string& expression) {
+    /// Configuration files with a constraint and, in TOML, further ones; all runs of them are charged.
+    static fs::path configured(const std::string& name, const std::string& expression,
+                               const std::string& further = "") {
         const fs::path config = folder() / (name + ".config");
         fs::create_directories(config);
         fs::copy(RAMPART_SOURCE_DIR "/ops/config", config,
@@ -42,8 +48,8 @@ class ConstrainedLoop : public testing::Test {
         EXPECT_TRUE(base::write_file_atomically(
             file,
             read(file) + fmt::format("min_power = 0\n[[gate.constraint]]\nname = \"approvals\"\n"
-                                     "expression = '{}'\n",
-                                     expression)));
+                                     "expression = '{}'\n{}",
+                                     expression, further)));
         return config;
     }
 
@@ -51,11 +57,12 @@ class ConstrainedLoop : public testing::Test {
         fs::path out;
         json::array runs;
     };
-    static Demo run_demo(const std::string& name, const std::string& expression) {
+    static Demo run_demo(const std::string& name, const std::string& expression,
+                         const std::string& further = "") {
         Demo demo{folder() / name, {}};
         const auto ran = run_program(fmt::format(
             "{}-demo --data simulated --rows 6000 --seed 1 --program {} --config-dir {} --out {}",
-            kRampart, kRampart, configured(name, expression).string(), demo.out.string()));
+            kRampart, kRampart, configured(name, expression, further).string(), demo.out.string()));
         EXPECT_EQ(ran.exit_code, 0) << ran.output;
         if (ran.exit_code == 0) {
             demo.runs = json::parse(read(demo.out / "report.json")).at("gate_runs").as_array();
@@ -66,7 +73,10 @@ class ConstrainedLoop : public testing::Test {
 
 TEST_F(ConstrainedLoop, WhatHoldsLetsACandidateThroughWhatIsNotProvedBlocksIt) {
     const std::string by_name = R"(approval_rate_gap("race=white", "race=black", 0.5))";
-    const Demo open = run_demo("open", by_name), blocked = run_demo("blocked", gap(0.001));
+    const std::string tails = tail("cvar(impact, 0.5) >= -149") +
+                              tail("quantile(impact, 0.5) >= -149") +
+                              tail("mean(impact <= -100 | race = \"white\") <= 0.9");
+    const Demo open = run_demo("open", by_name, tails), blocked = run_demo("blocked", gap(0.001));
     const auto certified = std::find_if(open.runs.begin(), open.runs.end(), [](const auto& run) {
         return run.at("verdict").as_string() == "CERTIFIED";
     });
@@ -93,7 +103,19 @@ TEST_F(ConstrainedLoop, WhatHoldsLetsACandidateThroughWhatIsNotProvedBlocksIt) {
     };
     EXPECT_TRUE(verify_all(open, "on average, the constraints hold: approvals (abs(mean("));
     EXPECT_TRUE(verify_all(open, "&lt;= 0.5"));
+    EXPECT_TRUE(verify_all(open, "cvar(impact, 0.5) &gt;= -149"));
     EXPECT_TRUE(verify_all(blocked, "at least one group or constraint did not pass"));
+}
+
+TEST_F(ConstrainedLoop, ATailThatIsNotProvedBlocksEveryCandidate) {
+    const Demo blocked = run_demo("tail", gap(0.5), tail("cvar(impact, 0.1) >= 0"));
+    ASSERT_FALSE(blocked.runs.empty());
+    bool charged = false;
+    for (const auto& run : blocked.runs) {
+        EXPECT_NE(run.at("verdict").as_string(), "CERTIFIED");
+        charged = charged || run.at("verdict").as_string() == "NO_SOLUTION_FOUND";
+    }
+    EXPECT_TRUE(charged) << "no run came to the test of the tail";
 }
 
 TEST_F(ConstrainedLoop, AConstraintThatCannotBeReadOrAskedStopsTheStartAndSaysWhere) {

@@ -111,6 +111,8 @@ const std::set<std::string> kDiffer{
     // nor the vault's decisions that are no records, nor who proposed the candidate
     ".plan.identity.decisions", ".plan.identity.left_out", ".plan.identity.proposed_by",
     ".assumptions.text",
+    // nor a log of decisions whose ends the charge could have
+    ".ledger.registration.log",
     // digests with the above in them
     ".ledger.registration.plan", ".ledger.registration.frozen"};
 

@@ -170,5 +170,90 @@ TEST(Tails, AnUpperEndWithoutItsSlopePassesTooOften) {
     EXPECT_GT(static_cast<double>(wrong) / kRepetitions, 0.5);
 }
 
+/// Customers with two applications each, some of which are referred: people approve what will be
+/// repaid with 0.8, the rest with 0.2. Losses and gains as above; under the candidate kLost lose.
+constexpr double kLost = (0.8 * 0.2 + 0.2 * 0.2 * 0.2 + 0.1 * 0.7 + 0.2 * 0.7 * 0.2) / 2;
+constexpr double kLostQuantile = -150 + 100 * 0.1 / kLost;  // of a tenth
+constexpr double kLostCvar = (-150 + kLostQuantile) / 2;    // of a tenth
+
+struct Referred {
+    double erased_if_lost = 0;  // share of those with a loss who are erased
+    bool counts_erased = true;  // false: a wrong variant
+};
+
+Case referred_case(base::Random& random) {
+    const bool good = random.bernoulli(0.5), repaid = random.bernoulli(good ? 0.8 : 0.3);
+    Case c{.p = good ? 0.6 : 0.3};
+    c.candidate = good ? 0.8 : 0.1;
+    c.reference = c.p;
+    c.p_refer = c.candidate_refer = c.reference_refer = c.anchor_refer = 0.2;
+    const double draw = random.uniform(0, 1);
+    c.approved = draw < c.p;
+    bool granted = c.approved;
+    if (!c.approved && draw < c.p + c.p_refer) {
+        granted = random.bernoulli(repaid ? 0.8 : 0.2);
+        c.referral = granted ? ope::Referral::kApproved : ope::Referral::kDeclined;
+    }
+    const double impact = repaid ? random.uniform(25, 75) : random.uniform(-150, -50);
+    c.label.reset();
+    c.impact.reset();
+    if (granted) c.label = repaid, c.impact = impact;
+    return c;
+}
+
+CaseLog referred_customers(base::Random& random, uint32_t count, const Referred& world) {
+    CaseLog log;
+    for (uint32_t i = 0; i < count; ++i) {
+        Case both[] = {referred_case(random), referred_case(random)};
+        const bool lost = both[0].impact.value_or(0) < 0 || both[1].impact.value_or(0) < 0;
+        if (lost && random.bernoulli(world.erased_if_lost)) {
+            log.erased += world.counts_erased ? 1 : 0;
+            continue;
+        }
+        const auto person = static_cast<uint32_t>(log.persons);
+        for (Case& c : both) c.person = person, log.add(c);
+    }
+    return log;
+}
+
+constexpr int kFew = 100;
+
+double referred_rate(const std::string& name, const std::string& constraint,
+                     const Referred& world) {
+    const Program program = compiled(constraint);
+    Settings settings = settings_with(BoundMethod::kBetting);
+    settings.records_per_person = 2;
+    settings.referrals = true;
+    settings.max_missing_rate = 0.2;
+    return rate_of(fmt::format("{}: {}", name, constraint), kFew, 44, [&](base::Random& random) {
+        Referred whole = world;
+        whole.erased_if_lost = 0;
+        CaseLog selection = referred_customers(random, 1500, whole);
+        return tested(program, settings, std::move(selection),
+                      referred_customers(random, 1500, world))
+            .result.passed;
+    });
+}
+
+TEST(Tails, WithReferralsErasedPersonsAndTwoRecordsEach) {
+    const auto with = [](const char* tail, double number) {
+        return fmt::format("{} {:.17g}", tail, number);
+    };
+    const std::string just_false[] = {with("mean(impact <= -100) <=", kLost / 2 - 1e-9),
+                                      with("cvar(impact, 0.1) >=", kLostCvar + 1e-9),
+                                      with("quantile(impact, 0.1) >=", kLostQuantile + 1e-9)};
+    for (const auto& constraint : just_false) {
+        for (const double erased : {0.0, 0.1})
+            EXPECT_LE(referred_rate(fmt::format("{} erased", erased), constraint, {erased}),
+                      at_most(kDelta, kFew));
+    }
+    EXPECT_GT(referred_rate("with room", with("mean(impact <= -100) <=", kLost / 2 + 0.06), {}),
+              0.7);
+    EXPECT_GT(referred_rate("with room", with("cvar(impact, 0.1) >=", -140), {}), 0.7);
+    EXPECT_GT(referred_rate("WRONG: erased persons are left out", just_false[0],
+                            {.erased_if_lost = 0.4, .counts_erased = false}),
+              at_most(kDelta, kFew));
+}
+
 }  // namespace
 }  // namespace rampart::test

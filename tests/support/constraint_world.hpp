@@ -21,6 +21,8 @@ struct Case {
     std::string group = "a";
     bool overridden = false;
     double anchor = 0.5;
+    double p_refer = 0, candidate_refer = 0, reference_refer = 0, anchor_refer = 0;
+    ope::Referral referral = ope::Referral::kNone;
 };
 
 /// Returns decisions in the form that constraints are tested on.
@@ -28,7 +30,10 @@ struct CaseLog {
     std::vector<uint32_t> person;
     std::vector<double> p, candidate, reference, anchor, label, impact;
     std::vector<uint8_t> approved, overridden, has_label, has_impact;
-    size_t persons = 0;
+    size_t persons = 0, erased = 0;
+    bool refers = false;  // a record may be a referral
+    std::vector<double> p_refer, candidate_refer, reference_refer, anchor_refer;
+    std::vector<uint8_t> referred;
     std::vector<std::string> group;
     std::vector<std::vector<uint8_t>> members;  // members by the program of the last log()
 
@@ -51,6 +56,12 @@ struct CaseLog {
         has_label.push_back(c.label.has_value());
         has_impact.push_back(c.impact.has_value());
         group.push_back(c.group);
+        refers |= c.p_refer > 0;
+        p_refer.push_back(c.p_refer);
+        candidate_refer.push_back(c.candidate_refer);
+        reference_refer.push_back(c.reference_refer);
+        anchor_refer.push_back(c.anchor_refer);
+        referred.push_back(static_cast<uint8_t>(c.referral));
     }
 
     constraints::People people() const {
@@ -80,7 +91,13 @@ struct CaseLog {
                              .has_impact = has_impact,
                              .candidate = candidate,
                              .reference = reference,
-                             .anchor = anchor};
+                             .anchor = anchor,
+                             .erased = erased};
+        if (refers) {
+            out.p_refer = p_refer, out.referred = referred;
+            out.candidate_refer = candidate_refer, out.reference_refer = reference_refer;
+            out.anchor_refer = anchor_refer;
+        }
         for (const auto& mask : members) out.members.emplace_back(mask);
         return out;
     }

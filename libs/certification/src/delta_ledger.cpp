@@ -248,6 +248,7 @@ void DeltaLedger::apply(const EpochOpened& body) {
 void DeltaLedger::apply(const Registration& body) {
     open_run_ = body;
     open_entry_ = entries_.back();
+    if (!body.log.empty()) log_ = body.log;
     latest_ = std::max(latest_, body.at);
     if (body.look > 0) {
         if (epoch_->counts_looks) ++looks_;
@@ -316,9 +317,9 @@ uint32_t DeltaLedger::runs_left() const {
     return epoch_ && used < epoch_->runs ? epoch_->runs - used : 0;
 }
 
-Result<std::string> DeltaLedger::next_registration(
-    const RunRequest& request, base::TimePoint at,
-    std::optional<base::TimePoint> wall_clock) const {
+Result<std::string> DeltaLedger::next_registration(const RunRequest& request, base::TimePoint at,
+                                                   std::optional<base::TimePoint> wall_clock,
+                                                   std::vector<LogEnd> log) const {
     Registration body{.epoch = epoch(),
                       .spent_before = spent_,
                       .candidate_id = request.candidate_id,
@@ -328,7 +329,8 @@ Result<std::string> DeltaLedger::next_registration(
                       .at = at,
                       .look = request.look,
                       .frozen = request.frozen,
-                      .wall_clock = wall_clock};
+                      .wall_clock = wall_clock,
+                      .log = std::move(log)};
     if (const Registration* last = closed_run(request.candidate_id, request.reference_id);
         request.look > 0 && last != nullptr) {
         body.run = last->run;

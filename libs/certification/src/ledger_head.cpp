@@ -3,17 +3,10 @@
 #include <algorithm>
 
 #include "envelope.hpp"
-#include "json_archive.hpp"
+#include "members.hpp"
 #include "rampart/certification/reasons.hpp"
 
 namespace rampart::certification {
-
-template <class A>
-void members(A& a, LogEnd& e) {
-    a("partition", e.partition);
-    a("next", e.next);
-    a("chain", e.chain);
-}
 
 namespace {
 

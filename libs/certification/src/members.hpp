@@ -62,6 +62,14 @@ void members(A& a, EpochOpened& e) {
 }
 
 template <class A>
+void members(A& a, LogEnd& e) {
+    a("partition", e.partition);
+    a("next", e.next);
+    a("chain", e.chain);
+    a.unless_default("begin", e.begin);
+}
+
+template <class A>
 void members(A& a, Registration& r) {
     a("epoch", r.epoch);
     a("run", r.run);
@@ -75,6 +83,7 @@ void members(A& a, Registration& r) {
     a.unless_default("look", r.look);
     a("frozen", r.frozen);
     a.unless_default("wall_clock", r.wall_clock);
+    a.unless_default("log", r.log);
 }
 
 template <class A>

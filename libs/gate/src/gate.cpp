@@ -40,7 +40,8 @@ Result<std::unique_ptr<Gate>> Gate::create(GateSettings settings, GateDeps deps)
 }
 
 Protocol Gate::protocol() const {
-    return {deps_.store, deps_.signing_key, deps_.evidence_key, deps_.wall_clock};
+    return {deps_.store, deps_.signing_key, deps_.evidence_key, deps_.wall_clock,
+            settings_.commit_log ? deps_.log_ends : ReadLogEnds()};
 }
 
 Result<DeltaLedger> Gate::read_ledger() const { return protocol().read_ledger(); }

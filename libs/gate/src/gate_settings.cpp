@@ -86,6 +86,7 @@ GateSettings read_gate_settings(config::Table& root) {
     // a tolerated loss must not add up from promotion to promotion
     settings.anchor = gate.boolean("anchor", settings.config.margin > 0);
     settings.max_age_months = static_cast<int>(gate.integer("max_age_months", 0, 1200, 0));
+    settings.commit_log = gate.boolean("commit_log", true);
     read_constraints(gate, settings.config);
     return settings;
 }

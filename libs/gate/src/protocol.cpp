@@ -77,17 +77,25 @@ std::optional<TimePoint> Protocol::issue_time(const certification::RunTicket& ti
     return std::max(*charged, wall_clock_->now());
 }
 
+/// Stores the charge of a run, with the ends of the decision log as it is now.
+Status Protocol::charge(const DeltaLedger::RunRequest& request, DeltaLedger& ledger,
+                        TimePoint t) const {
+    const auto now = wall_clock_ ? std::optional(wall_clock_->now()) : std::nullopt;
+    std::vector<certification::LogEnd> log;
+    if (log_ends_) {
+        RAMPART_TRY(log, log_ends_(ledger.log()));
+    }
+    RAMPART_TRY(const auto entry, ledger.next_registration(request, t, now, std::move(log)));
+    return write_entry(ledger, entry, t);
+}
+
 /// Charges the run, unless it is charged already, reads the vault's impacts, tests, and closes.
 Result<Answer> Protocol::run_test(const certification::PreparedRun& prepared,
                                   const ReadOutcomes& read_outcomes, DeltaLedger& ledger,
                                   TimePoint t) const {
     const auto request = prepared.request();
     const bool taken_up = ledger.open_run().has_value();
-    if (!taken_up) {
-        const auto now = wall_clock_ ? std::optional(wall_clock_->now()) : std::nullopt;
-        RAMPART_TRY(const auto registration, ledger.next_registration(request, t, now));
-        RAMPART_RETURN_IF_ERROR(write_entry(ledger, registration, t));
-    }
+    if (!taken_up) RAMPART_RETURN_IF_ERROR(charge(request, ledger, t));
     RAMPART_TRY(const auto ticket, ledger.ticket(request));
     if (taken_up) {
         RAMPART_TRY(auto closed, close_with_stored(ticket, ledger, t));

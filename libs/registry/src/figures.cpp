@@ -39,13 +39,21 @@ Result<Digest> CertificateNames::find(std::string_view name) const {
                             name);
 }
 
+namespace {
+
+base::Status check_reason(const FigureReader& reader, std::string_view what) {
+    if (!reader.reason.empty() && reader.reason.size() <= base::limits::kMaxTextBytes)
+        return base::ok();
+    return base::make_error(Reason::kReasonMissing,
+                            "the reason for reading {} has {} bytes: give 1 to {}", what,
+                            reader.reason.size(), base::limits::kMaxTextBytes);
+}
+
+}  // namespace
+
 Result<Figures> read_figures(ModelRegistry& registry, std::string_view name,
                              const FigureReader& reader) {
-    if (reader.reason.empty() || reader.reason.size() > base::limits::kMaxTextBytes) {
-        return base::make_error(Reason::kReasonMissing,
-                                "the reason for reading a certificate has {} bytes: give 1 to {}",
-                                reader.reason.size(), base::limits::kMaxTextBytes);
-    }
+    RAMPART_RETURN_IF_ERROR(check_reason(reader, "a certificate"));
     RAMPART_TRY(const auto names, CertificateNames::read(registry));
     RAMPART_TRY(const Digest id, names.find(name));
     RAMPART_RETURN_IF_ERROR(
@@ -59,6 +67,13 @@ Result<Figures> read_figures(ModelRegistry& registry, std::string_view name,
         RAMPART_TRY(figures.evidence, registry.evidence_file(*info.evidence));
     }
     return figures;
+}
+
+Result<std::vector<std::string>> read_ledger(ModelRegistry& registry, const FigureReader& reader) {
+    RAMPART_RETURN_IF_ERROR(check_reason(reader, "the ledger"));
+    RAMPART_RETURN_IF_ERROR(registry.record_operation(reader.at, reader.actor, "copy_ledger",
+                                                      {{"reason", reader.reason}}));
+    return registry.ledger_entries();
 }
 
 }  // namespace rampart::registry

@@ -47,10 +47,11 @@ Result<std::unique_ptr<TrainingLoop>> TrainingLoop::open(const std::filesystem::
     std::unique_ptr<TrainingLoop> loop(
         new TrainingLoop(std::move(store), std::move(settings), std::move(deps)));
     const auto& with = loop->deps_;
-    RAMPART_TRY(loop->gate_, gate::Gate::create(loop->settings_.gate,
-                                                {with.product, *loop->records_, *loop->gate_store_,
-                                                 with.signing_key, with.evidence_key, with.pool,
-                                                 with.key_ids, with.wall_clock, with.software}));
+    RAMPART_TRY(loop->gate_,
+                gate::Gate::create(loop->settings_.gate,
+                                   {with.product, *loop->records_, *loop->gate_store_,
+                                    with.signing_key, with.evidence_key, with.pool, with.key_ids,
+                                    with.wall_clock, with.software, with.log_ends}));
     return loop;
 }
 

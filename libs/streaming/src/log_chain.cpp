@@ -1,6 +1,7 @@
 #include "rampart/streaming/log_chain.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "rampart/streaming/bookmark.hpp"
 #include "rampart/streaming/reasons.hpp"
@@ -35,6 +36,43 @@ base::Result<ChainedPosition> extend_chain(const Reader& log, std::string_view t
     }
     at.next = std::max(at.next, last);  // the last offsets may never have had a record
     return at;
+}
+
+base::Result<ChainedPosition> resume_chain(const Reader& log, std::string_view topic,
+                                           PartitionId partition, ChainedPosition from) {
+    RAMPART_TRY(const Offset begin, log.begin_offset(topic, partition));
+    RAMPART_TRY(const Offset end, log.end_offset(topic, partition));
+    if (from.next < begin || end < from.next) from = {begin, {}, begin};
+    return extend_chain(log, topic, partition, from);
+}
+
+base::Result<CheckedRecords> check_chain(const Reader& log, std::string_view topic,
+                                         PartitionId partition, std::vector<ChainedPosition> kept) {
+    CheckedRecords checked;
+    if (kept.empty()) return checked;
+    std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.begin, a.next) < std::tie(b.begin, b.next);
+    });
+    checked.begin = kept.front().begin;
+    RAMPART_TRY(const Offset first, log.begin_offset(topic, partition));
+    std::optional<ChainedPosition> at;  // as far as the chain of the last position was read
+    for (const ChainedPosition& position : kept) {
+        checked.end = std::max(checked.end, position.next);
+        if (at && at->begin != position.begin) at.reset();
+        if (!at && !(position.begin < first)) at = {position.begin, {}, position.begin};
+        if (!at && position.next < first) continue;
+        if (!at) at = position;
+        if (checked.from == checked.to) checked.from = checked.to = at->next;
+        RAMPART_TRY(at, extend_chain(log, topic, partition, *at, position.next));
+        if (at->chain != position.chain) {
+            return base::make_error(Reason::kOtherLog,
+                                    "topic '{}', partition {}: the records before offset {} are "
+                                    "not those of then: records were left out, put in or changed",
+                                    topic, partition, position.next);
+        }
+        checked.to = std::max(checked.to, position.next);
+    }
+    return checked;
 }
 
 }  // namespace rampart::streaming

@@ -80,6 +80,7 @@ min_examples = 200
 trees = 40
 leaves = 7
 [gate]
+commit_log = false
 min_power = {min_power}
 look_again = {look_again}
 [monitor]

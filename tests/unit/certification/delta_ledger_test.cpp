@@ -192,6 +192,21 @@ TEST(DeltaLedger, WhatCannotBeReadBackIsNotStored) {
     EXPECT_EQ(ledger.open_run()->vault_rule, request.vault_rule);
 }
 
+TEST(DeltaLedger, KeepsTheLogOfTheLastRegistrationThatHasIt) {
+    DeltaLedger ledger = with_epoch(4);
+    EXPECT_TRUE(ledger.log().empty());
+    const std::vector<LogEnd> log{{0, 7, base::sha256("seven"), 2}, {1, 0, {}}};
+    for (const auto& ends : {log, std::vector<LogEnd>()}) {
+        const auto entry =
+            ledger.next_registration(request_for("a"), kNow, std::nullopt, ends).value();
+        EXPECT_EQ(entry.find("\"log\":") != std::string::npos, !ends.empty());
+        ASSERT_TRUE(ledger.append(entry));
+        EXPECT_EQ(ledger.open_run()->log, ends);
+        EXPECT_EQ(ledger.log(), log);
+        ASSERT_TRUE(ledger.append(*ledger.next_closing(Verdict::kNoSolutionFound, "", "", kNow)));
+    }
+}
+
 EpochOpened terms(uint32_t runs, Spending spending, double reserve = 0) {
     EpochOpened epoch;
     epoch.delta_epoch = 0.1;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "rampart/stats/betting.hpp"
 #include "support/constraint_world.hpp"
 
 namespace rampart::constraints {
@@ -95,6 +96,42 @@ TEST(Difference, HasTheWholeDeltaAndAWealthInThePlaceOfBounds) {
     const auto two = evaluate(program, settings(), earlier, vault.log(program), vault.outcomes());
     EXPECT_FALSE(two.statements[0].log_wealth);
     EXPECT_TRUE(std::isfinite(two.statements[0].lower));
+}
+
+/// ln W1 of betting that the first rate is above m, plus ln W2 that the second is below m + e.
+double wealth_at(double m, const Plan& plan, const CaseLog& vault) {
+    double sum = 0;
+    for (const EndPlan& end : plan.statements[0]) {
+        const LeafPlan& leaf = plan.leaves[end.end.leaf];
+        const double sign = end.end.upper ? -1 : 1;
+        const double theta = end.end.upper ? -(m + plan.differences[0].e) : m;
+        const double lo = end.end.upper ? -leaf.hi : leaf.lo;
+        const std::string group = end.end.leaf == plan.differences[0].first ? "a" : "b";
+        std::vector<double> values;
+        for (size_t i = 0; i < vault.group.size(); ++i)
+            if (vault.group[i] == group) values.push_back(sign * vault.candidate[i] - theta);
+        sum += stats::log_wealth(values, -2 * leaf.max_weight * (theta - lo) - 1e-12, end.bets, 0);
+    }
+    return sum;
+}
+
+TEST(Difference, ItsWealthIsBelowThatOfEachPairOfMeans) {
+    auto vault = groups(400);
+    const auto program = compiled(kGap);
+    const Plan plan = planned(program, settings(), groups(400), vault);
+    const double found = *evaluate(program, settings(), plan, vault.log(program), vault.outcomes())
+                              .statements[0]
+                              .log_wealth;
+    double lo = 0, hi = 0.8;
+    for (int step = 0; step < 200; ++step) {  // the sum is convex in m
+        const double a = lo + (hi - lo) / 3, b = hi - (hi - lo) / 3;
+        (wealth_at(a, plan, vault) < wealth_at(b, plan, vault) ? hi : lo) =
+            wealth_at(a, plan, vault) < wealth_at(b, plan, vault) ? b : a;
+    }
+    const double least = wealth_at((lo + hi) / 2, plan, vault);
+    // by the width of a piece, and not only by rounding: W1 is of its upper point, W2 of its lower
+    EXPECT_LT(found, least - 1e-8);
+    EXPECT_GT(found, least - 0.05);
 }
 
 TEST(Difference, IsTestedByItsEndsWhereOneProcessWouldNotBeSoundOrOfUse) {

@@ -556,6 +556,31 @@ TEST(Tails, ADeclineCountsItsKnownImpact) {
     EXPECT_NEAR(share("> 0"), 0, 1e-12);
 }
 
+TEST(Tails, AReferralCountsWhatFollowsFromItsAnswer) {
+    const Case drawn{
+        .p = 0.5, .candidate = 0.25, .impact = -8, .p_refer = 0.5, .candidate_refer = 0.75};
+    Case lent = drawn, declined = drawn;
+    lent.approved = declined.approved = false;
+    lent.referral = ope::Referral::kApproved;
+    declined.referral = ope::Referral::kDeclined;
+    declined.impact.reset();
+    Settings s = settings();
+    s.referrals = true;
+    s.records_per_person = 1;
+    const auto estimate = [&](const std::vector<Case>& cases, const std::string& constraint) {
+        return tested(constraint, s, repeated(cases, 200)).result.statements[0].ends[0].estimate;
+    };
+    // the candidate approves a quarter, and of what it refers people lend to half: 0.25 + 0.375
+    EXPECT_NEAR(estimate({drawn, drawn, lent, declined}, "mean(impact < 0) >= 0"), 0.625, 1e-12);
+    EXPECT_NEAR(estimate({drawn, drawn, lent, declined}, "mean(impact < 0) <= 1"), 0.625, 1e-12);
+    Case unanswered = declined;
+    unanswered.referral = ope::Referral::kUnanswered;
+    s.max_missing_rate = 0.5;
+    const std::vector<Case> open{drawn, drawn, lent, unanswered};
+    EXPECT_NEAR(estimate(open, "mean(impact < 0) >= 0"), 0.625, 1e-12) << "no loss at best";
+    EXPECT_NEAR(estimate(open, "mean(impact < 0) <= 1"), 1, 1e-12) << "a loss at worst";
+}
+
 TEST(Tails, APlanWithoutItsThresholdsOrWithOthersIsRefused) {
     const auto program = *compile("cvar(impact, 0.1) <= 0", kImpact);
     auto log = twenty_impacts(50);

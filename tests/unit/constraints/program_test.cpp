@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace rampart::constraints {
 namespace {
 
@@ -88,6 +90,24 @@ TEST(Compile, ATailBecomesTheMeansThatBoundTheEndsThatItNeeds) {
     EXPECT_EQ(gap.leaves.size(), 4u);
     EXPECT_EQ(gap.statements[0].needs, (Ends{{0, false}, {1, true}})) << text(gap.leaves[0]);
     EXPECT_EQ(gap.statements[1].needs, (Ends{{2, true}, {3, false}}));
+}
+
+TEST(Propagate, AQuantileAtExactlyItsShare) {
+    const Formula quantile{.kind = Formula::Kind::kQuantile,
+                           .number = 0.25,
+                           .parts = {{.kind = Formula::Kind::kLeaf, .leaf = 0},
+                                     {.kind = Formula::Kind::kLeaf, .leaf = 1}}};
+    const std::vector<double> c{-40, -30};
+    const auto with = [&](double below, double up_to) {
+        const std::vector<Known> shares{Interval{0, below}, Interval{up_to, 1}};
+        return propagate(quantile, shares, {kImpact, c}).value();
+    };
+    const double less = std::nextafter(0.25, 0);
+    // it is at least c where less than a quarter lies below c, and at most c where a quarter does
+    // not exceed it
+    EXPECT_EQ(with(less, 0.25), (Interval{-40, -30}));
+    EXPECT_EQ(with(0.25, 0.25), (Interval{kImpact.lo, -30}));
+    EXPECT_EQ(with(less, less), (Interval{-40, kImpact.hi}));
 }
 
 TEST(Compile, AQuantileThatIsComparedWithANumberIsAShareAtThisNumber) {

@@ -26,7 +26,7 @@ class ProtocolTest : public GateScene {
     }
     base::Result<Answer> run(const std::string& candidate, bool asked_for_epoch = false) {
         const auto inputs = inputs_for(candidate);
-        const Protocol protocol(store, key, "a secret of 16 bytes");
+        const Protocol protocol(store, key, "a secret of 16 bytes", nullptr, log_ends);
         auto ledger = protocol.read_ledger().value();
         if (ledger.epoch() == 0) {
             const auto& config = settings.config;
@@ -43,6 +43,16 @@ class ProtocolTest : public GateScene {
         };
         return protocol.test(inputs, outcomes, ledger, at(4000), asked_for_epoch);
     }
+    /// A log of one partition that is longer at each reading, and what the readings went on from.
+    ReadLogEnds growing_log() {
+        return [this](const std::vector<certification::LogEnd>& known) {
+            read_from.push_back(known.empty() ? 0 : known.front().next);
+            const uint64_t end = 10 * read_from.size();
+            return std::vector{certification::LogEnd{0, end, base::sha256(std::to_string(end))}};
+        };
+    }
+    ReadLogEnds log_ends;
+    std::vector<uint64_t> read_from;
     training_set::VaultSet vault_;
     size_t charged_when_read_ = 0;
 };
@@ -60,6 +70,45 @@ TEST_F(ProtocolTest, ARefusalReadsNothingAndSaysThatNoEpochWasOpened) {
     EXPECT_EQ(answer.result.verdict, Verdict::kRefused);
     EXPECT_NE(answer.result.message.find("no new epoch was opened"), std::string::npos);
     EXPECT_EQ(charged_when_read_, 0u);
+    EXPECT_TRUE(store.ledger.empty());
+}
+
+TEST_F(ProtocolTest, AChargeHasTheEndsOfTheLogAndTheNextReadsOnFromThem) {
+    log_ends = growing_log();
+    const auto first = certificate(run("better").value()).ledger->registration;
+    ASSERT_EQ(first.log.size(), 1u);
+    EXPECT_EQ(first.log[0].next, 10u);
+    const auto second = certificate(run("worse").value()).ledger->registration;
+    ASSERT_EQ(second.log.size(), 1u);
+    EXPECT_EQ(second.log[0].next, 20u);
+    EXPECT_EQ(read_from, (std::vector<uint64_t>{0, 10}));
+    EXPECT_EQ(ledger().log(), second.log);
+}
+
+TEST_F(ProtocolTest, ARunThatCrashedGoesOnWithTheEndsThatItWasChargedWith) {
+    for (const bool charged : {false, true}) {
+        store = {};
+        GateScene::add("reference", 0.5, 0.5);
+        GateScene::add("better", 0.26, 0.74);
+        log_ends = growing_log();
+        read_from.clear();
+        store.writes_left = 0;
+        store.ends_after_writing = charged;
+        EXPECT_FALSE(run("better"));
+        store.writes_left = 1'000;
+        const auto found = certificate(run("better").value()).ledger->registration.log;
+        ASSERT_EQ(found.size(), 1u);
+        EXPECT_EQ(found[0].next, charged ? 10u : 20u) << "not read again once it is charged";
+        EXPECT_EQ(read_from.size(), charged ? 1u : 2u);
+        EXPECT_EQ(store.ledger.size(), 3u);
+    }
+}
+
+TEST_F(ProtocolTest, ALogThatCannotBeReadCostsNothing) {
+    log_ends = [](const auto&) -> base::Result<std::vector<certification::LogEnd>> {
+        return base::Error{base::ErrorCode::kUnavailable, "no_broker", "try again"};
+    };
+    EXPECT_FALSE(run("better"));
     EXPECT_TRUE(store.ledger.empty());
 }
 

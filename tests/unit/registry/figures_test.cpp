@@ -76,6 +76,20 @@ TEST_F(FiguresTest, EachReadingIsInTheAuditLogBeforeItIsAnswered) {
     EXPECT_EQ(readings(), 1u);
 }
 
+TEST_F(FiguresTest, ACopyOfTheLedgerIsInTheAuditLogBeforeItIsGiven) {
+    keep(std::string(64, 'a'));
+    const auto before = registry_->audit_entries()->size();
+    EXPECT_EQ(read_ledger(*registry_, {at(7), "anna", ""}).error().reason, "reason_missing");
+    EXPECT_EQ(read_ledger(*registry_, {at(7), "", "why"}).error().reason, "audit_entry");
+    EXPECT_EQ(registry_->audit_entries()->size(), before);
+    EXPECT_EQ(read_ledger(*registry_, {at(7), "anna", "review"}).value(),
+              registry_->ledger_entries().value());
+    const auto entry = registry_->audit_entries()->back();
+    EXPECT_EQ(entry.action, "copy_ledger");
+    EXPECT_EQ(entry.actor, "anna");
+    EXPECT_EQ(entry.details.at("reason"), "review");
+}
+
 TEST_F(FiguresTest, WithoutAnActorAReasonOrACertificateNothingIsReadOrLogged) {
     keep(std::string(64, 'a'));
     EXPECT_EQ(read_figures(*registry_, "e1r1", {at(7), "anna", ""}).error().reason,

@@ -68,14 +68,14 @@ namespace rampart::cli {
     X(kNotWithBudro, kInvalidArgument, "not_with_budro",                                           \
       "Leave --resume and --postprocess out; put a ramp on the model with `rampart "               \
       "postprocess`.")                                                                             \
+    X(kNothingToCompare, kFailedPrecondition, "nothing_to_compare",                                \
+      "Compare the log with a head that was filed, or get it back from a backup.")                 \
     X(kNotWithProject, kInvalidArgument, "not_with_project",                                       \
       "Use --baseline project with --learner gbdt alone.")                                         \
     X(kNotWithReductions, kInvalidArgument, "not_with_reductions",                                 \
       "Leave --resume and --postprocess out.")                                                     \
     X(kNotWithRegression, kInvalidArgument, "not_with_regression",                                 \
       "Leave --resume, --postprocess and --baseline out.")                                         \
-    X(kOtherLog, kFailedPrecondition, "other_log",                                                 \
-      "Get the decision log of then from a backup, and find out who changed it.")                  \
     X(kOtherRun, kInvalidArgument, "other_run",                                                    \
       "Choose another --out, or delete the results that are there.")                               \
     X(kOtherSchema, kDataLoss, "other_schema",                                                     \

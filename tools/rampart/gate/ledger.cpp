@@ -11,13 +11,18 @@
 #include "frame/reasons.hpp"
 #include "gate/ledger_proof.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/certification/reasons.hpp"
+#include "rampart/registry/figures.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/runtime/secrets.hpp"
 #include "rampart/runtime/system_clock.hpp"
-#include "rampart/streaming/log_chain.hpp"
+#include "rampart/streaming/bookmark.hpp"
+#include "rampart/streaming/reasons.hpp"
 #include "rampart/streaming_kafka/kafka_reader.hpp"
 #include "rampart/streaming_local/local_log.hpp"
 #include "rampart/wire/topics.hpp"
+#include "services/rampartd/log_ends.hpp"
+#include "services/rampartd/node.hpp"
 #include "services/rampartd/reasons.hpp"
 #include "services/rampartd/settings.hpp"
 
@@ -32,8 +37,8 @@ using certification::DeltaLedger;
 using certification::LedgerHead;
 using certification::LogEnd;
 
-struct Options {
-    fs::path config, ledger, key, after, out;
+struct Options : NodeOptions {
+    fs::path ledger, key, after, out;
     std::vector<fs::path> heads;
 };
 
@@ -78,46 +83,6 @@ struct RawLog {
     }
 };
 
-streaming::ChainedPosition position_of(const LogEnd& end) {
-    return {streaming::Offset(static_cast<int64_t>(end.next)), end.chain};
-}
-
-/// Returns the end of each partition; what lies before `after` is not read again.
-Result<std::vector<LogEnd>> log_ends(const RawLog& log, const std::vector<LogEnd>& after) {
-    std::vector<LogEnd> ends;
-    RAMPART_TRY(const auto partitions, log.reader().partitions(log.topic));
-    for (int32_t p = 0; p < partitions; ++p) {
-        const auto known = std::find_if(after.begin(), after.end(), [&](const LogEnd& end) {
-            return end.partition == static_cast<uint32_t>(p);
-        });
-        RAMPART_TRY(const auto end,
-                    streaming::extend_chain(
-                        log.reader(), log.topic, streaming::PartitionId(p),
-                        known == after.end() ? streaming::ChainedPosition{} : position_of(*known)));
-        ends.push_back(
-            {static_cast<uint32_t>(p), static_cast<uint64_t>(end.next.value()), end.chain});
-    }
-    return ends;
-}
-
-/// Checks that the log has every record that it had when the head was made, unchanged.
-Status check_log(const RawLog& log, const LedgerHead& head) {
-    for (const LogEnd& then : head.log) {
-        RAMPART_TRY(
-            const auto now,
-            streaming::extend_chain(log.reader(), log.topic,
-                                    streaming::PartitionId(static_cast<int32_t>(then.partition)),
-                                    {}, position_of(then).next));
-        if (now.chain == then.chain) continue;
-        return base::make_error(Reason::kOtherLog,
-                                "partition {} of the decision log: the {} records before offset {} "
-                                "are not those of {}: records were left out, put in or changed",
-                                then.partition, then.next, then.next,
-                                base::to_iso8601(head.made_at));
-    }
-    return base::ok();
-}
-
 json::array json_of(const std::vector<LogEnd>& log) {
     json::array out;
     for (const LogEnd& end : log)
@@ -149,14 +114,14 @@ Result<LedgerHead> store_head(const rampartd::Settings& settings, const base::Si
     RAMPART_TRY(const auto entries, stored_entries(settings));
     RAMPART_TRY(const auto ledger, DeltaLedger::open(entries));
     RAMPART_TRY(auto head, certification::head_of(ledger, runtime::SystemClock().now()));
-    std::vector<LogEnd> known;
+    std::vector<LogEnd> known = ledger.log();
     if (!after.empty()) {
         RAMPART_TRY(auto earlier, read_head_file(after, key.public_key()));
         RAMPART_RETURN_IF_ERROR(certification::check_continues(ledger, earlier));
         known = std::move(earlier.log);
     }
     RAMPART_TRY(const auto log, RawLog::open(settings));
-    RAMPART_TRY(head.log, log_ends(log, known));
+    RAMPART_TRY(head.log, rampartd::log_ends(log.reader(), log.topic, known));
     return head;
 }
 
@@ -194,8 +159,11 @@ Result<Answer> print_head(const Options& options) {
 }
 
 Result<Answer> copy_ledger(const Options& options) {
-    RAMPART_TRY(const auto settings, audited_settings(options.config));
-    RAMPART_TRY(const auto entries, stored_entries(settings));
+    RAMPART_RETURN_IF_ERROR(audited_settings(options.config).map([](const auto&) {}));
+    RAMPART_TRY(const auto node, open_existing(options.config));
+    RAMPART_TRY(
+        const auto entries,
+        registry::read_ledger(node->registry(), {node->now(), options.actor, options.reason}));
     RAMPART_TRY(const auto ledger, DeltaLedger::open(entries));
     std::string bytes;
     for (const auto& entry : entries) bytes += entry + '\n';
@@ -204,66 +172,129 @@ Result<Answer> copy_ledger(const Options& options) {
     answer.text = fmt::format("ledger: {}, {} entries\n", options.out.string(), entries.size());
     answer.json = json::serialize(
         json::object{{"ledger", options.out.string()}, {"entries", entries.size()}});
+    answer.notes.push_back("the audit log has who copied it");
     return answer;
 }
 
-Answer not_continued(const base::Error& error) {
+/// Returns whether the error says that ledger or log are not those of then. Others, such as a
+/// broker that cannot be reached, leave it open.
+bool is_no(const base::Error& error) {
+    return error.is(certification::Reason::kOtherLedger) ||
+           error.is(streaming::Reason::kOtherLog) || streaming::is_gap(error);
+}
+
+Answer no(std::string_view what, const base::Error& error) {
     return {.exit_code = ExitCode::kNo,
-            .text = fmt::format("NOT CONTINUED: {}\n", error.message),
+            .text = fmt::format("{}: {}\n", what, error.message),
             .json = json::serialize(json::object{
                 {"continues", false}, {"reason", error.reason}, {"message", error.message}}),
             .notes = {}};
 }
 
-/// Checks the ledger, and the log beside it, against each head.
-Result<Answer> check_ledger(const Options& options) {
+/// A ledger, with the log beside it where it is that of a store, and the key of its heads.
+struct Source {
+    DeltaLedger ledger;
+    std::optional<RawLog> log{};
+    base::VerifyingKey key;
+};
+
+Result<Source> open_source(const Options& options) {
     RAMPART_RETURN_IF_ERROR(one_source(options));
-    std::vector<std::string> entries;
-    std::optional<RawLog> log;
     std::optional<base::VerifyingKey> key;
     if (!options.key.empty()) {
         RAMPART_TRY(const auto pem, base::read_file(options.key, 1 << 16));
         RAMPART_TRY(key, base::VerifyingKey::from_pem(pem));
     }
-    if (!options.config.empty()) {
-        RAMPART_TRY(const auto settings, audited_settings(options.config));
-        RAMPART_TRY(entries, stored_entries(settings));
-        RAMPART_TRY(log, RawLog::open(settings));
-        if (!key) {
-            RAMPART_TRY(const auto own, store_key(settings));
-            key = own.public_key();
-        }
-    } else {
-        RAMPART_TRY(const auto ledger, read_ledger_file(options.ledger));
-        entries = ledger.entries();
+    if (options.config.empty()) {
+        RAMPART_TRY(auto ledger, read_ledger_file(options.ledger));
         if (!key) {
             RAMPART_TRY(const auto own, file_key(options));
             key = own.public_key();
         }
+        return Source{std::move(ledger), std::nullopt, *key};
     }
-    RAMPART_TRY(const auto ledger, DeltaLedger::open(entries));
-    size_t records = 0;
+    RAMPART_TRY(const auto settings, audited_settings(options.config));
+    RAMPART_TRY(const auto entries, stored_entries(settings));
+    RAMPART_TRY(auto ledger, DeltaLedger::open(entries));
+    RAMPART_TRY(auto log, RawLog::open(settings));
+    if (!key) {
+        RAMPART_TRY(const auto own, store_key(settings));
+        key = own.public_key();
+    }
+    return Source{std::move(ledger), std::move(log), *key};
+}
+
+/// Words and JSON on what of the log was compared.
+void add_log(const std::vector<rampartd::CheckedPartition>& log, Answer& answer,
+             json::object& out) {
+    json::array partitions;
+    int64_t records = 0;
+    for (const auto& [partition, checked] : log) {
+        records += checked.to.value() - checked.from.value();
+        partitions.push_back({{"partition", partition},
+                              {"begin", checked.begin.value()},
+                              {"from", checked.from.value()},
+                              {"to", checked.to.value()}});
+        if (checked.from == checked.begin) continue;
+        answer.notes.push_back(fmt::format(
+            "partition {}: checked from offset {} on; of what lies before, from offset {} on, the "
+            "log has no longer all records: that part was not checked",
+            partition, checked.from, checked.begin));
+    }
+    answer.text += fmt::format("{} records of the log are those of then.\n", records);
+    out["log_records"] = records;
+    out["partitions"] = std::move(partitions);
+}
+
+/// Fails where the log could not be compared: it must not look as if it had been.
+Status check_compared(const std::vector<rampartd::CheckedPartition>& log) {
+    if (log.empty()) {
+        return base::make_error(Reason::kNothingToCompare,
+                                "neither a head nor a run of the ledger has the ends of the log: "
+                                "nothing shows what the log was");
+    }
+    for (const auto& [partition, checked] : log) {
+        if (!checked.nothing()) continue;
+        return base::make_error(Reason::kNothingToCompare,
+                                "partition {}: the log no longer has any of the records, from "
+                                "offset {} to {}, that heads and runs speak of",
+                                partition, checked.begin, checked.end);
+    }
+    return base::ok();
+}
+
+/// Checks the ledger against each head, and the log beside it against the heads and the ledger.
+Result<Answer> check_ledger(const Options& options) {
+    RAMPART_TRY(const auto source, open_source(options));
+    if (!source.log && options.heads.empty())
+        return base::make_error(Reason::kMisuse, "--ledger needs a --head to compare it with");
+    RAMPART_TRY(auto ends, rampartd::committed_ends(source.ledger));
+    const bool commits = !ends.empty();
     for (const auto& file : options.heads) {
-        RAMPART_TRY(const auto head, read_head_file(file, *key));
-        auto status = certification::check_continues(ledger, head);
-        if (status && log) status = check_log(*log, head);
-        if (!status) return not_continued(status.error());
-        size_t of_head = 0;
-        if (log)
-            for (const LogEnd& end : head.log) of_head += end.next;
-        records = std::max(records, of_head);
+        RAMPART_TRY(const auto head, read_head_file(file, source.key));
+        const auto status = certification::check_continues(source.ledger, head);
+        if (!status) return no("NOT CONTINUED", status.error());
+        ends.insert(ends.end(), head.log.begin(), head.log.end());
     }
-    return Answer{
-        .exit_code = ExitCode::kDone,
-        .text = fmt::format("The ledger has {} entries and continues {} head{}; {} records of the "
-                            "log are those of then.\n",
-                            entries.size(), options.heads.size(),
-                            options.heads.size() == 1 ? "" : "s", records),
-        .json = json::serialize(json::object{{"continues", true},
-                                             {"entries", entries.size()},
-                                             {"heads", options.heads.size()},
-                                             {"log_records", records}}),
-        .notes = {}};
+    const size_t entries = source.ledger.entries().size(), heads = options.heads.size();
+    Answer answer;
+    answer.text = fmt::format("The ledger has {} entries and continues {} head{}.\n", entries,
+                              heads, heads == 1 ? "" : "s");
+    json::object out{{"continues", true}, {"entries", entries}, {"heads", heads}};
+    if (source.log) {
+        const auto log = rampartd::check_log(source.log->reader(), source.log->topic, ends);
+        if (!log && is_no(log.error())) return no("NOT CONTINUED", log.error());
+        if (!log) return log.error();
+        if (const auto compared = check_compared(*log); !compared)
+            return no("NOT CHECKED", compared.error());
+        add_log(*log, answer, out);
+        if (!commits)
+            answer.notes.push_back(
+                "no run of the ledger has the ends of the log (gate.commit_log = false, or an "
+                "earlier release)");
+    }
+    answer.json = json::serialize(out);
+    return answer;
 }
 
 void add_source_options(CLI::App& command, Options& options) {
@@ -297,29 +328,36 @@ void add_ledger_copy(Frame& frame) {
     auto& command = frame.add(
         {.name = "ledger copy",
          .summary = "Copy the ledger out of a store, for `verify --ledger`",
-         .example = "rampart ledger copy --config audit.toml --out audit/ledger",
-         .detail = "One entry a line, each with the digest of the one before. A node may be "
-                   "serving the store."},
+         .example = "rampart ledger copy --config audit.toml --out audit/ledger --reason review",
+         .detail = "One entry a line, each with the digest of the one before. Each copy is in the "
+                   "audit log, because digests and notes depend on outcomes of the vault. No node "
+                   "may be serving the store."},
         [options](const Context&) { return copy_ledger(*options); });
     command
         .add_option("--config", options->config,
                     "rampartd.toml of the store, with audit.enabled = true")
         ->required();
     command.add_option("--out", options->out, "file to write")->required();
+    command.add_option("--reason", options->reason, "reason, for the audit log")->required();
+    add_actor_option(command, options->actor);
 }
 
 void add_ledger_check(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add(
         {.name = "ledger check",
-         .summary = "Check that ledger and log still continue the heads that were filed",
+         .summary = "Check that no entry of the ledger and no record of the log was left out",
          .example = "rampart ledger check --config audit.toml --head head-2026-11.json",
-         .detail = "Reads the whole decision log of a store up to each head. Exit code 1: the "
-                   "ledger or the log is another one, or a record was left out or changed."},
+         .detail = "Compares the ledger with heads that were filed, and the decision log of a "
+                   "store with these heads and with the ends of the log that each run of the "
+                   "ledger has; it reads the whole log. Where the front of the log was deleted, "
+                   "it checks what is left, and notes from where on. Exit code 0: what is left "
+                   "holds. 1: the ledger or the log is another one, a record was left out or "
+                   "changed, or nothing is left to compare."},
         [options](const Context&) { return check_ledger(*options); });
     add_source_options(command, *options);
-    command.add_option("--head", options->heads, "a head that was filed; may be repeated")
-        ->required();
+    command.add_option("--head", options->heads,
+                       "a head that was filed; may be repeated; required with --ledger");
     command.add_option("--key", options->key,
                        "the gate's public key (PEM); default: that of the store or ledger");
 }

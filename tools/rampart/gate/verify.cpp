@@ -212,6 +212,11 @@ void add_facts(const Certificate& c, const std::string& key_id, report::Html& pa
         fact("registered", base::to_iso8601(r.at));
         fact("outcomes read", base::to_iso8601(c.vault_read_at));
         fact("ledger entry", c.ledger->entry.hex());
+        uint64_t logged = 0;
+        for (const auto& end : r.log) logged += end.next - end.begin;
+        if (logged > 0)
+            fact("decision log", fmt::format("{} records, in {} partitions, when it was registered",
+                                             logged, r.log.size()));
         fact("plan", r.plan.hex());
         fact("evidence",
              fmt::format("{} records, Merkle root {}", c.evidence_records, c.evidence_root.hex()));

@@ -38,6 +38,16 @@ struct EpochOpened {
     KeyIds keys{};       // empty: an epoch of a version that did not record them
 };
 
+/// Records of a partition of the decision log up to `next`, and one digest of them all:
+/// streaming::ChainedPosition.
+struct LogEnd {
+    uint32_t partition = 0;
+    uint64_t next = 0;
+    base::Digest chain;
+    uint64_t begin = 0;  // the first of them; later than 0 where the log began there already
+    bool operator==(const LogEnd&) const = default;
+};
+
 /// Charge of a run. Stored durably before an impact of the vault is read.
 ///
 /// A further look is the same run again on the records that have matured since: the same candidate
@@ -56,6 +66,9 @@ struct Registration {
     base::Digest frozen{};  // digest of what all looks share
     /// Time of the charge by the machine's clock, which `at` need not be; nullopt: there was none.
     std::optional<base::TimePoint> wall_clock{};
+    /// The decision log when the run was charged, by partition: a record that is left out or
+    /// changed later is found. Empty: a run on a file, or of a version that did not record it.
+    std::vector<LogEnd> log{};
 };
 
 /// End of a run. Whatever the verdict, its charge stays.
@@ -137,7 +150,8 @@ class DeltaLedger {
     /// closed_run() has the same `frozen`.
     base::Result<std::string> next_registration(
         const RunRequest& request, base::TimePoint at,
-        std::optional<base::TimePoint> wall_clock = std::nullopt) const;
+        std::optional<base::TimePoint> wall_clock = std::nullopt,
+        std::vector<LogEnd> log = {}) const;
 
     /// Makes the entry that closes the open run. Errors: failed_precondition when none is;
     /// invalid_argument for a verdict other than CERTIFIED and NO_SOLUTION_FOUND.
@@ -163,6 +177,8 @@ class DeltaLedger {
     double spent() const { return spent_; }  // by the current epoch
     const std::vector<std::string>& entries() const { return entries_; }
     base::Digest head() const;  // digest of the last entry
+    /// The decision log at the last registration that has it; empty: none has.
+    const std::vector<LogEnd>& log() const { return log_; }
 
   private:
     base::Status check(const LedgerEntry& entry) const;
@@ -188,6 +204,7 @@ class DeltaLedger {
     std::vector<Run> runs_;
     uint32_t certificates_ = 0, looks_ = 0;
     double spent_ = 0;
+    std::vector<LogEnd> log_;
     base::TimePoint latest_ = base::TimePoint::from_micros(INT64_MIN);  // latest time of an entry
 };
 

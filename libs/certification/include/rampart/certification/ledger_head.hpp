@@ -14,15 +14,6 @@
 
 namespace rampart::certification {
 
-/// End of a partition of the decision log, and one digest of all its records:
-/// streaming::ChainedPosition.
-struct LogEnd {
-    uint32_t partition = 0;
-    uint64_t next = 0;
-    base::Digest chain;
-    bool operator==(const LogEnd&) const = default;
-};
-
 /// State of a ledger, and of the decision log beside it, in a few lines that are signed. Filed with
 /// a witness it shows later that the ledger is still the one of then: a second ledger on the same
 /// records, or one from which records were left out, does not continue it.

@@ -35,6 +35,7 @@ struct GateDeps {
     /// goes by event time, and a replay gives the same bytes.
     const base::Clock* wall_clock = nullptr;
     std::string software{};  // version and digest of the sources of this program
+    ReadLogEnds log_ends{};  // for GateSettings::commit_log; empty: there is no log
 };
 
 /// A candidate for the gate. The same submission again, after a crash, is the same run.

@@ -24,6 +24,9 @@ struct GateSettings {
     uint32_t acknowledged_epoch = 0;
     std::string acknowledged_why{};
     int max_age_months = 0;  // limit of the age of vault records; 0: no limit
+    /// Each charge has the ends of the decision log, so that a record that is left out later is
+    /// found. false: a replay gives the same bytes, which sealed records never have twice.
+    bool commit_log = true;
     training_set::LateAttributes late_attributes = training_set::LateAttributes::kMissing;
 };
 

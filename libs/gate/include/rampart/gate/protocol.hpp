@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rampart/base/signing.hpp"
 #include "rampart/certification/gate_run.hpp"
@@ -30,6 +31,11 @@ struct TestInputs {
 /// Reads the outcomes of TestInputs::decisions; called with the charge on the disk.
 using ReadOutcomes = std::function<training::VaultOutcomes(const certification::RunTicket&)>;
 
+/// Returns the ends of the decision log as it is now; `known` is an earlier answer, behind which it
+/// may read on. Empty: there is no log.
+using ReadLogEnds = std::function<base::Result<std::vector<certification::LogEnd>>(
+    const std::vector<certification::LogEnd>& known)>;
+
 /// Takes one candidate through the steps of the gate: precheck → charge → read → test → seal →
 /// store → close. Each may be repeated after a crash: a certificate of the run that is stored
 /// already is the run's, so that its bytes, with the time of the issue, are no others. Not thread
@@ -38,11 +44,12 @@ class Protocol {
   public:
     /// All of it must outlive the protocol.
     Protocol(GateStore& store, const base::SigningKey& signing_key, std::string_view evidence_key,
-             const base::Clock* wall_clock = nullptr)
+             const base::Clock* wall_clock = nullptr, ReadLogEnds log_ends = {})
         : store_(store),
           signing_key_(signing_key),
           evidence_key_(evidence_key),
-          wall_clock_(wall_clock) {}
+          wall_clock_(wall_clock),
+          log_ends_(std::move(log_ends)) {}
 
     base::Result<certification::DeltaLedger> read_ledger() const;
 
@@ -64,6 +71,8 @@ class Protocol {
     base::Result<std::optional<Answer>> close_with_stored(const certification::RunTicket& ticket,
                                                           certification::DeltaLedger& ledger,
                                                           base::TimePoint t) const;
+    base::Status charge(const certification::DeltaLedger::RunRequest& request,
+                        certification::DeltaLedger& ledger, base::TimePoint t) const;
     std::optional<base::TimePoint> issue_time(const certification::RunTicket& ticket) const;
     base::Result<Answer> run_test(const certification::PreparedRun& prepared,
                                   const ReadOutcomes& outcomes, certification::DeltaLedger& ledger,
@@ -72,6 +81,7 @@ class Protocol {
     const base::SigningKey& signing_key_;
     std::string_view evidence_key_;
     const base::Clock* wall_clock_;  // nullptr: certificates have event times only
+    ReadLogEnds log_ends_;           // empty: charges do not commit to a log
 };
 
 }  // namespace rampart::gate

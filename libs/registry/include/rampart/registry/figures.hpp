@@ -34,7 +34,7 @@ class CertificateNames {
     std::vector<CertificateInfo> all_;
 };
 
-/// Reader of a certificate's figures, for the audit log.
+/// Reader of a certificate's figures or of the ledger, for the audit log.
 struct FigureReader {
     base::TimePoint at;
     std::string actor, reason;
@@ -50,5 +50,11 @@ struct Figures {
 /// invalid_argument "reason_missing"; those of the files.
 base::Result<Figures> read_figures(ModelRegistry& registry, std::string_view name,
                                    const FigureReader& reader);
+
+/// Returns the ledger's entries, whose digests and notes depend on outcomes of the vault. Who reads
+/// them is in the audit log ("copy_ledger") before anything is returned. Errors: invalid_argument
+/// "reason_missing"; ModelRegistry::ledger_entries()'s.
+base::Result<std::vector<std::string>> read_ledger(ModelRegistry& registry,
+                                                   const FigureReader& reader);
 
 }  // namespace rampart::registry

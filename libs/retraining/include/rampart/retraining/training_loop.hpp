@@ -30,6 +30,7 @@ struct TrainerDeps {
     const privacy::Register* list = nullptr;  // has the tally of erased records; nullptr: none
     const base::Clock* wall_clock = nullptr;  // gate::GateDeps::wall_clock
     std::string software{};                   // gate::GateDeps::software
+    gate::ReadLogEnds log_ends{};             // gate::GateDeps::log_ends
 };
 
 /// Policies and time of a log.

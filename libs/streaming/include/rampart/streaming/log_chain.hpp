@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/result.hpp"
@@ -16,6 +17,7 @@ namespace rampart::streaming {
 struct ChainedPosition {
     Offset next{0};
     base::Digest chain{};
+    Offset begin{0};  // first record of the chain; what lay before was gone when it was begun
     bool operator==(const ChainedPosition&) const = default;
 };
 
@@ -26,5 +28,26 @@ struct ChainedPosition {
 base::Result<ChainedPosition> extend_chain(const Reader& log, std::string_view topic,
                                            PartitionId partition, ChainedPosition from = {},
                                            std::optional<Offset> to = std::nullopt);
+
+/// As extend_chain() to the end. Where the log begins behind `from`, or ends before it, the chain
+/// is begun anew with the log's first record, so that check_chain() finds what is missing. Errors:
+/// the reader's.
+base::Result<ChainedPosition> resume_chain(const Reader& log, std::string_view topic,
+                                           PartitionId partition, ChainedPosition from = {});
+
+/// Records of a partition that were compared with positions kept of it: those in [from, to).
+struct CheckedRecords {
+    Offset from{0}, to{0};
+    Offset begin{0}, end{0};  // those that the positions speak of
+    bool nothing() const { return from == to && begin != end; }
+};
+
+/// Checks that the partition has the records of all `kept` positions, unchanged. What lies before
+/// its first record cannot be checked: there the comparison starts with the first kept position
+/// that can still be read from; none: the range is empty. Errors: the reader's; out_of_range
+/// "offset_ahead": the log ends before a position; failed_precondition "other_log": a record was
+/// left out, put in or changed.
+base::Result<CheckedRecords> check_chain(const Reader& log, std::string_view topic,
+                                         PartitionId partition, std::vector<ChainedPosition> kept);
 
 }  // namespace rampart::streaming

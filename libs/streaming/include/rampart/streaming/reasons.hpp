@@ -20,6 +20,8 @@ namespace rampart::streaming {
       "Create the topics with `rampart topics create`, or correct the name.")                  \
     X(kOffsetAhead, kOutOfRange, "offset_ahead",                                               \
       "Restore the log that was read, or make the state anew (ops/runbooks/partitions.md).")   \
+    X(kOtherLog, kFailedPrecondition, "other_log",                                             \
+      "Get the decision log of then from a backup, and find out who changed it.")              \
     X(kOtherPartition, kFailedPrecondition, "other_partition",                                 \
       "Set the number of partitions back, or give a new folder, which replays the log.")       \
     X(kPartitionsChanged, kFailedPrecondition, "partitions_changed",                           \
