@@ -60,6 +60,7 @@ Result<SealedCertificate> seal(const PreparedRun& run, const SealInputs& in,
     certificate.issued_at = in.issued_at;
     certificate.valid_until = end_of(certificate);
     certificate.issued_wall_clock = in.issued_wall_clock;
+    if (in.software != certificate.plan.identity.software) certificate.finished_by = in.software;
     return sign_and_check(std::move(certificate), std::move(evidence.bytes), in.key);
 }
 

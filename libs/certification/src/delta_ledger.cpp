@@ -330,7 +330,8 @@ Result<std::string> DeltaLedger::next_registration(const RunRequest& request, ba
                       .look = request.look,
                       .frozen = request.frozen,
                       .wall_clock = wall_clock,
-                      .log = std::move(log)};
+                      .log = std::move(log),
+                      .software = request.software};
     if (const Registration* last = closed_run(request.candidate_id, request.reference_id);
         request.look > 0 && last != nullptr) {
         body.run = last->run;

@@ -285,7 +285,8 @@ DeltaLedger::RunRequest PreparedRun::request() const {
             digest_of(plan_),
             plan_.identity.vault_rule,
             plan_.look,
-            frozen_digest(plan_)};
+            frozen_digest(plan_),
+            plan_.identity.software};
 }
 
 Result<PrecheckResult> precheck(const PrecheckInputs& in, const VaultSource& vault) {

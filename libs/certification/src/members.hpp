@@ -84,6 +84,7 @@ void members(A& a, Registration& r) {
     a("frozen", r.frozen);
     a.unless_default("wall_clock", r.wall_clock);
     a.unless_default("log", r.log);
+    a.unless_default("software", r.software);
 }
 
 template <class A>
@@ -440,6 +441,7 @@ void members(A& a, CertificatePayload& p) {
     a("issued_at", c.issued_at);
     a.unless_default("valid_until", c.valid_until);
     a.unless_default("issued_wall_clock", c.issued_wall_clock);
+    a.unless_default("finished_by", c.finished_by);
 }
 
 }  // namespace rampart::certification

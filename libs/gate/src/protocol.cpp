@@ -51,7 +51,8 @@ Result<Answer> Protocol::refuse(const TestInputs& inputs, const certification::P
 /// stored.
 Result<std::optional<Answer>> Protocol::close_with_stored(const certification::RunTicket& ticket,
                                                           DeltaLedger& ledger, TimePoint t) const {
-    RAMPART_TRY(const auto ids, store_.certificate_ids());
+    const auto& run = ticket.registration();
+    RAMPART_TRY(const auto ids, store_.certificate_ids(run.candidate_id, run.reference_id));
     for (const auto& id : ids) {
         RAMPART_TRY(const auto file, store_.certificate_file(id));
         const auto read = certification::read_certificate(file, signing_key_.public_key());
@@ -91,8 +92,8 @@ Status Protocol::charge(const DeltaLedger::RunRequest& request, DeltaLedger& led
 
 /// Charges the run, unless it is charged already, reads the vault's impacts, tests, and closes.
 Result<Answer> Protocol::run_test(const certification::PreparedRun& prepared,
-                                  const ReadOutcomes& read_outcomes, DeltaLedger& ledger,
-                                  TimePoint t) const {
+                                  const TestInputs& inputs, const ReadOutcomes& read_outcomes,
+                                  DeltaLedger& ledger, TimePoint t) const {
     const auto request = prepared.request();
     const bool taken_up = ledger.open_run().has_value();
     if (!taken_up) RAMPART_RETURN_IF_ERROR(charge(request, ledger, t));
@@ -113,37 +114,54 @@ Result<Answer> Protocol::run_test(const certification::PreparedRun& prepared,
         RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, why, t));
         return Answer{{certification::Verdict::kNoSolutionFound, "", ""}, "", name};
     }
-    RAMPART_TRY(
-        const auto files,
-        certification::seal(prepared, {ticket, *sealed, t, t, signing_key_, issue_time(ticket)},
-                            outcomes.impact, outcomes.label));
+    RAMPART_TRY(const auto files,
+                certification::seal(prepared,
+                                    {ticket, *sealed, t, t, signing_key_, issue_time(ticket),
+                                     inputs.identity.software},
+                                    outcomes.impact, outcomes.label));
     RAMPART_TRY(const auto id, store_.store_certificate(files, t));
     RAMPART_TRY(const auto closing, ledger.next_closing(sealed->verdict, id.hex(), "", t));
     RAMPART_RETURN_IF_ERROR(write_entry(ledger, closing, t));
     return Answer{sealed->published(), id.hex(), name};
 }
 
+/// Returns the precheck of a run that `software` registers, or has registered.
+Result<certification::PrecheckResult> Protocol::check(const TestInputs& inputs,
+                                                      const std::string& software,
+                                                      const DeltaLedger& ledger) const {
+    auto identity = inputs.identity;
+    identity.software = software;
+    return certification::precheck({inputs.config, identity, ledger, evidence_key_,
+                                    inputs.selection, inputs.earlier ? &*inputs.earlier : nullptr},
+                                   inputs.decisions);
+}
+
 Result<Answer> Protocol::test(const TestInputs& inputs, const ReadOutcomes& outcomes,
                               DeltaLedger& ledger, TimePoint t, bool asked_for_epoch) const {
-    const auto check = [&] {
-        return certification::precheck(
-            {inputs.config, inputs.identity, ledger, evidence_key_, inputs.selection,
-             inputs.earlier ? &*inputs.earlier : nullptr},
-            inputs.decisions);
+    const std::string& present = inputs.identity.software;
+    RAMPART_TRY(auto checked, check(inputs, present, ledger));
+    const auto is_open_run = [&] {
+        return checked.prepared && ledger.ticket(checked.prepared->request()).has_value();
     };
-    RAMPART_TRY(auto checked, check());
-    if (ledger.open_run() && !(checked.prepared && ledger.ticket(checked.prepared->request()))) {
+    if (ledger.open_run() && !is_open_run()) {
+        // this program may be another one than that of the charge, and come to the same plan
+        const std::string charged = ledger.open_run()->software;
+        if (!charged.empty() && charged != present) {
+            RAMPART_TRY(checked, check(inputs, charged, ledger));
+        }
+    }
+    if (ledger.open_run() && !is_open_run()) {
         // A run that crashed and can't be finished as it was registered. Its charge stays; this one
         // is a new run.
         RAMPART_RETURN_IF_ERROR(abandon_open_run(
             ledger, "abandoned: settings or data are not those it was registered for", t));
-        RAMPART_TRY(checked, check());
+        RAMPART_TRY(checked, check(inputs, present, ledger));
     }
     if (!checked.prepared) {
         if (asked_for_epoch) checked.result.message += "; no new epoch was opened";
         return refuse(inputs, checked.result, t);
     }
-    return run_test(*checked.prepared, outcomes, ledger, t);
+    return run_test(*checked.prepared, inputs, outcomes, ledger, t);
 }
 
 }  // namespace rampart::gate

@@ -133,7 +133,8 @@ Result<base::Digest> FileStore::store_certificate(const certification::SealedCer
     return id;
 }
 
-Result<std::vector<base::Digest>> FileStore::certificate_ids() const {
+Result<std::vector<base::Digest>> FileStore::certificate_ids(std::string_view,
+                                                             std::string_view) const {
     std::vector<base::Digest> ids;
     if (file_ < 0) return ids;
     std::error_code none;  // no folder: no certificate yet

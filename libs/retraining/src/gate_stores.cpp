@@ -48,10 +48,14 @@ class RegistryStore final : public gate::GateStore {
         const registry::Proof proof{files.certificate, files.evidence, key_.public_key()};
         return registry_.store_certificate(proof, at, kGate);
     }
-    Result<std::vector<base::Digest>> certificate_ids() const override {
+    Result<std::vector<base::Digest>> certificate_ids(std::string_view candidate,
+                                                      std::string_view reference) const override {
         RAMPART_TRY(const auto stored, registry_.certificates());
         std::vector<base::Digest> ids;
-        for (const auto& certificate : stored) ids.push_back(certificate.id);
+        for (const auto& one : stored) {
+            if (one.candidate.value() == candidate && one.reference.value() == reference)
+                ids.push_back(one.id);
+        }
         return ids;
     }
     Result<std::string> certificate_file(const base::Digest& id) const override {

@@ -81,6 +81,32 @@ std::string draw_of(const domain::PersonId& person, const domain::DrawWindow& wi
     return out;
 }
 
+/// The first row of each draw.
+class Firsts {
+  public:
+    explicit Firsts(std::vector<Row>& rows) {
+        for (Row& row : rows) {
+            if (!row.window) continue;
+            Row*& first = rows_.emplace(draw_of(row.person, *row.window), &row).first->second;
+            if (is_before(row.decided_at, row.decision, *first)) first = &row;
+        }
+    }
+    bool empty() const { return rows_.empty(); }
+    /// Marks the first row of the decision's draw as a repeat, if the decision came before it.
+    void mark(const domain::Decision& decision) {
+        if (!decision.draw_window || empty()) return;
+        const auto found = rows_.find(draw_of(decision.application.person, *decision.draw_window));
+        if (found != rows_.end() && is_before(decision.decided_at, decision.id, *found->second))
+            found->second->repeat = true;
+    }
+
+  private:
+    static bool is_before(base::TimePoint time, const domain::DecisionId& id, const Row& row) {
+        return std::tie(time, id) < std::tie(row.decided_at, row.decision);
+    }
+    std::unordered_map<std::string, Row*> rows_;
+};
+
 template <class Side>
 base::Digest digest_of(const DecisionSet<Side>& set, std::vector<std::string> rows) {
     std::sort(rows.begin(), rows.end());
@@ -216,51 +242,39 @@ Result<std::vector<uint32_t>> TrainingSetBuilder::groups_of(
     return std::move(row.groups);
 }
 
-/// Counts the vault's decisions that were made by then; those that are neither rows nor `stopped`,
-/// the ids of stopped ones, have not matured.
-Status TrainingSetBuilder::count_others(VaultSet& set,
-                                        const std::unordered_set<std::string>& stopped) const {
-    std::unordered_set<std::string_view> matured(stopped.begin(), stopped.end());
-    for (const Row& row : set.rows) matured.insert(row.decision.value());
-    const auto count = [&](const domain::Decision& decision) -> Status {
-        if (!in_vault(split_salt_, decision.application.person)) return base::ok();
-        const bool has_matured = matured.contains(decision.id.value());
-        if (!has_matured && decision.decided_at > set.as_known_at) return base::ok();
-        ++set.known;
-        if (has_matured) return base::ok();
-        RAMPART_TRY(auto groups, groups_of(decision));
-        set.omitted.push_back(
-            {decision.application.event_time, Omission::kImmature, std::move(groups)});
-        return base::ok();
-    };
-    RAMPART_RETURN_IF_ERROR(
-        joiner_->decisions(base::kFirstTime, base::kLastTime + base::Duration::micros(1), count));
-    RAMPART_TRY(set.unreadable, joiner_->unread_decisions(set.as_known_at));
+/// Counts a decision of the vault that was made by then; one that is neither a row nor stopped has
+/// not matured.
+Status TrainingSetBuilder::count_other(const domain::Decision& decision, bool has_matured,
+                                       VaultSet& set) const {
+    if (!in_vault(split_salt_, decision.application.person)) return base::ok();
+    if (!has_matured && decision.decided_at > set.as_known_at) return base::ok();
+    ++set.known;
+    if (has_matured) return base::ok();
+    RAMPART_TRY(auto groups, groups_of(decision));
+    set.omitted.push_back(
+        {decision.application.event_time, Omission::kImmature, std::move(groups)});
     return base::ok();
 }
 
-/// Marks repeats of decisions that the set does not have: its event time may be the later one, so
-/// that it has not matured, or lie before the set's begin.
-Status TrainingSetBuilder::mark_repeats_of_others(std::vector<Row>& rows) const {
-    const auto is_before = [](const auto& a_time, const auto& a_id, const Row& b) {
-        return std::tie(a_time, a_id) < std::tie(b.decided_at, b.decision);
-    };
-    std::unordered_map<std::string, Row*> firsts;
-    for (Row& row : rows) {
-        if (!row.window) continue;
-        Row*& first = firsts.emplace(draw_of(row.person, *row.window), &row).first->second;
-        if (is_before(row.decided_at, row.decision, *first)) first = &row;
-    }
-    if (firsts.empty()) return base::ok();
-    const auto mark = [&](const domain::Decision& decision) {
-        if (!decision.draw_window) return base::ok();
-        const auto found = firsts.find(draw_of(decision.application.person, *decision.draw_window));
-        if (found != firsts.end() && is_before(decision.decided_at, decision.id, *found->second)) {
-            found->second->repeat = true;
-        }
+/// Reads all decisions, those that the set does not have among them: marks repeats of one whose
+/// event time may be the later one, so that it has not matured, or lies before the set's begin; and
+/// counts those of the vault. `stopped`: ids of stopped ones.
+template <class Side>
+Status TrainingSetBuilder::read_others(DecisionSet<Side>& set,
+                                       const std::unordered_set<std::string>& stopped) const {
+    constexpr bool kVault = std::is_same_v<Side, VaultSide>;
+    Firsts firsts(set.rows);
+    if (!kVault && firsts.empty()) return base::ok();
+    std::unordered_set<std::string_view> matured(stopped.begin(), stopped.end());
+    if (kVault)
+        for (const Row& row : set.rows) matured.insert(row.decision.value());
+    const auto look = [&](const domain::Decision& decision) -> Status {
+        firsts.mark(decision);
+        if constexpr (kVault)
+            return count_other(decision, matured.contains(decision.id.value()), set);
         return base::ok();
     };
-    return joiner_->decisions(base::kFirstTime, base::kLastTime + base::Duration::micros(1), mark);
+    return joiner_->decisions(base::kFirstTime, base::kLastTime + base::Duration::micros(1), look);
 }
 
 template <class Side>
@@ -320,13 +334,15 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t,
         return base::ok();
     };
     RAMPART_RETURN_IF_ERROR(joiner_->examples(product_.label.name, t, add, from));
-    RAMPART_RETURN_IF_ERROR(mark_repeats_of_others(set.rows));
+    RAMPART_RETURN_IF_ERROR(read_others(set, stopped_ids));
     set.repeats = number_records(set.rows);
     for (size_t i = 0; i < set.rows.size(); ++i) {
         if (set.rows[i].repeat) base::append_u8(identities[i], kRepeatFlag);
     }
     set.digest = digest_of(set, std::move(identities));
-    if constexpr (kVault) RAMPART_RETURN_IF_ERROR(count_others(set, stopped_ids));
+    if constexpr (kVault) {
+        RAMPART_TRY(set.unreadable, joiner_->unread_decisions(t));
+    }
     return set;
 }
 

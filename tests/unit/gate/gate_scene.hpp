@@ -121,7 +121,8 @@ class MemoryStore final : public GateStore {
         }));
         return id;
     }
-    base::Result<std::vector<base::Digest>> certificate_ids() const override {
+    base::Result<std::vector<base::Digest>> certificate_ids(std::string_view,
+                                                            std::string_view) const override {
         std::vector<base::Digest> ids;
         for (const auto& [id, files] : certificates)
             ids.push_back(base::Digest::from_hex(id).value());

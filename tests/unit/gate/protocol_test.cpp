@@ -20,6 +20,7 @@ class ProtocolTest : public GateScene {
         inputs.identity.candidate_id = candidate;
         inputs.identity.reference_id = "reference";
         inputs.identity.vault_rule = "all";
+        inputs.identity.software = software;
         inputs.selection = training::selection_feedback(development, policy, reference).value();
         inputs.decisions = training::vault_decisions(vault_, policy, reference).value();
         return inputs;
@@ -51,6 +52,7 @@ class ProtocolTest : public GateScene {
             return std::vector{certification::LogEnd{0, end, base::sha256(std::to_string(end))}};
         };
     }
+    std::string software = "rampart 1";
     ReadLogEnds log_ends;
     std::vector<uint64_t> read_from;
     training_set::VaultSet vault_;
@@ -102,6 +104,35 @@ TEST_F(ProtocolTest, ARunThatCrashedGoesOnWithTheEndsThatItWasChargedWith) {
         EXPECT_EQ(read_from.size(), charged ? 1u : 2u);
         EXPECT_EQ(store.ledger.size(), 3u);
     }
+}
+
+TEST_F(ProtocolTest, ARunIsFinishedByTheSoftwareThatIsThereThen) {
+    store.writes_left = 0;
+    store.ends_after_writing = true;  // charged, and the process ends
+    EXPECT_FALSE(run("better"));
+    store.writes_left = 1'000;
+    software = "rampart 2";
+    const auto read = certificate(run("better").value());
+    EXPECT_EQ(read.verdict, Verdict::kCertified);
+    EXPECT_EQ(read.plan.identity.software, "rampart 1");
+    EXPECT_EQ(read.ledger->registration.software, "rampart 1");
+    EXPECT_EQ(read.finished_by, "rampart 2");
+    EXPECT_EQ(store.ledger.size(), 3u) << "one charge, and nothing was abandoned";
+    EXPECT_EQ(certificate(run("worse").value()).finished_by, "");
+}
+
+TEST_F(ProtocolTest, ARunWhosePlanOtherSoftwareDoesNotComeToIsAbandoned) {
+    store.writes_left = 0;
+    store.ends_after_writing = true;
+    EXPECT_FALSE(run("better"));
+    store.writes_left = 1'000;
+    software = "rampart 2";
+    settings.config.min_units += 1;  // as if it laid the run out in another way
+    const auto read = certificate(run("better").value());
+    EXPECT_EQ(read.plan.identity.software, "rampart 2");
+    EXPECT_EQ(read.finished_by, "");
+    EXPECT_EQ(read.ledger->registration.run, 2u);
+    EXPECT_EQ(store.ledger.size(), 5u) << "epoch, charge, abandoned, charge, verdict";
 }
 
 TEST_F(ProtocolTest, ALogThatCannotBeReadCostsNothing) {

@@ -22,6 +22,7 @@ Table facts_of(const Certificate& c) {
     };
     const auto& id = c.plan.identity;
     fact("software", id.software);
+    fact("finished by the software", c.finished_by);
     fact("proposed by", id.proposed_by);
     fact("recipe of the training", id.recipe);
     if (c.ledger) fact("charged, by the machine's clock", time(c.ledger->registration.wall_clock));

@@ -55,6 +55,9 @@ struct Certificate {
     /// Time of the issue by the machine's clock, not before that of the charge; nullopt: there was
     /// none. The other times are those of the data: "as known at".
     std::optional<base::TimePoint> issued_wall_clock{};
+    /// Software that finished the run, where the one that registered it (plan.identity.software)
+    /// was updated between charge and verdict; empty: the same.
+    std::string finished_by{};
 };
 
 /// A certificate file and the evidence file that goes with it.
@@ -77,6 +80,7 @@ struct SealInputs {
     base::TimePoint vault_read_at, issued_at;
     const base::SigningKey& key;
     std::optional<base::TimePoint> issued_wall_clock{};  // where the charge has one
+    std::string software{};                              // that finishes the run; empty: not known
 };
 
 /// Makes the certificate of a run. `feedback`: as given to run(). Errors: invalid_argument when

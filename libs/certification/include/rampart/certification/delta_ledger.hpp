@@ -69,6 +69,8 @@ struct Registration {
     /// The decision log when the run was charged, by partition: a record that is left out or
     /// changed later is found. Empty: a run on a file, or of a version that did not record it.
     std::vector<LogEnd> log{};
+    /// RunIdentity::software of the plan, so that another can finish the run. Empty: as `log`.
+    std::string software{};
 };
 
 /// End of a run. Whatever the verdict, its charge stays.
@@ -139,6 +141,7 @@ class DeltaLedger {
         std::string vault_rule;
         uint32_t look = 0;
         base::Digest frozen{};
+        std::string software{};
     };
     /// Returns the last registration of the run of this epoch that a further look continues: about
     /// this candidate and reference, not passed, closed with a certificate. nullptr: none.

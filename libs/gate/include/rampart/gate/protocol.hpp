@@ -54,8 +54,9 @@ class Protocol {
     base::Result<certification::DeltaLedger> read_ledger() const;
 
     /// Tests the candidate at `t`. `ledger`: as read, and perhaps with a further epoch at its end,
-    /// which is stored with the charge of its first run. A run that is open and can't be finished
-    /// as it was registered is closed, and this one is another. A refusal has a certificate, too,
+    /// which is stored with the charge of its first run. A run that is open is finished, also by
+    /// other software where that comes to the plan that was registered, bit for bit. One that can't
+    /// be finished as it was registered is closed, and this one is another. A refusal has a certificate, too,
     /// and says "no new epoch was opened" if `asked_for_epoch`. Errors: those of the stores.
     base::Result<Answer> test(const TestInputs& inputs, const ReadOutcomes& outcomes,
                               certification::DeltaLedger& ledger, base::TimePoint t,
@@ -74,9 +75,12 @@ class Protocol {
     base::Status charge(const certification::DeltaLedger::RunRequest& request,
                         certification::DeltaLedger& ledger, base::TimePoint t) const;
     std::optional<base::TimePoint> issue_time(const certification::RunTicket& ticket) const;
+    base::Result<certification::PrecheckResult> check(const TestInputs& inputs,
+                                                      const std::string& software,
+                                                      const certification::DeltaLedger& l) const;
     base::Result<Answer> run_test(const certification::PreparedRun& prepared,
-                                  const ReadOutcomes& outcomes, certification::DeltaLedger& ledger,
-                                  base::TimePoint t) const;
+                                  const TestInputs& inputs, const ReadOutcomes& outcomes,
+                                  certification::DeltaLedger& ledger, base::TimePoint t) const;
     GateStore& store_;
     const base::SigningKey& signing_key_;
     std::string_view evidence_key_;

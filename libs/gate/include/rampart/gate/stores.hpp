@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rampart/base/clock.hpp"
@@ -33,8 +34,10 @@ class GateStore {
     /// Keeps certificate and evidence; returns the certificate's id, the SHA-256 of its bytes.
     virtual base::Result<base::Digest> store_certificate(
         const certification::SealedCertificate& files, base::TimePoint at) = 0;
-    /// Ids of all certificates, in any order.
-    virtual base::Result<std::vector<base::Digest>> certificate_ids() const = 0;
+    /// Ids of the certificates about a candidate against a reference, in any order. A store that
+    /// does not know what its certificates are about returns all.
+    virtual base::Result<std::vector<base::Digest>> certificate_ids(
+        std::string_view candidate, std::string_view reference) const = 0;
     virtual base::Result<std::string> certificate_file(const base::Digest& id) const = 0;
     /// The evidence that the certificate was stored with; `id` is the certificate's.
     virtual base::Result<std::string> evidence_file(const base::Digest& id) const = 0;

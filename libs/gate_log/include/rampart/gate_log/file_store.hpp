@@ -25,7 +25,9 @@ class FileStore final : public gate::GateStore {
                                        base::TimePoint at) override;
     base::Result<base::Digest> store_certificate(const certification::SealedCertificate& files,
                                                  base::TimePoint at) override;
-    base::Result<std::vector<base::Digest>> certificate_ids() const override;
+    /// All: the files are read to know what they are about.
+    base::Result<std::vector<base::Digest>> certificate_ids(
+        std::string_view candidate, std::string_view reference) const override;
     base::Result<std::string> certificate_file(const base::Digest& id) const override;
     base::Result<std::string> evidence_file(const base::Digest& id) const override;
     /// Fails always: a log has no models.

@@ -198,8 +198,11 @@ class TrainingSetBuilder {
                                std::optional<double> reported_impact) const;
     base::Result<bool> set_groups(Row& row, base::TimePoint decided_at) const;
     base::Result<std::vector<uint32_t>> groups_of(const domain::Decision& decision) const;
-    base::Status mark_repeats_of_others(std::vector<Row>& rows) const;
-    base::Status count_others(VaultSet& set, const std::unordered_set<std::string>& stopped) const;
+    base::Status count_other(const domain::Decision& decision, bool has_matured,
+                             VaultSet& set) const;
+    template <class Side>
+    base::Status read_others(DecisionSet<Side>& set,
+                             const std::unordered_set<std::string>& stopped) const;
     template <class Side>
     base::Result<DecisionSet<Side>> build(base::TimePoint t,
                                           std::optional<base::TimePoint> from) const;
