@@ -113,8 +113,9 @@ class Node {
     const streaming::Reader& log() const { return stores_->log().reader(); }
     serving::DecisionService& decisions() { return *decisions_; }
 
-    /// SHA-256 over the joined state (every decision as logged among it), the ledger and the audit
-    /// log: the same for the same stream, whatever crashed in between.
+    /// SHA-256 over the joined state (every decision as logged among it) and the ledger, but for
+    /// the digests of what is sealed with random keys, in the log and thus in certificates: the
+    /// same for the same stream, whatever crashed in between.
     base::Result<base::Digest> state_hash() const { return loop_->state_hash(); }
 
   private:

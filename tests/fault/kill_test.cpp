@@ -56,7 +56,7 @@ ServiceProcess start(const Workspace& workspace) {
 
 /// The contents of the store at the end.
 struct FinalState {
-    std::string hash;
+    std::string hash, audit;
     std::map<std::string, std::string> decisions;  // by id, as logged
     size_t logged = 0;  // records in the topic: equal to the decisions if none is there twice
     joiner::Counts counts;
@@ -67,6 +67,7 @@ FinalState final_state(const Workspace& workspace) {
         rampartd::Node::open(rampartd::load_settings(workspace.config).value()).value();
     FinalState state;
     state.hash = node->state_hash().value().hex();
+    state.audit = node->registry().audit_head().hash.hex();
     state.counts = node->joiner().counts();
     for (int32_t p = 0; p < node->log().partitions("decisions").value(); ++p) {
         const auto records =
@@ -131,6 +132,7 @@ TEST(KillNine, TwentyTimesAtRandomMomentsLeavesTheStateOfAnUndisturbedRun) {
     EXPECT_EQ(state.counts.matured, expected.counts.matured);
     EXPECT_EQ(state.counts.outcomes, expected.counts.outcomes);
     EXPECT_EQ(state.hash, expected.hash);
+    EXPECT_EQ(state.audit, expected.audit);
     std::filesystem::remove_all(calm.folder);
     std::filesystem::remove_all(wild.folder);
 }

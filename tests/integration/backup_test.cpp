@@ -124,6 +124,10 @@ TEST(Backup, OfAServiceAtWorkGoesOnToTheSameStateAndOneAtRestHasIt) {
     const auto at_rest = restored("at_rest", stream, backups, last);
     ask("store check --config " + at_rest.config.string());
     EXPECT_EQ(state_hash(at_rest), hash);
+    const auto audit_head = [](const Workspace& of) {
+        return text_of(of.store / "registry" / "audit.head");
+    };
+    EXPECT_EQ(audit_head(at_rest), audit_head(workspace));
 
     // Sends the stream from its middle, then from its beginning: known records are recognised by
     // their ids.

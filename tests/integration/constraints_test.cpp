@@ -37,7 +37,7 @@ class ConstrainedLoop : public testing::Test {
         return fs::path(testing::TempDir()) / fmt::format("constrained_loop.{}", ::getpid());
     }
 
-    /// Configuration files with a constraint and, in TOML, further ones; all runs of them are charged.
+    /// Configuration files with a constraint and, in TOML, further ones; all runs are charged.
     static fs::path configured(const std::string& name, const std::string& expression,
                                const std::string& further = "") {
         const fs::path config = folder() / (name + ".config");

@@ -15,7 +15,7 @@ using streaming::Offset;
 using streaming::PartitionId;
 using test_support::DemoStore;
 
-constexpr int32_t kPartitions = 4;  // of a demo
+constexpr int32_t kPartitions = 4;  // as in a demo
 
 /// The store of a demo on a broker of its own: the demo's topics have no prefix.
 class LedgerOnKafka : public testing::Test, public DemoStore {

@@ -44,12 +44,18 @@ class Serving : public testing::Test {
     }
     void TearDown() override { fs::remove_all(folder_); }
 
+    /// Removes a key of the configuration, if it is there.
+    void remove(const std::string& key) {
+        auto text = base::read_file(workspace_.config, 1 << 20).value();
+        const size_t at = text.find("\n" + key + " = ");
+        if (at == std::string::npos) return;
+        text.erase(at, text.find('\n', at + 1) - at);
+        ASSERT_TRUE(base::write_file_atomically(workspace_.config, text));
+    }
     /// Replaces a key of a section of the configuration.
     void configure(const std::string& section, const std::string& key, const std::string& value) {
+        remove(key);
         auto text = base::read_file(workspace_.config, 1 << 20).value();
-        if (const size_t at = text.find("\n" + key + " = "); at != std::string::npos) {
-            text.erase(at, text.find('\n', at + 1) - at);
-        }
         const std::string header = "\n[" + section + "]\n";
         text.replace(text.find(header), header.size(), header + key + " = " + value + "\n");
         ASSERT_TRUE(base::write_file_atomically(workspace_.config, text));
@@ -125,6 +131,7 @@ class Erasures {
 
 TEST_F(Serving, ProbesMetricsAndDecisionsAreAnsweredWhileATrainingRunHoldsAllErasuresUp) {
     // a run that would take many minutes; the service is killed during it
+    for (const char* of_fairgbm : {"constraints", "tolerance"}) remove(of_fairgbm);
     for (const auto& [key, value] : {std::pair{"learner", "\"gbdt\""},
                                      {"trees", "20000"},
                                      {"leaves", "4096"},

@@ -173,8 +173,8 @@ TEST(Tails, AnUpperEndWithoutItsSlopePassesTooOften) {
 /// Customers with two applications each, some of which are referred: people approve what will be
 /// repaid with 0.8, the rest with 0.2. Losses and gains as above; under the candidate kLost lose.
 constexpr double kLost = (0.8 * 0.2 + 0.2 * 0.2 * 0.2 + 0.1 * 0.7 + 0.2 * 0.7 * 0.2) / 2;
-constexpr double kLostQuantile = -150 + 100 * 0.1 / kLost;  // of a tenth
-constexpr double kLostCvar = (-150 + kLostQuantile) / 2;    // of a tenth
+constexpr double kLostQuantile = -150 + 100 * 0.1 / kLost;  // level 0.1
+constexpr double kLostCvar = (-150 + kLostQuantile) / 2;    // level 0.1
 
 struct Referred {
     double erased_if_lost = 0;  // share of those with a loss who are erased

@@ -98,7 +98,7 @@ Status serve_on(const Options& options, const demo::Workspace& workspace) {
     return base::ok();
 }
 
-/// Returns the file of a recipe: one of the bundled ones by name, or a path; empty: the stream's own.
+/// Returns the file of a recipe, which is a bundled one by name or a path; empty: the stream's.
 Result<std::filesystem::path> recipe_file(const Options& options) {
     namespace fs = std::filesystem;
     if (options.recipe.empty() || fs::is_regular_file(options.recipe))

@@ -62,7 +62,7 @@ struct LedgerLine {
 struct Report {
     std::string stream, data, broker = "local", version;
     uint64_t seed = 0;
-    std::string learner;  // of the candidates
+    std::string learner;  // by which candidates are trained
     long rows = 0;
     std::string impact_units;
     double impact_lo = 0, impact_hi = 0, delta_epoch = 0;

@@ -156,6 +156,7 @@ TEST(Years, ALifeWithCrashesComesToTheSameAsOneWithout) {
     EXPECT_GT(wild.events().crashes, 0);
     EXPECT_GT(wild.events().reopened, 0);
     EXPECT_EQ(wild.node().state_hash().value().hex(), calm.node().state_hash().value().hex());
+    EXPECT_EQ(wild.node().registry().audit_head(), calm.node().registry().audit_head());
     const auto found = audit(wild);
     ASSERT_TRUE(found) << found.error().message;
     print_head();

@@ -56,8 +56,9 @@ class Protocol {
     /// Tests the candidate at `t`. `ledger`: as read, and perhaps with a further epoch at its end,
     /// which is stored with the charge of its first run. A run that is open is finished, also by
     /// other software where that comes to the plan that was registered, bit for bit. One that can't
-    /// be finished as it was registered is closed, and this one is another. A refusal has a certificate, too,
-    /// and says "no new epoch was opened" if `asked_for_epoch`. Errors: those of the stores.
+    /// be finished as it was registered is closed, and this one is another. A refusal has a
+    /// certificate, too, and says "no new epoch was opened" if `asked_for_epoch`. Errors: those of
+    /// the stores.
     base::Result<Answer> test(const TestInputs& inputs, const ReadOutcomes& outcomes,
                               certification::DeltaLedger& ledger, base::TimePoint t,
                               bool asked_for_epoch) const;

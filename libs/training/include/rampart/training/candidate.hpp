@@ -51,9 +51,9 @@ struct CandidateInputs {
 /// With a search, steps 4 and 5 take the parameters that it found; where it can predict nothing (a
 /// group with too few persons, too little to fold), the recipe's, and the figure "selection" says
 /// why. Deterministic in its arguments.
-/// Errors: failed_precondition: too little to learn from, and "constraints_missed" where the learner
-/// found nothing that keeps its constraints on the persons held out and recipe.allow_infeasible is
-/// not set; invalid_argument "bad_selection": a search without `gate`, or one that the gate's
+/// Errors: failed_precondition: too little to learn from, and "constraints_missed" where the
+/// learner found nothing that keeps its constraints on the persons held out and
+/// recipe.allow_infeasible is not set; invalid_argument "bad_selection": a search without `gate`, or one that the gate's
 /// settings exclude; those of validate(recipe).
 base::Result<Candidate> make_candidate(const CandidateInputs& inputs);
 

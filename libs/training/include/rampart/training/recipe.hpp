@@ -77,9 +77,9 @@ base::Status validate(const Recipe& recipe);
 void read_recipe(config::Table& table, Recipe& recipe);
 /// Reads a table [postprocess]: criterion, tolerance, gamma.
 void read_postprocess(config::Table& table, Recipe& recipe);
-/// Reads a recipe file: the keys of read_recipe() and a table [postprocess]. `recipe` keeps the rest.
-/// Errors: not_found; bad_toml; bad_configuration with file, line, key and what is allowed; those of
-/// validate().
+/// Reads a recipe file: the keys of read_recipe() and a table [postprocess]. `recipe` keeps the
+/// rest. Errors: not_found; bad_toml; bad_configuration with file, line, key and what is allowed;
+/// those of validate().
 base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe);
 
 /// Returns the SHA-256 of all settings of a recipe by which two candidates may differ, each with
