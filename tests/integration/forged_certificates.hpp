@@ -253,10 +253,15 @@ inline const std::set<std::string> kRanges{"plan.constraint_plans.mean_plans.lo"
                                            "plan.constraint_plans.mean_plans.hi",
                                            "plan.constraint_plans.mean_plans.max_weight"};
 
+/// Centres of groups, which no figure needs where each record has its own.
+inline const std::set<std::string> kCentres{"plan.groups.q_approve", "plan.groups.q_decline"};
+
 /// Returns whether a member of the certificate follows from what the checker has.
 inline bool is_followed(const Issued& issued, const std::string& member) {
     if (kOfCertifiedRuns.contains(member)) return issued.verdict == Verdict::kCertified;
     if (kRanges.contains(member)) return issued.plan.config.records_per_person == 0;
+    if (kCentres.contains(member))
+        return issued.plan.config.control_variates != ControlVariateKind::kRegression;
     return !kNotFollowed.contains(member);
 }
 

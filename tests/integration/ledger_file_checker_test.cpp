@@ -21,7 +21,7 @@ std::string file_of(const std::vector<std::string>& entries) {
     return fmt::format("{}\n", fmt::join(entries, "\n"));
 }
 
-/// Chains the entries again, as whoever may write the file can.
+/// Chains the entries again, as a forger can.
 std::string chained_again(std::vector<std::string> entries) {
     static const std::regex kPrevious(R"rx("previous":"[0-9a-f]*")rx");
     std::string before;

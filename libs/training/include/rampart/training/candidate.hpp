@@ -53,8 +53,8 @@ struct CandidateInputs {
 /// why. Deterministic in its arguments.
 /// Errors: failed_precondition: too little to learn from, and "constraints_missed" where the
 /// learner found nothing that keeps its constraints on the persons held out and
-/// recipe.allow_infeasible is not set; invalid_argument "bad_selection": a search without `gate`, or one that the gate's
-/// settings exclude; those of validate(recipe).
+/// recipe.allow_infeasible is not set; invalid_argument "bad_selection": a search without `gate`,
+/// or one that the gate's settings exclude; those of validate(recipe).
 base::Result<Candidate> make_candidate(const CandidateInputs& inputs);
 
 /// Fits one ensemble to the champion's P(approve) on every row of the development set; returns it
