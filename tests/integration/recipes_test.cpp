@@ -1,0 +1,183 @@
+// Each bundled recipe from training to replay, and recipes that cannot be trained by.
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "command_line.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/decision/decider.hpp"
+#include "rampart/decision/encode.hpp"
+#include "rampart/wire/event_codec.hpp"
+#include "services/rampartd/node.hpp"
+
+namespace rampart {
+namespace {
+
+using cli_tests::CommandLine;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+const fs::path kRecipes = RAMPART_SOURCE_DIR "/ops/config/recipes";
+
+std::vector<std::string> bundled() {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(kRecipes))
+        names.push_back(entry.path().stem().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+std::vector<domain::Decision> logged_by(const rampartd::Node& node) {
+    std::vector<domain::Decision> decisions;
+    for (int32_t p = 0; p < node.log().partitions("decisions").value(); ++p) {
+        const auto records =
+            node.log()
+                .read("decisions", streaming::PartitionId(p), streaming::Offset(0), 1'000'000)
+                .value();
+        for (const auto& stored : records)
+            decisions.push_back(wire::decode_decision(stored.record.value).value());
+    }
+    return decisions;
+}
+
+class BundledRecipe : public CommandLine, public testing::WithParamInterface<std::string> {};
+
+TEST_P(BundledRecipe, IsExplainedAndChecked) {
+    const auto file = (kRecipes / (GetParam() + ".toml")).string();
+    const auto text = base::read_file(file, 1 << 20).value();
+    for (const char* part : {"# When: ", "# Promises: ", "# Costs: "})
+        EXPECT_THAT(text, HasSubstr(part));
+    const auto checked = run(fmt::format("recipe check {} --json", file));
+    ASSERT_EQ(checked.exit_code, 0) << checked.err;
+    EXPECT_EQ(checked.json().at("digest").as_string().size(), 64u);
+}
+
+/// Candidates are taken to the gate; what each of them, and the service, decides comes out again.
+TEST_P(BundledRecipe, IsTrainedTakenToTheGateServedAndReplayedToTheBit) {
+    const auto demo = fmt::format(
+        "'{0}/rampart-demo' --data simulated --rows 3000 --seed 1 --recipe {1} --program "
+        "'{0}/rampart' --config-dir '{2}/ops/config' --out '{3}' > '{4}' 2>&1",
+        RAMPART_BIN_DIR, GetParam(), RAMPART_SOURCE_DIR, path("out"), path("log"));
+    ASSERT_EQ(std::system(demo.c_str()), 0) << read("log");
+    const auto settings = rampartd::load_settings(path("out/rampartd.toml")).value();
+    const auto node = rampartd::Node::open(settings).value();
+    const decision::DrawKey key{node->keys().ids.draw, node->keys().draw};
+    std::map<domain::PolicyId, std::shared_ptr<const decision::PolicyInForce>> policies;
+    const auto first = node->registry().promotions().front().policy;  // without a certificate
+    const auto registered = node->registry().models().value();
+    for (const auto& info : registered) {
+        auto model = std::make_shared<const model::LoadedPolicy>(
+            node->registry().load_model(info.id).value());
+        auto policy = decision::PolicyInForce::create(std::move(model), info.id != first);
+        ASSERT_TRUE(policy) << policy.error().message;
+        policies[info.id] = *policy;
+    }
+    EXPECT_GE(policies.size(), 3u) << "too few candidates";
+    const auto decisions = logged_by(*node);
+    ASSERT_GE(decisions.size(), 2900u);
+    size_t replayed = 0;
+    for (const auto& logged : decisions) {
+        const auto& policy = *policies.at(logged.policy);
+        if (policy.policy().group_aware()) continue;  // the group lies in another store
+        const auto status = decision::replay(logged, policy, key, std::nullopt);
+        ASSERT_TRUE(status) << status.error().message;
+        ++replayed;
+    }
+    EXPECT_GT(replayed, 500u);
+    for (const auto& [id, policy] : policies) {
+        const auto group = policy->policy().group_aware() ? std::optional<size_t>(1) : std::nullopt;
+        std::set<double> scores;
+        for (size_t i = 0; i < 200; ++i) {
+            const auto& application = decisions[i].application;
+            const auto row = decision::encode_row(application, policy->policy().schema()).value();
+            const auto made = decision::decide(*policy, application, row, group, key,
+                                               {.product = "simulated"}, true, node->now());
+            ASSERT_TRUE(made) << made.error().message;
+            scores.insert(made->score);
+            const auto stored = wire::decode_decision(wire::encode(*made)).value();
+            const auto status = decision::replay(stored, *policy, key, group);
+            ASSERT_TRUE(status) << status.error().message;
+            EXPECT_TRUE(made->action != domain::Action::kDecline || !made->reasons.empty());
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, BundledRecipe, testing::ValuesIn(bundled()),
+                         [](const auto& one) { return one.param; });
+
+class BadRecipe : public CommandLine {
+  protected:
+    void SetUp() override {
+        CommandLine::SetUp();
+        write("loans.csv", loans(300));
+        infer_schema("--protected sex --ignore id");
+    }
+    void infer_schema(const std::string& options) const {
+        const auto ran =
+            run(fmt::format("schema infer loans.csv --label repaid --favourable yes {}", options));
+        ASSERT_EQ(ran.exit_code, 0) << ran.err;
+        write("s.toml", ran.out);
+    }
+    std::string refusal(const std::string& recipe) const {
+        write("r.toml", recipe);
+        const auto ran = run("recipe check r.toml --schema s.toml");
+        EXPECT_EQ(ran.exit_code, 2) << ran.out;
+        return ran.err;
+    }
+};
+
+TEST_F(BadRecipe, IsRefusedWithNameValueAndRemedy) {
+    for (const auto& [recipe, parts] :
+         std::vector<std::pair<std::string, std::vector<std::string>>>{
+             {"learner = \"gbtd\"", {"learner", "gbtd", "gbdt, "}},
+             {"learner = \"gbdt\"\ntress = 5", {"r.toml, line 2", "tress"}},
+             {"learner = \"gbdt\"\ntrees = -5", {"r.toml, line 2", "trees", "-5"}},
+             {"learner = \"gbdt\"\ntrees = \"many\"", {"r.toml, line 2", "trees"}},
+             {"learner = \"gbdt\"\nconstraints = [\"fnr\"]",
+              {"r.toml, line 2", "constraints", "fairgbm and not of gbdt", "leave it out"}},
+             {"learner = \"fairgbm\"\nconstraints = [\"fnrr\"]", {"constraints", "fnrr", "fnr"}},
+             {"learner = \"gbdt\"\nmonotone = [\"region=increasing\"]", {"region", "categor"}},
+             {"learner = \"gbdt\"\nmonotone = [\"wealth=increasing\"]", {"wealth"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"parity\"",
+              {"criterion", "parity", "statistical_parity"}}}) {
+        const auto error = refusal(recipe);
+        for (const auto& part : parts) EXPECT_THAT(error, HasSubstr(part)) << recipe;
+    }
+    infer_schema("--ignore id,sex");
+    EXPECT_THAT(refusal("learner = \"fairgbm\"\nconstraints = [\"fnr\"]"),
+                HasSubstr("names no protected columns"));
+}
+
+TEST_F(BadRecipe, OfTheServiceIsNamedWhenTheServiceIsStarted) {
+    write("r.toml", "learner = \"gbdt\"\nconstraints = [\"fnr\"]\n");
+    auto config = base::read_file(RAMPART_SOURCE_DIR "/ops/config/rampartd.toml", 1 << 20).value();
+    const auto section = config.find("[training]\n");
+    ASSERT_NE(section, std::string::npos);
+    const auto learner = config.find("\nlearner = ");
+    config.erase(learner, config.find('\n', learner + 1) - learner);
+    config.insert(section + 11, "recipe = \"r.toml\"\n");
+    write("rampartd.toml", config);
+    const auto ran = run("serve --config rampartd.toml");
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("r.toml, line 2"));
+    EXPECT_THAT(ran.err, HasSubstr("constraints"));
+}
+
+TEST_F(CommandLine, LearnersAreListedWithTheirOptions) {
+    const auto all = run("learners");
+    ASSERT_EQ(all.exit_code, 0) << all.err;
+    for (const char* name : {"gbdt", "fairgbm", "eg", "gs", "rs", "budro", "fair-regression"}) {
+        EXPECT_THAT(all.out, HasSubstr(name));
+        const auto one = run(fmt::format("learners {} --json", name));
+        ASSERT_EQ(one.exit_code, 0) << one.err;
+        EXPECT_THAT(one.out, HasSubstr("\"trees\""));
+    }
+    EXPECT_THAT(run("learners fairgbm").out, HasSubstr("tolerance"));
+    const auto unknown = run("learners forest");
+    EXPECT_EQ(unknown.exit_code, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("forest"));
+    EXPECT_THAT(unknown.err, HasSubstr("fairgbm"));
+}
+
+}  // namespace
+}  // namespace rampart
