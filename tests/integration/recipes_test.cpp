@@ -9,6 +9,7 @@
 #include "rampart/decision/encode.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "services/rampartd/node.hpp"
+#include "tools/demo/comparison.hpp"
 
 namespace rampart {
 namespace {
@@ -104,6 +105,62 @@ TEST_P(BundledRecipe, IsTrainedTakenToTheGateServedAndReplayedToTheBit) {
 
 INSTANTIATE_TEST_SUITE_P(Recipes, BundledRecipe, testing::ValuesIn(bundled()),
                          [](const auto& one) { return one.param; });
+
+TEST(Comparison, NamesTheGroupThatGainsLeastAndTheGapBetweenGroups) {
+    demo::Report report;
+    report.learner = "eg";
+    report.value_first = {{"everybody", 1.0}, {"a", 2.0}, {"b", 0.5}};
+    report.value_final = {{"everybody", 4.0}, {"a", 6.0}, {"b", 1.5}};
+    report.approved_first = {{"everybody", 0.9}, {"a", 0.5}, {"b", 0.7}};
+    report.approved_final = {{"everybody", 0.1}, {"a", 0.6}, {"b", 0.65}};
+    report.gate_runs.resize(2);
+    report.gate_runs[0].delta = 0.02;
+    report.gate_runs[1].verdict = "NO_SOLUTION_FOUND";
+    auto& groups = report.gate_runs[1].groups;
+    groups.resize(2);
+    groups[0].name = "a", groups[0].lower_bound = 1;
+    groups[1].name = "b", groups[1].lower_bound = -2;
+    report.seconds = {{"service_cpu", 12}};
+    auto one = demo::compared("mine", report);
+    EXPECT_EQ(one.runs, 2);
+    EXPECT_EQ(one.spent, 1);
+    EXPECT_DOUBLE_EQ(one.gain, 3);
+    EXPECT_DOUBLE_EQ(one.worst_gain, 1);
+    EXPECT_EQ(one.worst_group, "b");
+    EXPECT_DOUBLE_EQ(one.gap_first, 0.2);
+    EXPECT_NEAR(one.gap_final, 0.05, 1e-12);
+    EXPECT_EQ(one.cpu_seconds, 12);
+    EXPECT_THAT(one.why_none,
+                HasSubstr("NO_SOLUTION_FOUND; lower bound of the weakest group, b: -2"));
+    report.certificates = report.certificates_right = 1;
+    one = demo::compared("mine", report);
+    EXPECT_EQ(one.why_none, "");
+}
+
+TEST_F(CommandLine, AllRecipesAreComparedOnOneStream) {
+    fs::copy(RAMPART_SOURCE_DIR "/ops/config", path("config"), fs::copy_options::recursive);
+    for (const auto& name : bundled())
+        if (name != "gbdt" && name != "eg")
+            fs::remove(fs::path(path("config/recipes")) / (fmt::format("{}.toml", name)));
+    const auto demo = fmt::format(
+        "'{0}/rampart-demo' --data simulated --rows 1500 --seed 1 --recipe all --program "
+        "'{0}/rampart' --config-dir '{1}' --out '{2}' > '{3}' 2>&1",
+        RAMPART_BIN_DIR, path("config"), path("out"), path("log"));
+    ASSERT_EQ(std::system(demo.c_str()), 0) << read("log");
+    const auto found = boost::json::parse(read("out/comparison.json"));
+    ASSERT_EQ(found.at("recipes").as_array().size(), 2u);
+    EXPECT_EQ(found.at("recipes").at(0).at("recipe"), "eg");
+    EXPECT_EQ(found.at("recipes").at(1).at("learner"), "gbdt");
+    for (const auto& one : found.at("recipes").as_array()) {
+        EXPECT_GT(one.at("runs").to_number<int>(), 0);
+        EXPECT_GT(one.at("cpu_seconds").to_number<double>(), 0);
+    }
+    const auto page = read("out/comparison.html");
+    EXPECT_THAT(page, HasSubstr("<a href='eg/report.html'>eg</a>"));
+    EXPECT_THAT(page, HasSubstr("<svg"));
+    EXPECT_TRUE(fs::exists(path("out/eg/report.html")));
+    EXPECT_THAT(read("log"), HasSubstr("gap before"));
+}
 
 class BadRecipe : public CommandLine {
   protected:

@@ -141,6 +141,15 @@ class Judge {
             });
     }
 
+    /// Returns the mean probability with which the policy would approve the same people.
+    std::map<std::string, double> approved_by(const model::Policy& policy) const {
+        return means(
+            [&](size_t i) {
+                return people_[i].vault && (people_[i].cell || !policy.group_aware());
+            },
+            [&](size_t i) { return policy.evaluate(people_[i].row, people_[i].cell).approve; });
+    }
+
     /// What the candidate truly changed for the people whose records the gate used.
     Result<std::map<std::string, double>> true_gains(const retraining::RunRecord& run) const {
         RAMPART_TRY(const auto candidate,
@@ -248,6 +257,8 @@ class Judge {
             policy.live_from = base::to_iso8601(i == 0 ? stream_.start : promotions[i].at);
             if (i + 1 < promotions.size()) policy.live_to = base::to_iso8601(promotions[i + 1].at);
             policy.value = value_of(loaded.policy);
+            report_.approved_final = approved_by(loaded.policy);
+            if (i == 0) report_.approved_first = report_.approved_final;
             report_.policies.push_back(std::move(policy));
         }
         report_.value_first = report_.policies.front().value;

@@ -1,5 +1,6 @@
 // rampart-demo: runs the whole loop on a stream of loan applications. Built and called by ops/demo.
 #include <fmt/ranges.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 #include "rampart/base/reasons.hpp"
 #include "rampart/runtime/exit_code.hpp"
 #include "rampart/runtime/version.hpp"
+#include "tools/demo/comparison.hpp"
 #include "tools/demo/driver.hpp"
 #include "tools/demo/judge.hpp"
 #include "tools/demo/service_process.hpp"
@@ -33,6 +35,16 @@ struct Options {
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Returns the CPU time of all processes that this one has waited for.
+double cpu_seconds_of_children() {
+    rusage used{};
+    ::getrusage(RUSAGE_CHILDREN, &used);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 void show_progress(base::TimePoint time, double share) {
@@ -62,6 +74,7 @@ Status write_certificates(rampartd::Node& node, const std::filesystem::path& fol
 
 Result<demo::Report> drive(const Options& options, const loan_stream::Stream& stream,
                            const demo::Workspace& workspace, const Clock::time_point start) {
+    const double cpu_before = cpu_seconds_of_children();
     demo::Driver driver(
         stream, "repaid",
         demo::Session(workspace.endpoint_file, workspace.token, base::Duration::seconds(30)));
@@ -82,7 +95,9 @@ Result<demo::Report> drive(const Options& options, const loan_stream::Stream& st
     report.seed = options.seed;
     report.version = runtime::version();
     RAMPART_RETURN_IF_ERROR(write_certificates(*node, workspace.folder / "certificates"));
-    report.seconds = {{"loop", loop_seconds}, {"total", seconds_since(start)}};
+    report.seconds = {{"loop", loop_seconds},
+                      {"total", seconds_since(start)},
+                      {"service_cpu", cpu_seconds_of_children() - cpu_before}};
     return report;
 }
 
@@ -98,21 +113,74 @@ Status serve_on(const Options& options, const demo::Workspace& workspace) {
     return base::ok();
 }
 
+std::vector<std::string> bundled_recipes(const Options& options) {
+    std::vector<std::string> names;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::path(options.config_dir) / "recipes"))
+        names.push_back(entry.path().stem().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
 /// Returns the file of a recipe, which is a bundled one by name or a path; empty: the stream's.
 Result<std::filesystem::path> recipe_file(const Options& options) {
     namespace fs = std::filesystem;
     if (options.recipe.empty() || fs::is_regular_file(options.recipe))
         return fs::path(options.recipe);
-    const auto folder = fs::path(options.config_dir) / "recipes";
-    const auto bundled = folder / (options.recipe + ".toml");
+    const auto bundled = fs::path(options.config_dir) / "recipes" / (options.recipe + ".toml");
     if (fs::exists(bundled)) return bundled;
-    std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder))
-        names.push_back(entry.path().stem().string());
-    std::sort(names.begin(), names.end());
     return base::make_error(base::Reason::kBadUsage,
-                            "--recipe {}: there is no such file, and the bundled recipes are {}",
-                            options.recipe, fmt::join(names, ", "));
+                            "--recipe {}: there is no such file, and the bundled recipes are {} "
+                            "(all: one after the other)",
+                            options.recipe, fmt::join(bundled_recipes(options), ", "));
+}
+
+/// Runs the loop once, and writes its report.
+Result<demo::Report> run_once(const Options& options, const loan_stream::Stream& stream) {
+    const auto start = Clock::now();
+    const auto kafka =
+        options.kafka.empty() ? std::nullopt : std::optional(demo::KafkaBroker{options.kafka, ""});
+    RAMPART_TRY(const auto recipe, recipe_file(options));
+    RAMPART_TRY(const auto workspace,
+                demo::prepare_workspace(std::filesystem::absolute(options.out), options.config_dir,
+                                        stream, options.seed, kafka, recipe));
+    RAMPART_TRY(auto report, drive(options, stream, workspace, start));
+    RAMPART_RETURN_IF_ERROR(
+        base::write_file_atomically(workspace.folder / "report.json", demo::to_json(report)));
+    RAMPART_RETURN_IF_ERROR(
+        base::write_file_atomically(workspace.folder / "report.html", demo::to_html(report)));
+    std::fputs(demo::to_text(report).c_str(), stdout);
+    std::printf("\nreport:       %s\ncertificates: %s\n",
+                (workspace.folder / "report.html").c_str(),
+                (workspace.folder / "certificates").c_str());
+    if (options.serve) RAMPART_RETURN_IF_ERROR(serve_on(options, workspace));
+    return report;
+}
+
+/// Runs the loop once with each bundled recipe, each in a folder of its own, and compares.
+Status run_all(const Options& options, const loan_stream::Stream& stream) {
+    const std::filesystem::path out = std::filesystem::absolute(options.out);
+    demo::Comparison comparison;
+    for (const auto& name : bundled_recipes(options)) {
+        std::printf("\n== recipe %s\n", name.c_str());
+        std::fflush(stdout);
+        Options one = options;
+        one.recipe = name;
+        one.out = (out / name).string();
+        RAMPART_TRY(const auto report, run_once(one, stream));
+        if (comparison.recipes.empty())
+            comparison = {report.stream, report.data, report.impact_units,
+                          report.seed,   report.rows, {}};
+        comparison.recipes.push_back(demo::compared(name, report));
+        // after each, so that what was done is there when it is broken off
+        RAMPART_RETURN_IF_ERROR(
+            base::write_file_atomically(out / "comparison.json", demo::to_json(comparison)));
+        RAMPART_RETURN_IF_ERROR(
+            base::write_file_atomically(out / "comparison.html", demo::to_html(comparison)));
+    }
+    std::printf("\n%s\ncomparison: %s\n", demo::to_text(comparison).c_str(),
+                (out / "comparison.html").c_str());
+    return base::ok();
 }
 
 Status run(Options options) {
@@ -124,31 +192,22 @@ Status run(Options options) {
         }
         options.stream = "simulated";
     }
-    const auto start = Clock::now();
+    const bool all = options.recipe == "all";
+    if (all && (options.serve || !options.kafka.empty()))
+        return base::make_error(base::Reason::kBadUsage,
+                                "--recipe all leaves no service running and needs the embedded "
+                                "log: omit {}",
+                                options.serve ? "--serve" : "--broker kafka");
+    if (!all) RAMPART_RETURN_IF_ERROR(recipe_file(options));
     loan_stream::StreamOptions wanted;
     wanted.name = options.stream;
     wanted.data_dir = options.data;
     wanted.rows = options.rows;
     wanted.seed = options.seed;
-    RAMPART_TRY(const auto recipe, recipe_file(options));
     RAMPART_TRY(const auto stream, loan_stream::load(wanted));
-    RAMPART_TRY(const auto workspace,
-                demo::prepare_workspace(std::filesystem::absolute(options.out), options.config_dir,
-                                        stream, options.seed,
-                                        options.kafka.empty()
-                                            ? std::nullopt
-                                            : std::optional(demo::KafkaBroker{options.kafka, ""}),
-                                        recipe));
-    RAMPART_TRY(const auto report, drive(options, stream, workspace, start));
-    RAMPART_RETURN_IF_ERROR(
-        base::write_file_atomically(workspace.folder / "report.json", demo::to_json(report)));
-    RAMPART_RETURN_IF_ERROR(
-        base::write_file_atomically(workspace.folder / "report.html", demo::to_html(report)));
-    std::fputs(demo::to_text(report).c_str(), stdout);
-    std::printf("\nreport:       %s\ncertificates: %s\n",
-                (workspace.folder / "report.html").c_str(),
-                (workspace.folder / "certificates").c_str());
-    return options.serve ? serve_on(options, workspace) : base::ok();
+    if (all) return run_all(options, stream);
+    RAMPART_RETURN_IF_ERROR(run_once(options, stream));
+    return base::ok();
 }
 
 }  // namespace
@@ -174,7 +233,7 @@ int main(int argc, char** argv) {
                    "bootstrap servers of a cluster that has the topics; default: the embedded log");
     app.add_option("--recipe", options.recipe,
                    "bundled recipe (ops/config/recipes) or recipe file, in place of the stream's "
-                   "own learner");
+                   "own learner; all: each bundled one, and a comparison");
     app.add_flag("--serve", options.serve, "leave the service running and print its address");
     try {
         app.parse(argc, argv);

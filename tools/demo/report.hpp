@@ -73,11 +73,13 @@ struct Report {
     std::vector<LedgerLine> ledger;
     std::map<std::string, double> value_first,
         value_final;  // by group, over the people of the vault, by true outcomes
+    std::map<std::string, double> approved_first,
+        approved_final;  // mean P(approve) by group, over the same people
     bool final_not_below_first = false;
     long certificates = 0, certificates_right = 0;
     std::map<std::string, long> joiner;  // counts by name
     std::string state_hash;
-    std::map<std::string, double> seconds;  // wall time by phase; not reproducible
+    std::map<std::string, double> seconds;  // wall time by phase, CPU time of the service
 };
 
 std::string to_json(const Report& report);

@@ -126,6 +126,8 @@ std::string to_json(const Report& r) {
     out["final_not_below_first_in_any_group"] = r.final_not_below_first;
     out["true_value_first_policy"] = to_json(r.value_first);
     out["true_value_final_policy"] = to_json(r.value_final);
+    out["approved_by_first_policy"] = to_json(r.approved_first);
+    out["approved_by_final_policy"] = to_json(r.approved_final);
     out["certificates"] = {{"issued", r.certificates}, {"right", r.certificates_right}};
     json::array runs, policies, months, ledger;
     for (const auto& run : r.gate_runs) runs.push_back(to_json(run));
