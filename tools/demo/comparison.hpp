@@ -17,14 +17,14 @@ struct ComparedRecipe {
     std::string worst_group;
     /// Largest difference between groups of the mean P(approve): of the first policy, the final.
     double gap_first = 0, gap_final = 0;
-    double cpu_seconds = 0;  // of the service: deciding, joining, training, gate
+    double cpu_seconds = 0;  // the service's: deciding, joining, training, gate
     std::string why_none;    // what the last run says, where none was certified
 };
 
 /// Takes a report apart. `recipe`: the name that is shown.
 ComparedRecipe compared(const std::string& recipe, const Report& report);
 
-/// Of one stream: the reports' stream, seed and units are those of the first.
+/// Recipes on one stream, with one seed.
 struct Comparison {
     std::string stream, data, impact_units;
     uint64_t seed = 0;
