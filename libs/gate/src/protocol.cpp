@@ -47,25 +47,24 @@ Result<Answer> Protocol::refuse(const TestInputs& inputs, const certification::P
     return Answer{result, id.hex(), id.hex()};
 }
 
-/// Closes an open run with its certificate where a crash came between the two; nullopt: none is
-/// stored.
-Result<std::optional<Answer>> Protocol::close_with_stored(const certification::RunTicket& ticket,
-                                                          DeltaLedger& ledger, TimePoint t) const {
-    const auto& run = ticket.registration();
+/// Closes the open run with its certificate where a crash came between the two; nullopt: no run is
+/// open, or no certificate of it is stored. By whatever settings and software it would be tested
+/// now: a verdict that is signed is the run's.
+Result<std::optional<Answer>> Protocol::close_with_stored(DeltaLedger& ledger, TimePoint t) const {
+    if (!ledger.open_run()) return std::optional<Answer>();
+    const auto run = *ledger.open_run();
+    const auto entry = base::sha256(ledger.open_entry());
     RAMPART_TRY(const auto ids, store_.certificate_ids(run.candidate_id, run.reference_id));
     for (const auto& id : ids) {
         RAMPART_TRY(const auto file, store_.certificate_file(id));
         const auto read = certification::read_certificate(file, signing_key_.public_key());
-        const bool of_this_run =
-            read && read->ledger && read->ledger->entry == base::sha256(ticket.entry());
-        if (!of_this_run) continue;
+        if (!read || !read->ledger || read->ledger->entry != entry) continue;
         RAMPART_TRY(const auto evidence, store_.evidence_file(id));
         RAMPART_RETURN_IF_ERROR(store_.store_certificate({file, evidence}, t));
         RAMPART_TRY(const auto closing, ledger.next_closing(read->verdict, id.hex(), "", t));
         RAMPART_RETURN_IF_ERROR(write_entry(ledger, closing, t));
-        return std::optional(Answer{{read->verdict, "", ""},
-                                    id.hex(),
-                                    certification::certificate_name(ticket.registration())});
+        return std::optional(
+            Answer{{read->verdict, "", ""}, id.hex(), certification::certificate_name(run)});
     }
     return std::optional<Answer>();
 }
@@ -95,13 +94,8 @@ Result<Answer> Protocol::run_test(const certification::PreparedRun& prepared,
                                   const TestInputs& inputs, const ReadOutcomes& read_outcomes,
                                   DeltaLedger& ledger, TimePoint t) const {
     const auto request = prepared.request();
-    const bool taken_up = ledger.open_run().has_value();
-    if (!taken_up) RAMPART_RETURN_IF_ERROR(charge(request, ledger, t));
+    if (!ledger.open_run()) RAMPART_RETURN_IF_ERROR(charge(request, ledger, t));
     RAMPART_TRY(const auto ticket, ledger.ticket(request));
-    if (taken_up) {
-        RAMPART_TRY(auto closed, close_with_stored(ticket, ledger, t));
-        if (closed) return std::move(*closed);
-    }
     const auto name = certification::certificate_name(ticket.registration());
     // only now, with the charge on the disk
     const auto outcomes = read_outcomes(ticket);
@@ -138,6 +132,11 @@ Result<certification::PrecheckResult> Protocol::check(const TestInputs& inputs,
 
 Result<Answer> Protocol::test(const TestInputs& inputs, const ReadOutcomes& outcomes,
                               DeltaLedger& ledger, TimePoint t, bool asked_for_epoch) const {
+    const auto open = ledger.open_run();
+    RAMPART_TRY(auto closed, close_with_stored(ledger, t));
+    if (closed && open->candidate_id == inputs.identity.candidate_id &&
+        open->reference_id == inputs.identity.reference_id && open->at == t)
+        return std::move(*closed);
     const std::string& present = inputs.identity.software;
     RAMPART_TRY(auto checked, check(inputs, present, ledger));
     const auto is_open_run = [&] {

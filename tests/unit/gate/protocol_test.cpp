@@ -1,6 +1,7 @@
 #include "rampart/gate/protocol.hpp"
 
 #include "gate_scene.hpp"
+#include "rampart/certification/ledger_view.hpp"
 
 namespace rampart::gate {
 namespace {
@@ -133,6 +134,39 @@ TEST_F(ProtocolTest, ARunWhosePlanOtherSoftwareDoesNotComeToIsAbandoned) {
     EXPECT_EQ(read.finished_by, "");
     EXPECT_EQ(read.ledger->registration.run, 2u);
     EXPECT_EQ(store.ledger.size(), 5u) << "epoch, charge, abandoned, charge, verdict";
+}
+
+TEST_F(ProtocolTest, AVerdictThatIsSignedIsTheRunsWhateverFinishesIt) {
+    for (const std::string next : {"better", "worse"}) {
+        store = {};
+        GateScene::add("reference", 0.5, 0.5);
+        GateScene::add("better", 0.26, 0.74);
+        GateScene::add("worse", 0.74, 0.26);
+        software = "rampart 1";
+        store.writes_left = 2;  // charged and certified; the process ends before it is closed
+        EXPECT_FALSE(run("better"));
+        ASSERT_EQ(store.certificates.size(), 1u);
+        ASSERT_EQ(store.ledger.size(), 2u);
+        store.writes_left = 1'000;
+        software = "rampart 2";
+        settings.config.min_units += 1;  // it comes to another plan
+        const auto answer = run(next).value();
+        const auto view = certification::LedgerView::of(ledger()).value();
+        const auto first = view.certificate_named("e1r1");
+        ASSERT_TRUE(first);
+        EXPECT_TRUE(store.certificates.contains(std::string(*first)));
+        if (next == "better") {
+            EXPECT_EQ(answer.result.verdict, Verdict::kCertified);
+            EXPECT_EQ(answer.name, "e1r1");
+            EXPECT_EQ(store.ledger.size(), 3u) << "no second charge";
+        } else {
+            EXPECT_EQ(answer.name, "e1r2") << "another candidate is another run";
+            EXPECT_EQ(store.ledger.size(), 5u);
+        }
+        const auto closed = certification::decode_ledger_entry(store.ledger[2]).value();
+        EXPECT_EQ(std::get<certification::Closing>(closed.body).verdict, Verdict::kCertified)
+            << "the history has the answer that was signed";
+    }
 }
 
 TEST_F(ProtocolTest, ALogThatCannotBeReadCostsNothing) {

@@ -166,6 +166,8 @@ class DeltaLedger {
     base::Status append(std::string_view bytes);
 
     const std::optional<Registration>& open_run() const { return open_run_; }
+    /// Bytes of the open run's entry; requires one.
+    const std::string& open_entry() const { return open_entry_; }
 
     /// Issues the ticket of the open run. Errors: failed_precondition when no run is open, or when
     /// the open one was registered for another plan or candidate ("other_run_open": finish it or

@@ -70,8 +70,7 @@ class Protocol {
                                   base::TimePoint t) const;
     base::Result<Answer> refuse(const TestInputs& inputs, const certification::PublicResult& result,
                                 base::TimePoint t) const;
-    base::Result<std::optional<Answer>> close_with_stored(const certification::RunTicket& ticket,
-                                                          certification::DeltaLedger& ledger,
+    base::Result<std::optional<Answer>> close_with_stored(certification::DeltaLedger& ledger,
                                                           base::TimePoint t) const;
     base::Status charge(const certification::DeltaLedger::RunRequest& request,
                         certification::DeltaLedger& ledger, base::TimePoint t) const;
