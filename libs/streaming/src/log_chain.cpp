@@ -63,6 +63,10 @@ base::Result<CheckedRecords> check_chain(const Reader& log, std::string_view top
         if (!at && position.next < first) continue;
         if (!at) at = position;
         if (checked.from == checked.to) checked.from = checked.to = at->next;
+        if (checked.to < at->next) {
+            checked.in_holes += at->next.value() - checked.to.value();
+            checked.to = at->next;
+        }
         RAMPART_TRY(at, extend_chain(log, topic, partition, *at, position.next));
         if (at->chain != position.chain) {
             return base::make_error(Reason::kOtherLog,

@@ -115,6 +115,23 @@ TEST_F(KeptPositions, AreComparedFromTheFirstThatCanStillBeReadFrom) {
     EXPECT_TRUE(check_chain(log_, "t", kFirst, kept_)->nothing());
 }
 
+TEST_F(KeptPositions, DoNotSpeakOfWhatLiesBetweenTwoChains) {
+    const auto whole = records();
+    kept_.resize(1);  // up to 3; then the front was gone, and the chain was begun anew at 5
+    delete_before(5);
+    kept_.push_back(*resume_chain(log_, "t", kFirst));
+    records() = whole;
+    log_.topics["t"].begin[kFirst] = 0;
+    records()[4].record.value = "w";
+    const auto checked = *check_chain(log_, "t", kFirst, kept_);
+    EXPECT_EQ(checked.from, Offset(0));
+    EXPECT_EQ(checked.to, Offset(10));
+    EXPECT_EQ(checked.in_holes, 2) << "records 3 and 4";
+    EXPECT_EQ(checked.compared(), 8);
+    records()[5].record.value = "w";
+    EXPECT_EQ(reason(), "other_log");
+}
+
 TEST_F(KeptPositions, OfALogWhoseFrontWasGoneGoOnFromThere) {
     delete_before(7);
     const auto fresh = *resume_chain(log_, "t", kFirst);

@@ -230,11 +230,17 @@ void add_log(const std::vector<rampartd::CheckedPartition>& log, Answer& answer,
     json::array partitions;
     int64_t records = 0;
     for (const auto& [partition, checked] : log) {
-        records += checked.to.value() - checked.from.value();
+        records += checked.compared();
         partitions.push_back({{"partition", partition},
                               {"begin", checked.begin.value()},
                               {"from", checked.from.value()},
-                              {"to", checked.to.value()}});
+                              {"to", checked.to.value()},
+                              {"in_holes", checked.in_holes}});
+        if (checked.in_holes > 0)
+            answer.notes.push_back(fmt::format(
+                "partition {}: {} offsets between {} and {} were not checked: the chain of digests "
+                "was begun anew behind them",
+                partition, checked.in_holes, checked.from, checked.to));
         if (checked.from == checked.begin) continue;
         answer.notes.push_back(fmt::format(
             "partition {}: checked from offset {} on; of what lies before, from offset {} on, the "

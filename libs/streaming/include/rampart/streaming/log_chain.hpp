@@ -35,11 +35,14 @@ base::Result<ChainedPosition> extend_chain(const Reader& log, std::string_view t
 base::Result<ChainedPosition> resume_chain(const Reader& log, std::string_view topic,
                                            PartitionId partition, ChainedPosition from = {});
 
-/// Records of a partition that were compared with positions kept of it: those in [from, to).
+/// Records of a partition that were compared with positions kept of it: those in [from, to), but
+/// for the holes between a chain and one that was begun anew behind its end.
 struct CheckedRecords {
     Offset from{0}, to{0};
+    int64_t in_holes = 0;     // offsets in [from, to) that were not compared
     Offset begin{0}, end{0};  // those that the positions speak of
     bool nothing() const { return from == to && begin != end; }
+    int64_t compared() const { return to.value() - from.value() - in_holes; }
 };
 
 /// Checks that the partition has the records of all `kept` positions, unchanged. What lies before
