@@ -89,12 +89,14 @@ function(rampart_test_headers)
         fmt::fmt)
 endfunction()
 
-# rampart_test(name LABEL label SOURCES files [DEPS libs] [PACKAGES ...] [TIMEOUT seconds] [KAFKA])
+# rampart_test(name LABEL label SOURCES files [DEPS libs] [PACKAGES ...] [TIMEOUT seconds] [KAFKA]
+#     [PLACES])
 # One GoogleTest program; each of its tests becomes a ctest test with the label. KAFKA: ctest starts
 # the broker of tests/support/kafka_broker.hpp before the first such test and stops it after the
-# last.
+# last. PLACES: it uses RAMPART_SOURCE_DIR or RAMPART_BIN_DIR; units without do not depend on the
+# folder of the clone, so that clones share what is compiled. All other labels have them.
 function(rampart_test name)
-    cmake_parse_arguments(ARG "KAFKA" "LABEL;TIMEOUT" "SOURCES;DEPS;PACKAGES" ${ARGN})
+    cmake_parse_arguments(ARG "KAFKA;PLACES" "LABEL;TIMEOUT" "SOURCES;DEPS;PACKAGES" ${ARGN})
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 120)
     endif()
@@ -110,9 +112,11 @@ function(rampart_test name)
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(${name} PRIVATE ${deps} ${ARG_PACKAGES} fmt::fmt GTest::gmock
         GTest::gtest_main)
-    target_compile_definitions(${name} PRIVATE
-        RAMPART_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-        RAMPART_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    if(ARG_PLACES OR NOT ARG_LABEL STREQUAL unit)
+        target_compile_definitions(${name} PRIVATE
+            RAMPART_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+            RAMPART_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    endif()
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     set(fixture)
     if(ARG_KAFKA)
