@@ -7,6 +7,7 @@
 
 #include "demo_store.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/certification/certificate_file.hpp"
 #include "rampart/certification/ledger_head.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/streaming_local/local_log.hpp"
@@ -203,6 +204,20 @@ TEST_F(LedgerCommands, AreForThoseWhoAuditTheGate) {
         EXPECT_NE(ran.output.find("audit.enabled"), std::string::npos) << ran.output;
     }
     EXPECT_EQ(rampart("verify e1r1.cert --head head").exit_code, 2);
+}
+
+TEST_F(LedgerCommands, WhatPeopleProposeAfterAReadingIsTestedOnLaterRecords) {
+    const auto key = base::VerifyingKey::from_pem(read(key_file())).value();
+    const auto first = certification::read_certificate(read(out() / "e1r1.cert"), key).value();
+    const auto certify = fmt::format("certify --config a/rampartd.toml --model {} --actor ",
+                                     first.plan.identity.candidate_id);
+    const auto forged = rampart(certify + "schedule");
+    EXPECT_EQ(forged.exit_code, 2) << forged.output;
+    EXPECT_NE(forged.output.find("'schedule', which is the trainer's name"), std::string::npos);
+    const auto proposed = rampart(certify + "anna");
+    EXPECT_EQ(proposed.exit_code, 1) << proposed.output;
+    EXPECT_NE(proposed.output.find("has been exported or read"), std::string::npos)
+        << proposed.output;
 }
 
 }  // namespace

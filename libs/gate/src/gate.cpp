@@ -104,29 +104,38 @@ certification::GateConfig Gate::config_of(const Submission& run, const DeltaLedg
     return config;
 }
 
-/// Returns the vault's rows that a run of an earlier epoch has read, or that an export has;
-/// nullopt: there are none.
+/// Returns the time up to which what was known may have a part in the candidate: that of the last
+/// export or, for what a person proposes, of the last reading of figures.
+Result<Gate::ReadUntil> Gate::read_until(const Submission& run) const {
+    RAMPART_TRY(const auto exported, deps_.store.exported_as_known_at());
+    if (run.proposed_by == kSchedule) return exported;
+    RAMPART_TRY(const auto figures, deps_.store.figures_read_at());
+    return std::max(exported, figures);
+}
+
+/// Returns the vault's rows that a run of an earlier epoch has read, or whose outcomes may have a
+/// part in the candidate; nullopt: there are none.
 Result<std::optional<training_set::VaultSet>> Gate::rows_read_before(
-    const LedgerView& history, const Exported& exported) const {
+    const LedgerView& history, const ReadUntil& read_until) const {
     using Rows = std::optional<training_set::VaultSet>;
-    const auto read_at = std::max(history.epoch_start(), exported);  // nullopt is before any time
+    const auto read_at = std::max(history.epoch_start(), read_until);  // nullopt is before any time
     if (!read_at) return Rows();
     RAMPART_TRY(auto read, deps_.records.vault_rows(*read_at));
     return read.rows.empty() ? Rows() : Rows(std::move(read));
 }
 
 /// Returns the vault as known at `t` without records that a run of an earlier epoch has read: an
-/// epoch after the first is a new budget, and needs records of its own. So does every run after an
-/// export, since its candidate may be fitted to what was exported.
+/// epoch after the first is a new budget, and needs records of its own. So does a candidate that may
+/// be fitted to what was read.
 Result<Gate::EpochVault> Gate::vault_of_epoch(const LedgerView& history, TimePoint t,
-                                              const Exported& exported) const {
+                                              const ReadUntil& read_until) const {
     EpochVault out;
     RAMPART_TRY(out.vault, deps_.records.vault_rows(t));
     if (settings_.max_age_months > 0) {
         out.from = base::add_months(t, -settings_.max_age_months);
         out.vault = training::decided_since(out.vault, *out.from, training_set::Omission::kTooOld);
     }
-    RAMPART_TRY(const auto read, rows_read_before(history, exported));
+    RAMPART_TRY(const auto read, rows_read_before(history, read_until));
     if (!read) return out;
     out.unread = read->rows.back().event_time + base::Duration::micros(1);
     out.vault = training::decided_since(out.vault, *out.unread);
@@ -193,8 +202,8 @@ Result<std::optional<model::LoadedPolicy>> Gate::anchor_of(
 }
 
 /// Returns the earlier look at the same pair, also where a crash cut a further look off; nullopt:
-/// there is none, or it has other settings, or its records were exported since, so that this is a
-/// run of its own.
+/// there is none, or it has other settings, or its records were read since, so that this is a run of
+/// its own.
 Result<std::optional<certification::EarlierLook>> Gate::earlier_look(
     const LedgerView& history, const Submission& run, const Inputs& inputs,
     const std::optional<TimePoint>& unread) const {
@@ -208,7 +217,7 @@ Result<std::optional<certification::EarlierLook>> Gate::earlier_look(
                                      file, deps_.signing_key.public_key(),
                                      {run.candidate.id.value(), run.reference.id.value()}));
     if (!certification::may_look_again(read.plan, inputs.config, inputs.identity)) return Found();
-    if (unread && read.plan.identity.period_from < *unread) return Found();  // exported since
+    if (unread && read.plan.identity.period_from < *unread) return Found();  // read since
     RAMPART_TRY(const auto evidence, deps_.store.evidence_file(id));
     return certification::earlier_look(read, evidence).map([](auto look) {
         return Found(std::move(look));
@@ -216,11 +225,11 @@ Result<std::optional<certification::EarlierLook>> Gate::earlier_look(
 }
 
 Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& ledger,
-                                     const Exported& exported) const {
+                                     const ReadUntil& read_until) const {
     const auto &candidate = run.candidate.policy, &reference = run.reference.policy;
     RAMPART_TRY(const auto history, LedgerView::of(ledger));
     Inputs in;
-    RAMPART_TRY(auto records, vault_of_epoch(history, run.at, exported));
+    RAMPART_TRY(auto records, vault_of_epoch(history, run.at, read_until));
     in.vault = std::move(records.vault);
     in.identity = identity_of(run, deps_.product, in.vault, settings_.max_age_months);
     in.identity.read_before = records.read_before;
@@ -295,13 +304,17 @@ Result<bool> Gate::allows_further_look(const PolicyPair& pair) const {
     RAMPART_TRY(const auto history, LedgerView::of(ledger));
     const auto plan = history.plan_of(pair);
     RAMPART_TRY(const auto exported, deps_.store.exported_as_known_at());
-    if (!plan || !exported) return plan.has_value();
-    RAMPART_TRY(const auto read, rows_read_before(history, exported));
+    RAMPART_TRY(const auto figures, deps_.store.figures_read_at());
+    if (!plan || (!exported && !figures)) return plan.has_value();
     RAMPART_TRY(const auto id, base::Digest::from_hex(*plan));
     RAMPART_TRY(const auto file, deps_.store.certificate_file(id));
     RAMPART_TRY(const auto certificate,
                 certification::read_certificate(file, deps_.signing_key.public_key()));
-    return !read || certificate.plan.identity.period_from > read->rows.back().event_time;
+    const auto& identity = certificate.plan.identity;
+    if (figures && identity.proposed_by != kSchedule) return false;
+    if (!exported) return true;
+    RAMPART_TRY(const auto read, rows_read_before(history, exported));
+    return !read || identity.period_from > read->rows.back().event_time;
 }
 
 Result<TestedLog> Gate::log_of(const Submission& run) const {
@@ -325,13 +338,19 @@ Result<Answer> Gate::test(const Submission& run) {
                       certification::certificate_name(answered->registration)};
     }
     RAMPART_TRY(const bool opens_epoch, begin_epoch(run, ledger));
-    RAMPART_TRY(const auto exported, deps_.store.exported_as_known_at());
-    RAMPART_TRY(const auto inputs, inputs_of(run, ledger, exported));
+    RAMPART_TRY(const auto seen, read_until(run));
+    RAMPART_TRY(const auto inputs, inputs_of(run, ledger, seen));
     const auto outcomes = [&](const certification::RunTicket& ticket) {
         return training::vault_outcomes(ticket, inputs.vault, run.candidate.policy,
                                         run.reference.policy, inputs.constraints);
     };
-    return protocol().test(inputs, outcomes, ledger, run.at, opens_epoch && run.opens_epoch > 0);
+    RAMPART_TRY(auto answer, protocol().test(inputs, outcomes, ledger, run.at,
+                                             opens_epoch && run.opens_epoch > 0));
+    if (answer.result.verdict == certification::Verdict::kRefused && seen > history.epoch_start())
+        answer.result.message += fmt::format(
+            "; what was known until {} has been exported or read, and is not tested on again",
+            base::to_iso8601(*seen));
+    return answer;
 }
 
 }  // namespace rampart::gate

@@ -41,6 +41,8 @@ Result<Digest> CertificateNames::find(std::string_view name) const {
 
 namespace {
 
+constexpr const char *kReadFigures = "read_figures", *kCopyLedger = "copy_ledger";
+
 base::Status check_reason(const FigureReader& reader, std::string_view what) {
     if (!reader.reason.empty() && reader.reason.size() <= base::limits::kMaxTextBytes)
         return base::ok();
@@ -57,7 +59,7 @@ Result<Figures> read_figures(ModelRegistry& registry, std::string_view name,
     RAMPART_TRY(const auto names, CertificateNames::read(registry));
     RAMPART_TRY(const Digest id, names.find(name));
     RAMPART_RETURN_IF_ERROR(
-        registry.record_operation(reader.at, reader.actor, "read_figures",
+        registry.record_operation(reader.at, reader.actor, kReadFigures,
                                   {{"certificate", id.hex()}, {"reason", reader.reason}}));
     Figures figures{id, "", ""};
     RAMPART_TRY(figures.certificate, registry.certificate_file(id));
@@ -71,9 +73,18 @@ Result<Figures> read_figures(ModelRegistry& registry, std::string_view name,
 
 Result<std::vector<std::string>> read_ledger(ModelRegistry& registry, const FigureReader& reader) {
     RAMPART_RETURN_IF_ERROR(check_reason(reader, "the ledger"));
-    RAMPART_RETURN_IF_ERROR(registry.record_operation(reader.at, reader.actor, "copy_ledger",
+    RAMPART_RETURN_IF_ERROR(registry.record_operation(reader.at, reader.actor, kCopyLedger,
                                                       {{"reason", reader.reason}}));
     return registry.ledger_entries();
+}
+
+Result<std::optional<base::TimePoint>> figures_read_at(const ModelRegistry& registry) {
+    std::optional<base::TimePoint> latest;
+    RAMPART_TRY(const auto entries, registry.audit_entries());
+    for (const auto& entry : entries)
+        if (entry.action == kReadFigures || entry.action == kCopyLedger)
+            latest = std::max(latest, std::optional(entry.at));
+    return latest;
 }
 
 }  // namespace rampart::registry

@@ -1,5 +1,6 @@
 #include "gate_stores.hpp"
 
+#include "rampart/registry/figures.hpp"
 #include "rampart/registry/vault_export.hpp"
 
 namespace rampart::retraining {
@@ -74,6 +75,9 @@ class RegistryStore final : public gate::GateStore {
     }
     Result<std::optional<TimePoint>> exported_as_known_at() const override {
         return registry::vault_exported_as_known_at(registry_);
+    }
+    Result<std::optional<TimePoint>> figures_read_at() const override {
+        return registry::figures_read_at(registry_);
     }
 
   private:

@@ -19,7 +19,8 @@ using base::Status;
 using base::TimePoint;
 
 constexpr base::Logger kLog("trainer");
-constexpr std::string_view kTrainer = "trainer", kSchedule = "schedule";
+constexpr std::string_view kTrainer = "trainer";
+using gate::kSchedule;
 constexpr const char* kRecipe = "recipe";  // among a run's figures: digest of the settings
 
 void say_missed(const std::string& missed, RunRecord& record) {
@@ -163,6 +164,11 @@ Status TrainingLoop::check_fits(const model::Policy& policy) const {
 Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimePoint t,
                                         const std::string& new_epoch,
                                         const std::string& proposed_by) {
+    if (proposed_by == kSchedule) {
+        return base::make_error(Reason::kReservedName,
+                                "the candidate is proposed by '{}', which is the trainer's name",
+                                proposed_by);
+    }
     RAMPART_RETURN_IF_ERROR(finish_started());
     RAMPART_TRY(const auto loaded, deps_.registry.load_model(candidate));
     RAMPART_RETURN_IF_ERROR(check_fits(loaded.policy));

@@ -140,8 +140,11 @@ class MemoryStore final : public GateStore {
     base::Result<std::optional<base::TimePoint>> exported_as_known_at() const override {
         return exported;
     }
+    base::Result<std::optional<base::TimePoint>> figures_read_at() const override {
+        return figures_read;
+    }
 
-    std::optional<base::TimePoint> exported;
+    std::optional<base::TimePoint> exported, figures_read;
     std::vector<std::string> ledger;
     std::map<std::string, certification::SealedCertificate> certificates;
     std::map<std::string, model::LoadedPolicy> models;

@@ -3,7 +3,7 @@
 #include "gate_scene.hpp"
 #include "rampart/gate/gate.hpp"
 
-// What an export of the vault means for the runs that follow.
+// What an export of the vault, or a reading of figures, means for the runs that follow.
 namespace rampart::gate {
 namespace {
 
@@ -51,6 +51,46 @@ TEST_F(GateScene, AnExportEndsFurtherLooksAtWhatItHas) {
     store.exported = at(kHalf);
     EXPECT_FALSE(gate()->allows_further_look({"worse", "reference"}).value());
     EXPECT_EQ(test(submission("worse", kAll)).name, "e1r2") << "a run of its own, charged";
+}
+
+TEST_F(GateScene, WhatAPersonProposesAfterFiguresWereReadIsTestedOnLaterRecords) {
+    store.figures_read = at(kHalf);
+    auto run = submission("better", kAll);
+    run.proposed_by = "anna";
+    const auto answer = test(run);
+    EXPECT_EQ(answer.result.verdict, Verdict::kCertified) << answer.result.message;
+    EXPECT_GT(certificate(answer).plan.identity.period_from, at(kHalf));
+    store.figures_read = at(kAll);
+    auto later = submission("worse", kAll + 1);  // proposed by a person without a name
+    const auto refused = test(later).result;
+    EXPECT_EQ(refused.reason, "too_few_units");
+    EXPECT_NE(refused.message.find("has been exported or read"), std::string::npos)
+        << refused.message;
+    later.proposed_by = std::string(kSchedule);
+    EXPECT_LE(certificate(test(later)).plan.identity.period_from, at(kHalf))
+        << "what is trained on schedule follows from the development set";
+}
+
+TEST_F(GateScene, TheLaterOfAnExportAndAReadingCounts) {
+    store.exported = at(kHalf);
+    store.figures_read = at(kHalf / 2);
+    EXPECT_GT(certificate(test(submission("better", kAll))).plan.identity.period_from, at(kHalf));
+}
+
+TEST_F(GateScene, ReadFiguresEndFurtherLooksAtWhatPeopleProposed) {
+    settings.look_again = true;
+    settings.config.min_power = 0;
+    for (const char* who : {"anna", "schedule"}) {
+        store.ledger.clear();
+        store.figures_read.reset();
+        auto run = submission("worse", kHalf);
+        run.proposed_by = who;
+        ASSERT_EQ(test(run).name, "e1r1");
+        EXPECT_TRUE(gate()->allows_further_look({"worse", "reference"}).value());
+        store.figures_read = at(kHalf);
+        EXPECT_EQ(gate()->allows_further_look({"worse", "reference"}).value(),
+                  run.proposed_by == kSchedule);
+    }
 }
 
 TEST_F(GateScene, TheLogOfASubmissionIsWhatWouldBeTestedHoweverOftenItIsExported) {

@@ -90,6 +90,17 @@ TEST_F(FiguresTest, ACopyOfTheLedgerIsInTheAuditLogBeforeItIsGiven) {
     EXPECT_EQ(entry.details.at("reason"), "review");
 }
 
+TEST_F(FiguresTest, TheLatestReadingOfFiguresOrOfTheLedgerIsKnown) {
+    keep(std::string(64, 'a'));
+    EXPECT_EQ(figures_read_at(*registry_).value(), std::nullopt);
+    ASSERT_TRUE(read_figures(*registry_, "e1r1", {at(8), "anna", "validation"}));
+    EXPECT_EQ(figures_read_at(*registry_).value(), at(8));
+    ASSERT_TRUE(read_ledger(*registry_, {at(9), "anna", "review"}));
+    EXPECT_EQ(figures_read_at(*registry_).value(), at(9));
+    ASSERT_TRUE(registry_->record_operation(at(10), "anna", "advance_clock", {{"to", "10"}}));
+    EXPECT_EQ(figures_read_at(*registry_).value(), at(9));
+}
+
 TEST_F(FiguresTest, WithoutAnActorAReasonOrACertificateNothingIsReadOrLogged) {
     keep(std::string(64, 'a'));
     EXPECT_EQ(read_figures(*registry_, "e1r1", {at(7), "anna", ""}).error().reason,

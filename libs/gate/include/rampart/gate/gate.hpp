@@ -38,6 +38,10 @@ struct GateDeps {
     ReadLogEnds log_ends{};  // for GateSettings::commit_log; empty: there is no log
 };
 
+/// Proposer of what is trained on schedule, from the development set alone. Every other one is a
+/// person, who may have read figures of certificates.
+inline constexpr std::string_view kSchedule = "schedule";
+
 /// A candidate for the gate. The same submission again, after a crash, is the same run.
 struct Submission {
     const model::LoadedPolicy& candidate;
@@ -47,7 +51,7 @@ struct Submission {
     bool distilled = false;     // the trainer made the candidate by distillation
     uint32_t opens_epoch = 0;   // number of the budget epoch that the run opens; 0: none
     std::string epoch_note{};   // reason for that epoch
-    std::string proposed_by{};  // a person, or "schedule"
+    std::string proposed_by{};  // a person, or kSchedule; empty: a person
     std::string recipe{};  // SHA-256 of the settings of the candidate's training; empty: unknown
 };
 
@@ -92,7 +96,8 @@ class Gate {
         const training_set::DevelopmentSet& development) const;
 
     /// Whether the pair's last run can be looked at again at no charge: it did not pass, no run is
-    /// open, and the settings allow further looks.
+    /// open, and the settings allow further looks. Not where it was proposed by a person and figures
+    /// of certificates have been read.
     base::Result<bool> allows_further_look(const certification::PolicyPair& pair) const;
 
     /// Says where the current epoch's spending differs from the configured one, and what is not
@@ -115,11 +120,13 @@ class Gate {
         std::optional<base::TimePoint> from{};    // older records are left out; nullopt: none are
         std::optional<base::TimePoint> unread{};  // earlier ones have been read; nullopt: none have
     };
-    using Exported = std::optional<base::TimePoint>;  // GateStore::exported_as_known_at
+    /// Time up to which what was known may have a part in a submission; nullopt: nothing has.
+    using ReadUntil = std::optional<base::TimePoint>;
+    base::Result<ReadUntil> read_until(const Submission& run) const;
     base::Result<std::optional<training_set::VaultSet>> rows_read_before(
-        const certification::LedgerView& history, const Exported& exported) const;
+        const certification::LedgerView& history, const ReadUntil& read_until) const;
     base::Result<EpochVault> vault_of_epoch(const certification::LedgerView& history,
-                                            base::TimePoint t, const Exported& exported) const;
+                                            base::TimePoint t, const ReadUntil& read_until) const;
     base::Status add_erased(const Submission& run, std::optional<base::TimePoint> from,
                             Inputs& inputs) const;
     base::Status add_origin(const Submission& run, Inputs& inputs) const;
@@ -133,7 +140,7 @@ class Gate {
         const certification::LedgerView& history, const Submission& run, const Inputs& inputs,
         const std::optional<base::TimePoint>& unread) const;
     base::Result<Inputs> inputs_of(const Submission& run, const certification::DeltaLedger& ledger,
-                                   const Exported& exported) const;
+                                   const ReadUntil& read_until) const;
 
     GateSettings settings_;
     GateDeps deps_;

@@ -47,6 +47,10 @@ class GateStore {
     /// The latest time as known at which the vault was exported with its outcomes; nullopt: never.
     /// A reader of such a log may have made the next candidate, so that its records count as read.
     virtual base::Result<std::optional<base::TimePoint>> exported_as_known_at() const = 0;
+
+    /// The latest time at which figures of certificates or the ledger were read; nullopt: never.
+    /// What a person proposes after it is tested on records that were not known then.
+    virtual base::Result<std::optional<base::TimePoint>> figures_read_at() const = 0;
 };
 
 /// Where the gate reads the records that it tests on.

@@ -37,6 +37,10 @@ class FileStore final : public gate::GateStore {
     base::Result<std::optional<base::TimePoint>> exported_as_known_at() const override {
         return std::optional<base::TimePoint>();
     }
+    /// Never: as exports.
+    base::Result<std::optional<base::TimePoint>> figures_read_at() const override {
+        return std::optional<base::TimePoint>();
+    }
 
     /// The certificate that was stored last, with its evidence.
     const certification::SealedCertificate& last() const { return last_; }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -50,6 +51,10 @@ struct Figures {
 /// invalid_argument "reason_missing"; those of the files.
 base::Result<Figures> read_figures(ModelRegistry& registry, std::string_view name,
                                    const FigureReader& reader);
+
+/// Returns the time of the latest reading of figures or of the ledger, as the audit log has it;
+/// nullopt: there was none. Errors: ModelRegistry::audit_entries'.
+base::Result<std::optional<base::TimePoint>> figures_read_at(const ModelRegistry& registry);
 
 /// Returns the ledger's entries, whose digests and notes depend on outcomes of the vault. Who reads
 /// them is in the audit log ("copy_ledger") before anything is returned. Errors: invalid_argument

@@ -13,6 +13,8 @@ namespace rampart::retraining {
       "Restore the certificate's evidence from a copy, or name its file with --evidence.")      \
     X(kNotKnownYet, kInvalidArgument, "not_known_yet",                                          \
       "Give a time up to which the store has read its log, or leave it out.")                   \
+    X(kReservedName, kInvalidArgument, "reserved_name",                                         \
+      "Give the name of the person who proposes the candidate.")                                \
     X(kTooFewExamples, kFailedPrecondition, "too_few_examples",                                 \
       "Wait until more outcomes have matured, or lower the number of examples wanted.")
 RAMPART_REASONS("retraining", RAMPART_RETRAINING_REASONS)

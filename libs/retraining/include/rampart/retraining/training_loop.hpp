@@ -64,6 +64,7 @@ class TrainingLoop {
     base::Result<RunRecord> run_at(base::TimePoint t);
 
     /// Takes a registered model to the gate, as run_at does with its own candidate. Errors:
+    /// invalid_argument "reserved_name": `proposed_by` is gate::kSchedule;
     /// failed_precondition: it does not fit this deployment, or `t` lies before the present
     /// champion's promotion. A non-empty `new_epoch` opens the next budget epoch and is its reason;
     /// its entry is written together with the run's charge, so that a command that fails or is
