@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <cmath>
 
+#include "development_rows.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/gbdt/soft_cross_entropy.hpp"
 #include "rampart/model/batch_engine.hpp"
@@ -209,23 +210,6 @@ ramp::RampParams parity_params(const Recipe& recipe, double gamma) {
     return params;
 }
 
-/// Returns the rows of the set whose index `takes` accepts.
-template <class Takes>
-DevelopmentSet part_of(const DevelopmentSet& development, const Takes& takes) {
-    DevelopmentSet part;
-    part.as_known_at = development.as_known_at;
-    part.schema = development.schema;
-    part.group_names = development.group_names;
-    part.cell_names = development.cell_names;
-    for (size_t i = 0; i < development.rows.size(); ++i) {
-        if (!takes(i)) continue;
-        const auto features = development.features_of(i);
-        part.rows.push_back(development.rows[i]);
-        part.features.insert(part.features.end(), features.begin(), features.end());
-    }
-    return part;
-}
-
 /// Returns f of every row by an ensemble that did not learn from the row's person, for the search.
 Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development,
                                                const Recipe& recipe, const ScoreMap& map,
@@ -248,19 +232,6 @@ Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development
         }
     }
     return scores;
-}
-
-/// Returns P(approve) of every row; 0 where the policy needs a cell that the row has not (these are
-/// not used).
-std::vector<double> approvals_of(const DevelopmentSet& development, const model::Policy& policy) {
-    std::vector<double> out;
-    for (size_t i = 0; i < development.rows.size(); ++i) {
-        const auto& cell = development.rows[i].cell;
-        const auto group = cell ? std::optional<size_t>(*cell) : std::nullopt;
-        const bool undecided = policy.group_aware() && !cell;
-        out.push_back(undecided ? 0 : policy.evaluate(development.features_of(i), group).approve);
-    }
-    return out;
 }
 
 /// Returns whether the link is a probability with a threshold, on which any ramp may be put.
