@@ -5,7 +5,8 @@
 #include <limits>
 
 #include "development_rows.hpp"
-#include "forecast.hpp"
+#include "gate_objective.hpp"
+#include "next_link.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/stats/distributions.hpp"
 #include "rampart/training/gate_inputs.hpp"
@@ -82,8 +83,7 @@ Result<CandidateValue> value_of(const ChoiceInputs& in, const Recipe& recipe) {
     const auto reference = approvals_of(in.development, in.champion);
     RAMPART_TRY(const auto approve, approvals_across(in, recipe, reference));
     RAMPART_TRY(const auto feedback, selection_feedback(in.development, in.champion, in.champion));
-    RAMPART_TRY(const auto objective,
-                forecast_objective(feedback, in.gate, recipe.selection_power));
+    RAMPART_TRY(const auto objective, objective_of(feedback, in.gate, recipe.selection_power));
     std::vector<double> seen;
     for (const size_t i : gate_rows(in.development, in.champion, in.champion))
         seen.push_back(approve[i]);

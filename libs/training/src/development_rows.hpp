@@ -1,9 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <vector>
-
-#include "rampart/model/policy.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 
 namespace rampart::training {
@@ -24,20 +20,6 @@ training_set::DevelopmentSet part_of(const training_set::DevelopmentSet& develop
         part.features.insert(part.features.end(), features.begin(), features.end());
     }
     return part;
-}
-
-/// Returns P(approve) of every row; 0 where the policy needs a cell that the row has not (these are
-/// not used).
-inline std::vector<double> approvals_of(const training_set::DevelopmentSet& development,
-                                        const model::Policy& policy) {
-    std::vector<double> out;
-    for (size_t i = 0; i < development.rows.size(); ++i) {
-        const auto& cell = development.rows[i].cell;
-        const auto group = cell ? std::optional<size_t>(*cell) : std::nullopt;
-        const bool undecided = policy.group_aware() && !cell;
-        out.push_back(undecided ? 0 : policy.evaluate(development.features_of(i), group).approve);
-    }
-    return out;
 }
 
 }  // namespace rampart::training

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "forecast.hpp"
+#include "gate_objective.hpp"
 #include "rampart/numeric/cma_es.hpp"
 #include "rampart/training/gate_inputs.hpp"
 #include "rampart/training/reasons.hpp"
@@ -155,7 +155,7 @@ Result<Evaluation> evaluation_of(const SearchInputs& in) {
     const DevelopmentSet& development = in.development;
     RAMPART_RETURN_IF_ERROR(check(development, in.rows, in.gate));
     RAMPART_TRY(const auto feedback, selection_feedback(development, in.champion, in.champion));
-    RAMPART_TRY(auto objective, forecast_objective(feedback, in.gate, in.limits.power));
+    RAMPART_TRY(auto objective, objective_of(feedback, in.gate, in.limits.power));
     return Evaluation{
         std::move(objective),
         LinkOnRows(development, in.rows, gate_rows(development, in.champion, in.champion),

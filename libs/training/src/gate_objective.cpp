@@ -1,12 +1,12 @@
-#include "forecast.hpp"
-
-#include "rampart/ope/estimator.hpp"
+#include "gate_objective.hpp"
 
 namespace rampart::training {
-namespace {
 
+using base::Result;
 using candidate_selection::Constraint;
 using candidate_selection::SafetyObjective;
+
+namespace {
 
 /// Returns the impact model with control variates by action from the group itself; the range's
 /// middle where an action has no outcome.
@@ -48,8 +48,8 @@ candidate_selection::Loss loss_of(const Constraint& all, std::span<const double>
 
 }  // namespace
 
-base::Result<SafetyObjective> forecast_objective(const ope::LoggedFeedback& feedback,
-                                                 const GateForecastInputs& forecast, double power) {
+Result<SafetyObjective> objective_of(const ope::LoggedFeedback& feedback,
+                                     const GateForecastInputs& forecast, double power) {
     const auto& gate = forecast.config;
     std::vector<Constraint> constraints;
     for (size_t g = 0; g < feedback.decisions.groups.size(); ++g) {
