@@ -195,7 +195,7 @@ TEST_F(NodeKeys, AMissingTokenIsMadeAnewAndOpensForNoOldOne) {
 
 TEST_F(NodeKeys, AFirstStartThatFailsLeavesNothing) {
     auto bad = settings();
-    bad.training.recipe.learner = "forest";  // noticed last, when all databases are there
+    bad.training.recipes.front().learner = "forest";  // noticed last, when all databases are there
     const auto failed = Node::open(bad);
     ASSERT_FALSE(failed);
     EXPECT_FALSE(fs::exists(store())) << failed.error().message;

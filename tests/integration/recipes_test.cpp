@@ -162,6 +162,35 @@ TEST_F(CommandLine, AllRecipesAreComparedOnOneStream) {
     EXPECT_THAT(read("log"), HasSubstr("gap before"));
 }
 
+TEST_F(CommandLine, OfSeveralRecipesEachRunTakesOneAndTellsTheValuesOfAll) {
+    write("trees.toml", "learner = \"gbdt\"\ntrees = 40\n");
+    write("never.toml", "learner = \"fairgbm\"\ntrees = 20\ntolerance = 0.0\n");
+    const auto demo = fmt::format(
+        "'{0}/rampart-demo' --data simulated --rows 3000 --seed 1 --recipe {1},{2},eg --program "
+        "'{0}/rampart' --config-dir '{3}/ops/config' --out '{4}' > '{5}' 2>&1",
+        RAMPART_BIN_DIR, path("trees.toml"), path("never.toml"), RAMPART_SOURCE_DIR, path("out"),
+        path("log"));
+    ASSERT_EQ(std::system(demo.c_str()), 0) << read("log");
+    const auto settings = rampartd::load_settings(path("out/rampartd.toml")).value();
+    ASSERT_EQ(settings.training.recipes.size(), 3u);
+    const auto node = rampartd::Node::open(settings).value();
+    const auto runs = node->trainer().runs().value();
+    ASSERT_GE(runs.size(), 3u);
+    for (const auto& run : runs) {
+        if (run.candidate.empty()) continue;
+        const auto& figures = run.figures;
+        for (const char* name : {"choice.trees", "choice.never", "choice.eg"})
+            ASSERT_TRUE(figures.contains(name)) << name;
+        EXPECT_THAT(figures.at("choice"), testing::AnyOf("trees", "eg"));
+        EXPECT_THAT(figures.at("choice.never"), HasSubstr("no value: "));
+        const auto& chosen = figures.at(fmt::format("choice.{}", figures.at("choice")));
+        EXPECT_THAT(chosen, HasSubstr("chance of passing"));
+        const auto policy =
+            node->registry().load_model(domain::PolicyId(run.candidate)).value().policy;
+        EXPECT_EQ(policy.provenance().at("learner"), figures.at("choice") == "eg" ? "eg" : "gbdt");
+    }
+}
+
 class BadRecipe : public CommandLine {
   protected:
     void SetUp() override {

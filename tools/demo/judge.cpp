@@ -43,7 +43,8 @@ class Judge {
         report_.impact_units = product_.impact.units;
         report_.impact_lo = product_.impact.lo;
         report_.impact_hi = product_.impact.hi;
-        report_.learner = node_.settings().training.recipe.learner;
+        for (const auto& recipe : node_.settings().training.recipes)
+            report_.learner += (report_.learner.empty() ? "" : ", ") + recipe.learner;
         report_.delta_epoch = node_.settings().training.gate.config.delta_epoch;
         count_months();
         RAMPART_RETURN_IF_ERROR(add_runs());

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <sstream>
 
 #include "rampart/base/file.hpp"
 #include "rampart/base/reasons.hpp"
@@ -122,17 +123,22 @@ std::vector<std::string> bundled_recipes(const Options& options) {
     return names;
 }
 
-/// Returns the file of a recipe, which is a bundled one by name or a path; empty: the stream's.
-Result<std::filesystem::path> recipe_file(const Options& options) {
+/// Returns the files of the recipes, which are bundled ones by name or paths, separated by commas;
+/// none: the stream's own learner.
+Result<std::vector<std::filesystem::path>> recipe_files(const Options& options) {
     namespace fs = std::filesystem;
-    if (options.recipe.empty() || fs::is_regular_file(options.recipe))
-        return fs::path(options.recipe);
-    const auto bundled = fs::path(options.config_dir) / "recipes" / (options.recipe + ".toml");
-    if (fs::exists(bundled)) return bundled;
-    return base::make_error(base::Reason::kBadUsage,
-                            "--recipe {}: there is no such file, and the bundled recipes are {} "
-                            "(all: one after the other)",
-                            options.recipe, fmt::join(bundled_recipes(options), ", "));
+    std::vector<fs::path> files;
+    std::istringstream names(options.recipe);
+    for (std::string name; std::getline(names, name, ',');) {
+        const auto bundled = fs::path(options.config_dir) / "recipes" / (name + ".toml");
+        if (!fs::is_regular_file(name) && !fs::exists(bundled))
+            return base::make_error(base::Reason::kBadUsage,
+                                    "--recipe {}: there is no such file, and the bundled recipes "
+                                    "are {} (all: one after the other)",
+                                    name, fmt::join(bundled_recipes(options), ", "));
+        files.push_back(fs::is_regular_file(name) ? fs::path(name) : bundled);
+    }
+    return files;
 }
 
 /// Runs the loop once, and writes its report.
@@ -140,10 +146,10 @@ Result<demo::Report> run_once(const Options& options, const loan_stream::Stream&
     const auto start = Clock::now();
     const auto kafka =
         options.kafka.empty() ? std::nullopt : std::optional(demo::KafkaBroker{options.kafka, ""});
-    RAMPART_TRY(const auto recipe, recipe_file(options));
+    RAMPART_TRY(const auto recipes, recipe_files(options));
     RAMPART_TRY(const auto workspace,
                 demo::prepare_workspace(std::filesystem::absolute(options.out), options.config_dir,
-                                        stream, options.seed, kafka, recipe));
+                                        stream, options.seed, kafka, recipes));
     RAMPART_TRY(auto report, drive(options, stream, workspace, start));
     RAMPART_RETURN_IF_ERROR(
         base::write_file_atomically(workspace.folder / "report.json", demo::to_json(report)));
@@ -198,7 +204,7 @@ Status run(Options options) {
                                 "--recipe all leaves no service running and needs the embedded "
                                 "log: omit {}",
                                 options.serve ? "--serve" : "--broker kafka");
-    if (!all) RAMPART_RETURN_IF_ERROR(recipe_file(options));
+    if (!all) RAMPART_RETURN_IF_ERROR(recipe_files(options));
     loan_stream::StreamOptions wanted;
     wanted.name = options.stream;
     wanted.data_dir = options.data;
@@ -233,7 +239,8 @@ int main(int argc, char** argv) {
                    "bootstrap servers of a cluster that has the topics; default: the embedded log");
     app.add_option("--recipe", options.recipe,
                    "bundled recipe (ops/config/recipes) or recipe file, in place of the stream's "
-                   "own learner; all: each bundled one, and a comparison");
+                   "own learner; several, separated by commas: the service chooses among "
+                   "them in each run; all: each bundled one, and a comparison");
     app.add_flag("--serve", options.serve, "leave the service running and print its address");
     try {
         app.parse(argc, argv);

@@ -1,5 +1,7 @@
 #include "tools/demo/workspace.hpp"
 
+#include <fmt/ranges.h>
+
 #include "rampart/base/check.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
@@ -55,24 +57,33 @@ std::string kafka_tables(const KafkaBroker& kafka) {
         kafka.topic_prefix, kafka.bootstrap_servers);
 }
 
-/// Puts a recipe in the place of the learner and its options, and copies it beside.
-Status use_recipe(const fs::path& recipe, const fs::path& folder, std::string& config) {
-    training::Recipe parsed;
-    RAMPART_RETURN_IF_ERROR(training::read_recipe_file(recipe, parsed));
-    RAMPART_TRY(const auto text, base::read_file(recipe, kConfigLimit));
-    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(folder / "recipe.toml", text));
+/// Puts recipes in the place of the learner and its options, and copies them beside.
+Status use_recipes(const std::vector<fs::path>& recipes, const fs::path& folder,
+                   std::string& config) {
+    std::vector<std::string> names;
+    bool by_group = false;
+    for (const auto& recipe : recipes) {
+        training::Recipe parsed;
+        RAMPART_RETURN_IF_ERROR(training::read_recipe_file(recipe, parsed));
+        by_group = by_group || parsed.criterion != training::Criterion::kNone;
+        RAMPART_TRY(const auto text, base::read_file(recipe, kConfigLimit));
+        names.push_back(recipes.size() > 1 ? recipe.filename().string() : "recipe.toml");
+        RAMPART_RETURN_IF_ERROR(base::write_file_atomically(folder / names.back(), text));
+    }
     const size_t from = config.find("\nlearner = "), to = config.find("\n\n", from);
     RAMPART_CHECK(to != std::string::npos, "the configuration of a demo without a learner");
-    config.replace(from, to - from, "\nrecipe = \"recipe.toml\"");
+    config.replace(from, to - from,
+                   names.size() > 1
+                       ? fmt::format("\nrecipes = [\"{}\"]", fmt::join(names, "\", \""))
+                       : fmt::format("\nrecipe = \"{}\"", names.front()));
     const std::string blind = "\"group_blind\"";
-    if (parsed.criterion != training::Criterion::kNone)
-        config.replace(config.find(blind), blind.size(), "\"group_aware\"");
+    if (by_group) config.replace(config.find(blind), blind.size(), "\"group_aware\"");
     return base::ok();
 }
 
 Status write_config(const Workspace& workspace, const fs::path& config_dir,
                     const loan_stream::Stream& stream, uint64_t seed,
-                    const std::optional<KafkaBroker>& kafka, const fs::path& recipe) {
+                    const std::optional<KafkaBroker>& kafka, const std::vector<fs::path>& recipes) {
     RAMPART_TRY(auto config,
                 base::read_file(config_dir / "demo" / (stream.name + ".toml"), kConfigLimit));
     const std::string line = "\nseed = 1\n";
@@ -83,7 +94,7 @@ Status write_config(const Workspace& workspace, const fs::path& config_dir,
                                 stream.name);
     }
     config.replace(at, line.size(), fmt::format("\nseed = {}\n", seed));
-    if (!recipe.empty()) RAMPART_RETURN_IF_ERROR(use_recipe(recipe, workspace.folder, config));
+    if (!recipes.empty()) RAMPART_RETURN_IF_ERROR(use_recipes(recipes, workspace.folder, config));
     if (kafka) config += kafka_tables(*kafka);
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.config, config));
     RAMPART_TRY(const auto product,
@@ -103,7 +114,7 @@ Status write_config(const Workspace& workspace, const fs::path& config_dir,
 Result<Workspace> prepare_workspace(const fs::path& folder, const fs::path& config_dir,
                                     const loan_stream::Stream& stream, uint64_t seed,
                                     const std::optional<KafkaBroker>& kafka,
-                                    const fs::path& recipe) {
+                                    const std::vector<fs::path>& recipes) {
     Workspace workspace{folder,
                         folder / "rampartd.toml",
                         folder / "store",
@@ -112,7 +123,7 @@ Result<Workspace> prepare_workspace(const fs::path& folder, const fs::path& conf
                         {}};
     RAMPART_RETURN_IF_ERROR(clear_folder(folder));
     RAMPART_RETURN_IF_ERROR(write_keys(workspace.store / "keys", seed, workspace.token));
-    RAMPART_RETURN_IF_ERROR(write_config(workspace, config_dir, stream, seed, kafka, recipe));
+    RAMPART_RETURN_IF_ERROR(write_config(workspace, config_dir, stream, seed, kafka, recipes));
     return workspace;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rampart/base/result.hpp"
 #include "rampart/loan_stream/stream.hpp"
@@ -25,12 +26,12 @@ struct KafkaBroker {
 /// seed, so that the same seed reproduces the run bit by bit. These keys, including the signing
 /// key, can be computed by anyone; they are for replays of public data only (a deployment's
 /// keys come from the operating system's generator). Removes the files of an earlier run;
-/// refuses a folder with other content. `recipe`: a recipe file that replaces the configuration's
-/// learner; where it sets thresholds by group, the service may use groups.
+/// refuses a folder with other content. `recipes`: recipe files that replace the configuration's
+/// learner; where one sets thresholds by group, the service may use groups.
 base::Result<Workspace> prepare_workspace(const std::filesystem::path& folder,
                                           const std::filesystem::path& config_dir,
                                           const loan_stream::Stream& stream, uint64_t seed,
                                           const std::optional<KafkaBroker>& kafka = std::nullopt,
-                                          const std::filesystem::path& recipe = {});
+                                          const std::vector<std::filesystem::path>& recipes = {});
 
 }  // namespace rampart::demo

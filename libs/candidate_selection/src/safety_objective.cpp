@@ -263,6 +263,7 @@ PredictedBound SafetyObjective::predict_bound(size_t j, std::span<const double> 
     out.mean = sums.sum / m;
     const double variance = std::max(0.0, (sums.squares - sums.sum * out.mean) / (m - 1));
     const double error = std::sqrt(variance / n);
+    out.error = std::sqrt(variance / m);
     const double highest = c.range ? c.range->hi : sums.highest;
     const double lowest = c.range ? c.range->lo : sums.lowest;
     // nothing changes, or rounding is all that is left of it: no bound, and no signal

@@ -43,7 +43,9 @@ Result<std::unique_ptr<TrainingLoop>> TrainingLoop::open(const std::filesystem::
                                                          TrainingSettings settings,
                                                          TrainerDeps deps) {
     RAMPART_RETURN_IF_ERROR(certification::validate(settings.gate.config));
-    RAMPART_RETURN_IF_ERROR(training::validate(settings.recipe));
+    if (settings.recipes.empty())
+        return base::make_error(Reason::kNoRecipe, "the settings have no recipe");
+    for (const auto& recipe : settings.recipes) RAMPART_RETURN_IF_ERROR(training::validate(recipe));
     RAMPART_TRY(auto store, RunStore::open(folder));
     std::unique_ptr<TrainingLoop> loop(
         new TrainingLoop(std::move(store), std::move(settings), std::move(deps)));
@@ -229,29 +231,68 @@ Result<RunRecord> TrainingLoop::begin(TimePoint t, std::string candidate,
     return execute(std::move(run));
 }
 
-Result<model::LoadedPolicy> TrainingLoop::candidate_of(
-    StartedRun& run, const training_set::DevelopmentSet& development,
-    const model::LoadedPolicy& reference) {
-    if (!run.candidate.empty()) return deps_.registry.load_model(domain::PolicyId(run.candidate));
-    training::Recipe recipe = settings_.recipe;
-    recipe.seed = base::mix64(settings_.recipe.seed ^ base::mix64(run.ordinal));
+/// Makes the candidate of one recipe. `run` has the number that its seed follows from.
+Result<training::Candidate> TrainingLoop::make(const StartedRun& run,
+                                               const training_set::DevelopmentSet& development,
+                                               const model::LoadedPolicy& reference,
+                                               const training::Recipe& recipe) {
     std::optional<training::GateForecastInputs> forecast;
     if (recipe.selection == training::Selection::kGrid) {
         RAMPART_TRY(forecast, gate_->forecast_inputs(development));
     } else if (recipe.selection == training::Selection::kCmaEs) {
         RAMPART_TRY(forecast, gate_->forecast_inputs(run.at));
     }
-    RAMPART_TRY(auto candidate,
-                training::make_candidate({development, deps_.product.impact, reference.policy,
-                                          run.reference, recipe, deps_.pool,
-                                          forecast ? &*forecast : nullptr}));
+    return training::make_candidate({development, deps_.product.impact, reference.policy,
+                                     run.reference, recipe, deps_.pool,
+                                     forecast ? &*forecast : nullptr});
+}
+
+/// Makes the candidate of the best recipe that can make one, and notes in the run's figures which,
+/// and the values of all. No record of the vault has a part in it.
+Result<training::Candidate> TrainingLoop::make_best(const StartedRun& run,
+                                                    const training_set::DevelopmentSet& development,
+                                                    const model::LoadedPolicy& reference,
+                                                    std::span<const training::Recipe> recipes) {
+    RAMPART_TRY(const auto forecast, gate_->forecast_inputs(development));
+    RAMPART_TRY(const auto ranked,
+                training::rank_recipes({development, deps_.product.impact, reference.policy,
+                                        run.reference, recipes, forecast, deps_.pool,
+                                        settings_.order, settings_.choice_folds}));
+    std::map<std::string, std::string> values;
+    for (const auto& one : ranked)
+        values[fmt::format("choice.{}", recipes[one.recipe].name)] = training::describe(one);
+    std::string why;
+    for (const auto& one : ranked) {
+        const auto& recipe = recipes[one.recipe];
+        auto made = make(run, development, reference, recipe);
+        if (!made && !training::is_about_data(made.error())) return made.error();
+        if (made) {
+            made->figures.insert(values.begin(), values.end());
+            made->figures["choice"] = recipe.name;
+            made->figures[kRecipe] = training::digest_of(settings_.recipes[one.recipe]).hex();
+            return made;
+        }
+        why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", recipe.name, made.error().message);
+    }
+    return base::make_error(Reason::kNoCandidate, "no recipe made a candidate: {}", why);
+}
+
+Result<model::LoadedPolicy> TrainingLoop::candidate_of(
+    StartedRun& run, const training_set::DevelopmentSet& development,
+    const model::LoadedPolicy& reference) {
+    if (!run.candidate.empty()) return deps_.registry.load_model(domain::PolicyId(run.candidate));
+    auto recipes = settings_.recipes;
+    for (auto& recipe : recipes) recipe.seed = base::mix64(recipe.seed ^ base::mix64(run.ordinal));
+    RAMPART_TRY(auto candidate, recipes.size() > 1
+                                    ? make_best(run, development, reference, recipes)
+                                    : make(run, development, reference, recipes.front()));
     RAMPART_TRY(const auto id, deps_.registry.register_model(
                                    model::encode_model_file(candidate.policy), run.at, kTrainer));
     // From here on the run is about this model, whatever becomes known before a restart.
     run.candidate = id.value();
     run.distilled = candidate.distilled;
     run.figures = std::move(candidate.figures);
-    run.figures[kRecipe] = training::digest_of(settings_.recipe).hex();
+    run.figures.try_emplace(kRecipe, training::digest_of(settings_.recipes.front()).hex());
     RAMPART_RETURN_IF_ERROR(store_.start(run));
     return model::LoadedPolicy{std::move(candidate.policy), id};
 }

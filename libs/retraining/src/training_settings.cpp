@@ -30,15 +30,42 @@ Schedule read_schedule(config::Table& table) {
     return schedule;
 }
 
-/// Reads the learner with its options, from the file that the key `recipe` names or from the table.
-void read_learner(config::Table& table, const std::filesystem::path& folder,
-                  training::Recipe& recipe) {
-    const auto file = table.string("recipe", "");
-    if (file.empty()) return training::read_recipe(table, recipe);
+/// Reads the recipe of a file. `recipe` has what stands in no file.
+void read_file(config::Table& table, std::string_view key, const std::filesystem::path& file,
+               training::Recipe& recipe) {
     if (table.has("learner"))
-        table.fail("learner", "stands in the recipe that training.recipe names: leave it out here");
-    if (const auto read = training::read_recipe_file(folder / file, recipe); !read)
-        table.fail("recipe", read.error().message);
+        table.fail("learner",
+                   fmt::format("stands in the recipe that training.{} names: leave it out", key));
+    if (const auto read = training::read_recipe_file(file, recipe); !read)
+        table.fail(key, read.error().message);
+}
+
+/// Reads the recipes: files that `recipes` names, the one that `recipe` names, or the table itself.
+std::vector<training::Recipe> read_recipes(config::Table& table,
+                                           const std::filesystem::path& folder,
+                                           const training::Recipe& shared) {
+    const auto one = table.string("recipe", "");
+    const auto several = table.strings("recipes");
+    std::vector<training::Recipe> recipes(std::max<size_t>(1, several.size()), shared);
+    if (!one.empty() && table.has("recipes"))
+        table.fail("recipes", "stands beside training.recipe: leave one of them out");
+    else if (!one.empty())
+        read_file(table, "recipe", folder / one, recipes.front());
+    else if (!table.has("recipes"))
+        training::read_recipe(table, recipes.front());
+    else if (several.empty() || several.size() > kMaxRecipes)
+        table.fail("recipes",
+                   fmt::format("names {} files: name 1 to {}", several.size(), kMaxRecipes));
+    else
+        for (size_t i = 0; i < several.size(); ++i)
+            read_file(table, "recipes", folder / several[i], recipes[i]);
+    for (size_t i = 0; i < several.size(); ++i)
+        for (size_t j = 0; j < i; ++j)
+            if (recipes[i].name == recipes[j].name && !recipes[i].name.empty())
+                table.fail("recipes", fmt::format("names '{}' twice: runs are recorded by the name "
+                                                  "of the file",
+                                                  recipes[i].name));
+    return recipes;
 }
 
 void read_candidate(config::Table& table, training::Recipe& recipe) {
@@ -63,6 +90,24 @@ model::Exploration read_exploration(config::Table table) {
     return exploration;
 }
 
+/// Checks a recipe with the settings of the gate.
+void check_recipe(config::Table& training, const certification::GateConfig& gate,
+                  training::Recipe& recipe) {
+    // a search compares with the policy in charge, record by record
+    const bool own_scale = gate.at_least || gate.max_weight;
+    if (own_scale && !training.has("selection")) recipe.selection = training::Selection::kNone;
+    if (own_scale && recipe.selection != training::Selection::kNone)
+        training.fail("selection",
+                      "compares with the policy in charge, record by record: leave out "
+                      "gate.at_least and gate.max_weight, or make it \"none\"");
+    if (const auto sound = training::validate(recipe); !sound)
+        training.fail(recipe.name.empty() ? "learner" : "recipes", sound.error().message);
+    if (recipe.kappa > gate.kappa)
+        training.fail("kappa", fmt::format("is {}, past gate.kappa = {}: the gate would refuse "
+                                           "what is trained",
+                                           recipe.kappa, gate.kappa));
+}
+
 }  // namespace
 
 TrainingSettings read_training_settings(config::Table& root, const std::filesystem::path& folder) {
@@ -70,28 +115,23 @@ TrainingSettings read_training_settings(config::Table& root, const std::filesyst
     auto training = root.table("training");
     settings.schedule = read_schedule(training);
     auto post = root.table("postprocess");
-    training::read_postprocess(post, settings.recipe);
-    read_learner(training, folder, settings.recipe);
-    read_candidate(training, settings.recipe);
-    settings.recipe.exploration = read_exploration(root.table("exploration"));
+    training::Recipe shared;
+    training::read_postprocess(post, shared);
+    settings.recipes = read_recipes(training, folder, shared);
+    settings.order = choose(training, "choose", training::kOrders);
+    settings.choice_folds = static_cast<int>(training.integer("choice_folds", 2, 10, 3));
+    const auto exploration = read_exploration(root.table("exploration"));
     settings.gate = gate::read_gate_settings(root);
-    if (const auto sound = training::validate(settings.recipe); !sound)
-        training.fail("learner", sound.error().message);
-    if (settings.recipe.kappa > settings.gate.config.kappa) {
-        training.fail(
-            "kappa",
-            fmt::format("is {}, past gate.kappa = {}: the gate would refuse what is trained",
-                        settings.recipe.kappa, settings.gate.config.kappa));
+    for (auto& recipe : settings.recipes) {
+        read_candidate(training, recipe);
+        recipe.exploration = exploration;
+        check_recipe(training, settings.gate.config, recipe);
     }
-    // a search compares with the policy in charge, record by record
-    if (settings.gate.config.at_least || settings.gate.config.max_weight) {
-        if (!training.has("selection")) settings.recipe.selection = training::Selection::kNone;
-        if (settings.recipe.selection != training::Selection::kNone) {
-            training.fail("selection",
-                          "compares with the policy in charge, record by record: leave out "
-                          "gate.at_least and gate.max_weight, or make it \"none\"");
-        }
-    }
+    const bool own_scale = settings.gate.config.at_least || settings.gate.config.max_weight;
+    if (own_scale && settings.recipes.size() > 1 && settings.order != training::Order::kListed)
+        training.fail("choose",
+                      "compares with the policy in charge, record by record: leave out "
+                      "gate.at_least and gate.max_weight, or make it \"listed\"");
     return settings;
 }
 

@@ -6,6 +6,8 @@
 #include <boost/json.hpp>
 #include <cmath>
 
+#include "development_rows.hpp"
+#include "next_link.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/gbdt/soft_cross_entropy.hpp"
 #include "rampart/model/batch_engine.hpp"
@@ -17,41 +19,6 @@ namespace {
 
 using base::Result;
 using training_set::DevelopmentSet;
-
-/// f = slope * p + intercept: expected impact of an approval less that of a decline, in units of
-/// the largest difference that one outcome can make.
-struct ScoreMap {
-    double slope = 2, intercept = -1;
-    /// Returns the P(favourable) at which both are worth the same, within (0, 1).
-    double break_even() const {
-        return slope > 0 ? std::clamp(-intercept / slope, 1e-6, 1 - 1e-6) : 0.5;
-    }
-};
-
-/// Returns the map from the mean impacts of an approval by label: the declared ones or, for a
-/// reported impact, those in the development set.
-Result<ScoreMap> score_map(const DevelopmentSet& development, const domain::Impact& impact) {
-    double favourable = impact.favourable, unfavourable = impact.unfavourable;
-    if (impact.measure) {
-        double sum[2] = {0, 0}, count[2] = {0, 0};
-        for (const auto& row : development.rows) {
-            if (!row.is_training_example() || !row.impact) continue;
-            const int y = *row.label == 1 ? 1 : 0;
-            sum[y] += *row.impact / row.p_approve;
-            count[y] += 1 / row.p_approve;
-        }
-        if (count[0] == 0 || count[1] == 0) {
-            return base::make_error(
-                Reason::kNoImpacts,
-                "the reported impact is known for one label only; wait for more outcomes");
-        }
-        favourable = sum[1] / count[1];
-        unfavourable = sum[0] / count[0];
-    }
-    const double up = favourable - impact.declined, down = unfavourable - impact.declined;
-    const double scale = std::max({std::abs(up), std::abs(down), 1e-12});
-    return ScoreMap{(up - down) / scale, down / scale};
-}
 
 /// Returns whether the row's person is held out of the fit.
 bool is_held_out(const training_set::Row& row, const Recipe& recipe) {
@@ -157,40 +124,6 @@ Result<learning::Learned> fit(const DevelopmentSet& development, const Recipe& r
     return learned;
 }
 
-/// Returns medians of numbers and the most frequent categories: reason codes compare applicants
-/// with this row.
-std::vector<float> reference_row(const DevelopmentSet& development) {
-    std::vector<float> reference(development.schema.size());
-    std::vector<float> values;
-    for (size_t j = 0; j < reference.size(); ++j) {
-        values.clear();
-        for (size_t i = 0; i < development.rows.size(); ++i) {
-            const float v = development.features_of(i)[j];
-            if (!std::isnan(v)) values.push_back(v);
-        }
-        if (values.empty()) {
-            reference[j] = std::nanf("");
-            continue;
-        }
-        std::sort(values.begin(), values.end());
-        reference[j] = values[values.size() / 2];
-        if (development.schema.features()[j].kind != dataset::FeatureKind::kCategorical) continue;
-        size_t best = 0;
-        for (size_t from = 0; from < values.size();) {
-            const size_t to = static_cast<size_t>(
-                std::upper_bound(values.begin() + static_cast<std::ptrdiff_t>(from), values.end(),
-                                 values[from]) -
-                values.begin());
-            if (to - from > best) {
-                best = to - from;
-                reference[j] = values[from];
-            }
-            from = to;
-        }
-    }
-    return reference;
-}
-
 /// Returns f of every row by one ensemble.
 std::vector<double> scores_of(const DevelopmentSet& development, const model::Ensemble& ensemble,
                               const ScoreMap& map) {
@@ -207,23 +140,6 @@ ramp::RampParams parity_params(const Recipe& recipe, double gamma) {
     params.gamma = gamma;
     params.epsilon = recipe.approval_tolerance;
     return params;
-}
-
-/// Returns the rows of the set whose index `takes` accepts.
-template <class Takes>
-DevelopmentSet part_of(const DevelopmentSet& development, const Takes& takes) {
-    DevelopmentSet part;
-    part.as_known_at = development.as_known_at;
-    part.schema = development.schema;
-    part.group_names = development.group_names;
-    part.cell_names = development.cell_names;
-    for (size_t i = 0; i < development.rows.size(); ++i) {
-        if (!takes(i)) continue;
-        const auto features = development.features_of(i);
-        part.rows.push_back(development.rows[i]);
-        part.features.insert(part.features.end(), features.begin(), features.end());
-    }
-    return part;
 }
 
 /// Returns f of every row by an ensemble that did not learn from the row's person, for the search.
@@ -248,19 +164,6 @@ Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development
         }
     }
     return scores;
-}
-
-/// Returns P(approve) of every row; 0 where the policy needs a cell that the row has not (these are
-/// not used).
-std::vector<double> approvals_of(const DevelopmentSet& development, const model::Policy& policy) {
-    std::vector<double> out;
-    for (size_t i = 0; i < development.rows.size(); ++i) {
-        const auto& cell = development.rows[i].cell;
-        const auto group = cell ? std::optional<size_t>(*cell) : std::nullopt;
-        const bool undecided = policy.group_aware() && !cell;
-        out.push_back(undecided ? 0 : policy.evaluate(development.features_of(i), group).approve);
-    }
-    return out;
 }
 
 /// Returns whether the link is a probability with a threshold, on which any ramp may be put.
@@ -446,13 +349,9 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     RAMPART_RETURN_IF_ERROR(validate(recipe));
     RAMPART_TRY(auto learned, fit(development, recipe, map, in.pool, figures));
     RAMPART_RETURN_IF_ERROR(check_constraints(recipe, figures));
-    std::vector<model::Link> links = in.champion.links();
-    const bool long_chain = links.size() >= static_cast<size_t>(recipe.max_links);
-    if (long_chain) {
-        RAMPART_TRY(auto student, distil(development, in.champion, recipe, in.pool));
-        links = {std::move(student)};
-    }
-    figures["distilled"] = long_chain ? "yes" : "no";
+    RAMPART_TRY(auto before, links_before(development, in.champion, recipe, in.pool));
+    auto& links = before.links;
+    figures["distilled"] = before.distilled ? "yes" : "no";
     RAMPART_TRY(const auto chosen, chosen_learner(recipe));
     RAMPART_TRY(const auto parameters, selected_parameters(in, links, map, learned, figures));
     const bool probability = gives_probability(learned);
@@ -476,7 +375,7 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
                                       parity ? development.cell_names : std::vector<std::string>{},
                                       provenance_of(in, chosen.options.canonical(), figures),
                                       state_of(in, std::move(learned.state))));
-    return Candidate{std::move(policy), std::move(figures), long_chain};
+    return Candidate{std::move(policy), std::move(figures), before.distilled};
 }
 
 }  // namespace rampart::training

@@ -86,6 +86,7 @@ void read_postprocess(config::Table& table, Recipe& recipe) {
 
 base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe) {
     RAMPART_TRY(auto root, config::parse_file(file));
+    recipe.name = file.stem().string();
     read_recipe(root, recipe);
     if (root.has("postprocess")) {
         auto post = root.table("postprocess");

@@ -36,7 +36,7 @@ TEST_F(TrainingLoopTest, SettingsThatNoRunCanHaveAreRefused) {
     settings.gate.config.kappa = 0;
     EXPECT_EQ(open().error().reason, "bad_gate_config");
     settings.gate.config.kappa = 0.5;
-    settings.recipe.learner = "forest";
+    settings.recipes.front().learner = "forest";
     EXPECT_FALSE(open());
 }
 

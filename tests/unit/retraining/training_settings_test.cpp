@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "rampart/base/file.hpp"
+#include "rampart/base/digest.hpp"
+
 namespace rampart::retraining {
 namespace {
 
@@ -35,15 +40,17 @@ TEST(TrainingSettings, TheSearchComparesWithThePolicyInChargeOnly) {
     EXPECT_TRUE(settings_of(search));
     EXPECT_FALSE(settings_of(search + "at_least = 0.0"));
     EXPECT_FALSE(settings_of(search + "max_weight = 3.0"));
-    EXPECT_EQ(settings_of("[training]")->recipe.selection, training::Selection::kGrid);
+    EXPECT_EQ(settings_of("[training]")->recipes.front().selection, training::Selection::kGrid);
     // the default gives way, a choice does not
-    EXPECT_EQ(settings_of("[gate]\nat_least = 0.0")->recipe.selection, training::Selection::kNone);
+    EXPECT_EQ(settings_of("[gate]\nat_least = 0.0")->recipes.front().selection,
+              training::Selection::kNone);
     EXPECT_FALSE(settings_of("[training]\nselection = \"grid\"\n[gate]\nat_least = 0.0"));
 }
 
 TEST(TrainingSettings, FairGbmHasAConstraintEvenWhereNoneIsNamed) {
     const auto settings = settings_of("[training]\nlearner = \"fairgbm\"").value();
-    EXPECT_EQ(settings.recipe.options.texts("constraints"), std::vector<std::string>{"fnr"});
+    EXPECT_EQ(settings.recipes.front().options.texts("constraints"),
+              std::vector<std::string>{"fnr"});
     EXPECT_FALSE(settings_of("[training]\nlearner = \"fairgbm\"\nconstraints = [\"nonsense\"]"));
 }
 
@@ -53,8 +60,9 @@ TEST(TrainingSettings, EveryLearnerMayBeNamedWithItsOwnOptions) {
             fmt::format("[training]\nlearner = \"{}\"\ntrees = 30\nmonotone = [\"x=increasing\"]",
                         learner->name()));
         ASSERT_TRUE(settings) << settings.error().message;
-        EXPECT_EQ(settings->recipe.options.integer("trees"), 30);
-        EXPECT_EQ(settings->recipe.options.integer("leaves"), 15) << "the fallback of retraining";
+        EXPECT_EQ(settings->recipes.front().options.integer("trees"), 30);
+        EXPECT_EQ(settings->recipes.front().options.integer("leaves"), 15)
+            << "the fallback of retraining";
     }
     const std::pair<const char*, const char*> wrong[] = {
         {"learner = \"forest\"", "there is no learner 'forest'"},
@@ -83,7 +91,73 @@ TEST(TrainingSettings, AKeyOrAWordOfEarlierVersionsIsRefusedWithTheOneOfToday) {
         EXPECT_NE(settings.error().message.find(today), std::string::npos)
             << settings.error().message;
     }
-    EXPECT_EQ(settings_of("[postprocess]\ntolerance = 0.2")->recipe.approval_tolerance, 0.2);
+    EXPECT_EQ(settings_of("[postprocess]\ntolerance = 0.2")->recipes.front().approval_tolerance,
+              0.2);
+}
+
+class SeveralRecipes : public testing::Test {
+  protected:
+    ~SeveralRecipes() override { std::filesystem::remove_all(folder_); }
+    void write(const std::string& name, const std::string& text) const {
+        ASSERT_TRUE(base::write_file_atomically(folder_ / name, text));
+    }
+    base::Result<TrainingSettings> read(const std::string& text) const {
+        RAMPART_TRY(auto root, config::parse(text, "t.toml"));
+        auto settings = read_training_settings(root, folder_);
+        RAMPART_RETURN_IF_ERROR(root.finish());
+        return settings;
+    }
+    void expect_refused(const std::string& text, const std::string& part) const {
+        const auto settings = read(text);
+        ASSERT_FALSE(settings) << text;
+        EXPECT_NE(settings.error().message.find(part), std::string::npos)
+            << settings.error().message;
+    }
+    const std::filesystem::path folder_ = [] {
+        const auto folder = std::filesystem::path(testing::TempDir()) /
+                            ("recipes" + base::to_hex(base::random_bytes(8)));
+        std::filesystem::create_directories(folder);
+        return folder;
+    }();
+};
+
+TEST_F(SeveralRecipes, AreReadInTheirOrderWithTheSettingsOfTheSchedule) {
+    write("plain.toml", "learner = \"gbdt\"");
+    write("fair.toml", "learner = \"fairgbm\"\n[postprocess]\ntolerance = 0.2");
+    const auto settings = read(
+        "[training]\nrecipes = [\"plain.toml\", \"fair.toml\"]\nchoose = \"chance\"\n"
+        "choice_folds = 4\nkappa = 0.3\nseed = 7");
+    ASSERT_TRUE(settings) << settings.error().message;
+    ASSERT_EQ(settings->recipes.size(), 2u);
+    EXPECT_EQ(settings->recipes[0].name, "plain");
+    EXPECT_EQ(settings->recipes[1].learner, "fairgbm");
+    EXPECT_EQ(settings->recipes[1].approval_tolerance, 0.2);
+    for (const auto& recipe : settings->recipes) {
+        EXPECT_EQ(recipe.kappa, 0.3);
+        EXPECT_EQ(recipe.seed, 7u);
+    }
+    EXPECT_EQ(settings->order, training::Order::kChance);
+    EXPECT_EQ(settings->choice_folds, 4);
+    EXPECT_EQ(read("[training]\nrecipe = \"plain.toml\"")->recipes.front().name, "plain");
+}
+
+TEST_F(SeveralRecipes, AreRefusedWhereARunCouldNotSayWhichOneItTook) {
+    write("plain.toml", "learner = \"gbdt\"");
+    write("eg.toml", "learner = \"eg\"");
+    write("bad.toml", "learner = \"gbdt\"\ntreees = 3");
+    const std::string begin = "[training]\nrecipes = ";
+    expect_refused(begin + "[]", "name 1 to 16");
+    expect_refused(begin + "[\"plain.toml\", \"plain.toml\"]", "'plain' twice");
+    expect_refused(begin + "[\"plain.toml\"]\nrecipe = \"eg.toml\"", "leave one of them out");
+    expect_refused(begin + "[\"plain.toml\"]\nlearner = \"eg\"", "training.recipes");
+    expect_refused(begin + "[\"plain.toml\", \"bad.toml\"]", "treees");
+    expect_refused(begin + "[\"missing.toml\"]", "missing.toml");
+    expect_refused(begin + "[\"plain.toml\", \"eg.toml\"]\nselection = \"cma_es\"", "decision");
+    expect_refused(begin + "[\"plain.toml\", \"eg.toml\"]\nchoose = \"best\"", "listed");
+    const std::string own_scale = "\n[gate]\nat_least = 0.0";
+    const auto two = begin + "[\"plain.toml\", \"eg.toml\"]";
+    expect_refused(two + own_scale, "training.choose");
+    EXPECT_TRUE(read(two + "\nchoose = \"listed\"" + own_scale));
 }
 
 }  // namespace

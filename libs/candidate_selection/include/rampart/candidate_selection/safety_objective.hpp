@@ -80,6 +80,7 @@ struct Loss {
 
 struct PredictedBound {
     double mean = 0;     // mean of g-hat on the development set, per unit
+    double error = 0;    // standard error of that mean
     double upper = 0;    // predicted, Safety included; +infinity when it cannot be computed
     double signals = 0;  // (upper + xi/4) in standard errors of the test's mean; > 0: short of it
     double chance = 0;   // that the test's bound passes, the errors of both samples included

@@ -9,8 +9,11 @@ namespace rampart::retraining {
     X(kBadRunRecord, kDataLoss, "bad_run_record", "Restore the trainer's store from a backup.") \
     X(kBeforePromotion, kFailedPrecondition, "before_promotion",                                \
       "Give a time after the present champion's promotion.")                                    \
+    X(kNoCandidate, kFailedPrecondition, "no_candidate",                                        \
+      "Widen the constraints of a recipe, or add one that can learn from the data.")            \
     X(kNoEvidence, kDataLoss, "no_evidence",                                                    \
       "Restore the certificate's evidence from a copy, or name its file with --evidence.")      \
+    X(kNoRecipe, kInvalidArgument, "no_recipe", "Give the settings at least one recipe.")       \
     X(kNotKnownYet, kInvalidArgument, "not_known_yet",                                          \
       "Give a time up to which the store has read its log, or leave it out.")                   \
     X(kReservedName, kInvalidArgument, "reserved_name",                                         \

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,14 @@ class TrainingLoop {
                                   const std::string& proposed_by,
                                   const std::string& new_epoch = "");
     base::Result<std::string> recipe_of(const StartedRun& run) const;
+    base::Result<training::Candidate> make(const StartedRun& run,
+                                           const training_set::DevelopmentSet& development,
+                                           const model::LoadedPolicy& reference,
+                                           const training::Recipe& recipe);
+    base::Result<training::Candidate> make_best(const StartedRun& run,
+                                                const training_set::DevelopmentSet& development,
+                                                const model::LoadedPolicy& reference,
+                                                std::span<const training::Recipe> recipes);
     base::Result<model::LoadedPolicy> candidate_of(StartedRun& run,
                                                    const training_set::DevelopmentSet& development,
                                                    const model::LoadedPolicy& reference);

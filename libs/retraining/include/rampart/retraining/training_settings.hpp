@@ -1,8 +1,10 @@
 #pragma once
 
+#include <vector>
+
 #include "rampart/config/table.hpp"
 #include "rampart/gate/gate_settings.hpp"
-#include "rampart/training/candidate.hpp"
+#include "rampart/training/choice.hpp"
 
 namespace rampart::retraining {
 
@@ -13,9 +15,14 @@ struct Schedule {
     long min_examples = 500;  // labelled examples in the development set before the first run
 };
 
+inline constexpr size_t kMaxRecipes = 16;
+
 struct TrainingSettings {
     Schedule schedule;
-    training::Recipe recipe;
+    /// 1 to kMaxRecipes; of several a run takes the candidate of one to the gate.
+    std::vector<training::Recipe> recipes = std::vector<training::Recipe>(1);
+    training::Order order = training::Order::kExpectedGain;
+    int choice_folds = 3;
     gate::GateSettings gate;
     bool group_aware = false;
 };

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "rampart/base/result.hpp"
+#include "rampart/base/thread_pool.hpp"
+#include "rampart/domain/product.hpp"
+#include "rampart/model/policy.hpp"
+#include "rampart/training/recipe.hpp"
+#include "rampart/training_set/training_set_builder.hpp"
+
+/// What the next link of the champion's chain is put together from, wherever its score comes from.
+namespace rampart::training {
+
+/// f = slope * p + intercept: expected impact of an approval less that of a decline, in units of
+/// the largest difference that one outcome can make.
+struct ScoreMap {
+    double slope = 2, intercept = -1;
+    /// Returns the P(favourable) at which both are worth the same, within (0, 1).
+    double break_even() const {
+        return slope > 0 ? std::clamp(-intercept / slope, 1e-6, 1 - 1e-6) : 0.5;
+    }
+};
+
+/// Returns the map from the mean impacts of an approval by label: the declared ones or, for a
+/// reported impact, those in the development set. Errors: failed_precondition "no_impacts".
+base::Result<ScoreMap> score_map(const training_set::DevelopmentSet& development,
+                                 const domain::Impact& impact);
+
+/// Returns medians of numbers and the most frequent categories: reason codes compare applicants
+/// with this row.
+std::vector<float> reference_row(const training_set::DevelopmentSet& development);
+
+/// Returns P(approve) of every row; 0 where the policy needs a cell that the row has not (these are
+/// not used).
+std::vector<double> approvals_of(const training_set::DevelopmentSet& development,
+                                 const model::Policy& policy);
+
+/// The links that the next one stands on.
+struct LinksBefore {
+    std::vector<model::Link> links;
+    bool distilled = false;  // the champion's chain was too long, and was distilled into one
+};
+/// Returns the champion's chain; one of recipe.max_links is distilled first. Errors: distil()'s.
+base::Result<LinksBefore> links_before(const training_set::DevelopmentSet& development,
+                                       const model::Policy& champion, const Recipe& recipe,
+                                       base::ThreadPool* pool);
+
+}  // namespace rampart::training
