@@ -163,7 +163,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     auto training = retraining::read_training_settings(root, folder);
     training.group_aware = group_aware;
     const auto threads = static_cast<size_t>(root.table("training").integer("threads", 1, 64, 2));
-    check_criterion(root, training.recipe, group_aware);
+    for (const auto& recipe : training.recipes) check_criterion(root, recipe, group_aware);
     const PrivacySettings privacy = read_privacy(root.table("privacy"), folder, store, log);
     const auto monitor = champion_monitor::read_monitor_settings(root);
     const auto event_window = serving::read_event_window(root.table("event_time"));
