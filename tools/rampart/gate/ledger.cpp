@@ -375,7 +375,8 @@ void add_ledger_head(Frame& frame) {
          .example = "rampart ledger head --config audit.toml --out head-2026-11.json",
          .detail = "File each head with a witness: a validator, a supervisor, a notary. "
                    "`ledger check` and `verify --head` show later that the ledger is still the "
-                   "one of then, and that no record of the log was left out."},
+                   "one of then, and `ledger check` that no decision before the head was left "
+                   "out. Outcomes and overrides are in no head."},
         [options](const Context&) { return print_head(*options); });
     add_source_options(command, *options);
     command.add_option("--key", options->key,
@@ -408,14 +409,16 @@ void add_ledger_check(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add(
         {.name = "ledger check",
-         .summary = "Check that no entry of the ledger and no record of the log was left out",
+         .summary = "Compare the ledger and the decision log with heads that were filed",
          .example = "rampart ledger check --config audit.toml --head head-2026-11.json",
          .detail = "Compares the ledger with heads that were filed, and the decision log of a "
                    "store with these heads and with the ends of the log that each run of the "
                    "ledger has; it reads the whole log. Where the front of the log was deleted, "
                    "it checks what is left, and notes from where on. Exit code 0: what is left "
-                   "holds. 1: the ledger or the log is another one, a record was left out or "
-                   "changed, or nothing is left to compare."},
+                   "holds. 1: the ledger or the log is another one, a decision was left out or "
+                   "changed, or nothing is left to compare. Outcomes and overrides are not "
+                   "compared. Entries of the ledger are not signed: without a head that a "
+                   "witness holds, who can write the store can chain log and ledger anew."},
         [options](const Context&) { return check_ledger(*options); });
     add_source_options(command, *options);
     command.add_option("--head", options->heads,
