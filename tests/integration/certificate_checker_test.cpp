@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "forged_certificates.hpp"
+#include "rampart/base/merkle_tree.hpp"
 
 namespace rampart {
 namespace {
@@ -157,6 +158,97 @@ TEST_F(Forgeries, AreFoundThoughTheyAreSignedAndRegisteredAgain) {
     }
 }
 
+/// A value that a setting may not have, and one near it that it may have ("": there is none).
+struct Limit {
+    std::string setting, beyond, within;
+    std::string where{};  // text of the settings where it may not have it; "": anywhere
+    std::string named{};  // setting of which the answer speaks; "": the same
+};
+
+const std::vector<Limit> kLimits{
+    {"delta_epoch", "0", "1e-9"},
+    {"delta_epoch", "0.51", "0.5"},
+    {"runs_per_epoch", "0", "1"},
+    {"runs_per_epoch", "1001", "1000"},
+    {"bet_cap", "0", "1e-9"},
+    {"bet_cap", "1", "0.999"},
+    {"bet_cap", "30", ""},
+    {"bet_cap", "NaN", ""},
+    {"bet_cap", "true", ""},
+    {"kappa", "0", "1e-9"},
+    {"kappa", "10.1", ""},
+    {"margin", "Infinity", "1e300"},
+    {"min_units", "1", "2"},
+    {"min_units", "-1", ""},
+    {"min_units", "2.5", ""},
+    {"min_outcomes", "1", "2"},
+    {"min_power", "-0.1", "0"},
+    {"min_power", "1.1", "1"},
+    {"max_missing_rate", "-0.1", "0"},
+    {"max_missing_rate", "1.1", "1"},
+    {"calibration_level", "0", "1e-9"},
+    {"calibration_level", "0.51", "0.5"},
+    {"max_calibration_z", "0", "1e-9"},
+    {"max_drift_auc", "0.4", "0.5"},
+    {"max_drift_auc", "1.1", "1"},
+    {"missing_gamma", "-1", "0"},
+    {"max_weight", "0.9", "1"},
+    {"max_weight", "1001", "1000"},
+    {"at_least", "1e9", ""},
+    {"declined_impact", "1e9", ""},
+    {"impact_hi", "-1e9", ""},
+    {"records_per_person", "1001", "1000"},
+    {"valid_months", "61", "60"},
+    {"impact_units", "\"" + std::string(129, 'x') + "\"", "\"" + std::string(128, 'x') + "\""},
+    {"bound", "\"none\"", "\"betting\""},
+    {"trust_region", "\"none\"", "\"both_actions\""},
+    {"declined_impact", "null", "", R"("trust_region":"approvals")", "trust_region"},
+    {"records_per_person", "0", "", R"("referrals":true)", "referrals"},
+    {"max_calibration_z", "6", "", R"("records_per_person":)"},
+};
+
+/// Returns a certificate of a run with this text in its settings, if one of these has it.
+const Original& with_text(const std::vector<Original>& originals, const std::string& text) {
+    const auto found = std::find_if(originals.begin(), originals.end(), [&](const auto& original) {
+        return object_at(original.payload, "config").find(text) != std::string::npos;
+    });
+    return found == originals.end() ? originals.front() : *found;
+}
+
+TEST_F(Forgeries, OfSettingsThatTheGateTakesFromNobodyAreFoundAndNamed) {
+    const auto originals = draw_originals(30);
+    std::vector<Forgery> forgeries;
+    std::vector<std::string> named;
+    const auto add = [&](const Limit& limit, const std::string& value) {
+        const auto& where =
+            limit.where.empty() ? fmt::format("\"{}\":", limit.setting) : limit.where;
+        const Original& original = with_text(originals, where);
+        forgeries.push_back({.original = static_cast<size_t>(&original - originals.data()),
+                             .path = "plan.config." + limit.setting,
+                             .was = {},
+                             .is = value,
+                             .payload = with_setting(original.payload, limit.setting, value)});
+        named.push_back(limit.named.empty() ? limit.setting : limit.named);
+    };
+    for (const Limit& limit : kLimits) add(limit, limit.beyond);
+    const size_t beyond = forgeries.size();
+    for (const Limit& limit : kLimits) {
+        if (!limit.within.empty()) add(limit, limit.within);
+    }
+    sign(originals, forgeries);
+    const auto lines = check_beside(originals, forgeries);
+    for (size_t i = 0; i < lines.size(); ++i) {
+        const Forgery& forgery = forgeries[i];
+        const auto refusal = fmt::format("REJECTED: does not hold: {} = ", named[i]);
+        EXPECT_EQ(lines[i].starts_with(refusal), i < beyond)
+            << forgery.path << " = " << forgery.is << ": " << lines[i];
+        if (i >= beyond) continue;
+        const auto& [certificate, evidence] = forgery.sealed;
+        EXPECT_FALSE(verify(certificate, evidence, key().public_key()))
+            << "by rampart verify: " << forgery.path << " = " << forgery.is;
+    }
+}
+
 TEST_F(Checker, SeesThatFewerErasedPersonsAreCountedThanWere) {
     for (uint64_t seed = 0;; ++seed) {
         const auto issued = issue(Drawn(seed)).front();
@@ -182,6 +274,32 @@ TEST_F(Checker, SeesThatFewerErasedPersonsAreCountedThanWere) {
         EXPECT_TRUE(verify(issued.sealed.certificate, issued.sealed.evidence, key().public_key()));
         return;
     }
+}
+
+std::string root_of(const std::string& evidence) {
+    base::MerkleTree leaves;
+    std::istringstream in(evidence);
+    for (std::string line; std::getline(in, line);) leaves.add(line);
+    return leaves.root().hex();
+}
+
+TEST_F(Checker, AnswersToAllOthersWhateverOneIs) {
+    const auto issued = certified_one(Kind::kPlain).back();
+    const auto& [certificate, evidence] = issued.sealed;
+    // a group that no digest has a bit for
+    auto changed = evidence, payload = payload_of(certificate);
+    replace(changed, "\"groups\":[0", "\"groups\":[64,0");
+    replace(payload, root_of(evidence), root_of(changed));
+    const std::string deep(200'000, '[');
+    put(0, {signed_again(payload), changed});
+    put(1, {signed_again(deep), evidence});
+    put(2, {deep, evidence});
+    put(3, issued.sealed);
+    const auto lines = check(4);
+    EXPECT_TRUE(lines[0].starts_with("REJECTED: error: ")) << lines[0];
+    EXPECT_TRUE(lines[1].starts_with("REJECTED: RecursionError: ")) << lines[1];
+    EXPECT_TRUE(lines[2].starts_with("REJECTED: RecursionError: ")) << lines[2];
+    EXPECT_TRUE(lines[3].starts_with("CERTIFIED: ")) << lines[3];
 }
 
 TEST_F(Checker, SeesChangedBytesOfCertificateAndEvidence) {

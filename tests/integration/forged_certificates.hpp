@@ -158,6 +158,20 @@ inline std::vector<Scalar> scalars_of(const std::string& text) {
     return out;
 }
 
+/// Gives a setting another value, as JSON; it is added where it is not there.
+inline std::string with_setting(std::string payload, const std::string& name,
+                                const std::string& value) {
+    for (const Scalar& scalar : scalars_of(payload)) {
+        if (scalar.path == "plan.config." + name)
+            return payload.replace(scalar.from, scalar.to - scalar.from, value);
+    }
+    const auto config = object_at(payload, "config");
+    const auto with =
+        fmt::format(R"({},"{}":{}}})", config.substr(0, config.size() - 1), name, value);
+    replace(payload, config, with);
+    return payload;
+}
+
 /// Returns another text: one letter or digit is changed.
 inline std::string other_text(std::string text, base::Random& random) {
     std::vector<size_t> places;
@@ -182,7 +196,7 @@ inline std::string other_value(const std::string& value, base::Random& random) {
     return fmt::format("{}", std::stoll(value) + (up || value == "0" ? 1 : -1));
 }
 
-constexpr const char* kRule = "a setting: no figure need change with it";
+constexpr const char* kRule = "a setting within its limits: no figure need change with it";
 constexpr const char* kWords = "words of the signer, or of an assumption or the recipe";
 constexpr const char* kCounted = "counted by the signer outside the evidence";
 constexpr const char* kDevelopment = "from the development set, which is not in the evidence";

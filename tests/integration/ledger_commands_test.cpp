@@ -110,7 +110,9 @@ TEST_F(LedgerCommands, ARecordThatIsMissingInTheLogIsFound) {
     }
     const auto head = rampart("ledger head --config b/audit.toml --out of_b");
     ASSERT_EQ(head.exit_code, 0) << head.output;
-    EXPECT_EQ(rampart("ledger check --config b/audit.toml --head head").exit_code, 0);
+    const auto earlier = rampart("ledger check --config b/audit.toml --head head");
+    EXPECT_EQ(earlier.exit_code, 0) << earlier.output;
+    EXPECT_NE(earlier.output.find("nothing speaks yet: 1."), std::string::npos) << earlier.output;
     const auto missing = rampart("ledger check --config a/audit.toml --head of_b");
     EXPECT_EQ(missing.exit_code, 1) << missing.output;
 }
@@ -119,6 +121,11 @@ TEST_F(LedgerCommands, ARecordThatIsLeftOutOrExchangedAfterARunIsFoundWithTheLed
     const auto whole = rampart("ledger check --config a/audit.toml");
     EXPECT_EQ(whole.exit_code, 0) << whole.output;
     EXPECT_EQ(whole.output.find("not checked"), std::string::npos) << whole.output;
+    EXPECT_EQ(whole.output.find("continues"), std::string::npos) << whole.output;
+    EXPECT_NE(whole.output.find("compared with no head"), std::string::npos) << whole.output;
+    const auto as_json = rampart("ledger check --config a/audit.toml --json");
+    EXPECT_NE(as_json.output.find("\"continues\":null"), std::string::npos) << as_json.output;
+    EXPECT_NE(as_json.output.find("\"log_records_after\":"), std::string::npos) << as_json.output;
     fs::copy(out() / "a", out() / "c", fs::copy_options::recursive);
     rewrite_log(out() / "c" / "store", [](const auto&) { return true; });
     EXPECT_EQ(rampart("ledger check --config c/audit.toml").exit_code, 0) << "the same records";
@@ -154,10 +161,34 @@ TEST_F(LedgerCommands, OfALogWhoseFrontIsGoneWhatIsLeftIsChecked) {
         << part.output;
     EXPECT_EQ(rampart("ledger head --config d/audit.toml --out of_d").exit_code, 0);
     EXPECT_EQ(rampart("ledger check --config d/audit.toml --head of_d --head head").exit_code, 0);
+    delete_before(out() / "d" / "store", runs.back() - base::Duration::days(1));
+    const auto between = rampart("ledger check --config d/audit.toml");
+    EXPECT_EQ(between.exit_code, 1) << between.output;
+    EXPECT_NE(between.output.find("cannot be compared"), std::string::npos) << between.output;
     delete_before(out() / "d" / "store", runs.back() + base::Duration::days(20 * 365));
     const auto nothing = rampart("ledger check --config d/audit.toml");
     EXPECT_EQ(nothing.exit_code, 1) << nothing.output;
     EXPECT_NE(nothing.output.find("NOT CHECKED"), std::string::npos) << nothing.output;
+    EXPECT_NE(nothing.output.find("no longer has any"), std::string::npos) << nothing.output;
+}
+
+TEST_F(LedgerCommands, AskForTheHeadAndTheKeyThatACheckNeeds) {
+    const auto bare = rampart("ledger check --ledger ledger");
+    EXPECT_EQ(bare.exit_code, 2) << bare.output;
+    EXPECT_NE(bare.output.find("--head"), std::string::npos) << bare.output;
+    EXPECT_NE(bare.output.find("--key"), std::string::npos) << bare.output;
+    const auto without_key = rampart("ledger check --ledger ledger --head head");
+    EXPECT_EQ(without_key.exit_code, 2) << without_key.output;
+    EXPECT_NE(without_key.output.find("--key"), std::string::npos) << without_key.output;
+    const auto whole =
+        rampart("ledger check --ledger ledger --head head --key a/certificates/gate.pub.pem");
+    EXPECT_EQ(whole.exit_code, 0) << whole.output;
+    for (const char* other : {"e1r1.cert", "ledger"}) {
+        const auto wrong =
+            rampart(fmt::format("ledger check --config a/audit.toml --head {}", other));
+        EXPECT_EQ(wrong.exit_code, 2) << wrong.output;
+        EXPECT_NE(wrong.output.find("is not a head"), std::string::npos) << wrong.output;
+    }
 }
 
 TEST_F(LedgerCommands, TheAuditLogHasWhoCopiedTheLedger) {

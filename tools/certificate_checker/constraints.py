@@ -6,6 +6,7 @@ import re
 from bounds import INF, log_wealth, near, need, planned_bets, same, shows_a_gain
 from constraint_language import POLICIES, compiled, difference_of, interval, leaf_text
 from estimates import REFER_OF, Estimate, is_due, knows_declines, largest_change
+from settings import MAX_CONDITIONS
 
 
 class Mean:
@@ -385,6 +386,7 @@ def check_constraints(plan, results, lines):
         conditions += [leaf[3]] * (leaf[3] != "" and leaf[3] not in conditions)
     met = [r.get("conditions", []) for r in lines]
     one_each = all(len(x) == len(conditions) for x in met)
+    need(len(conditions) <= MAX_CONDITIONS, "the number of conditions")
     need(one_each and all(k in (0, 1, 2, 3) for x in met for k in x), "the conditions")
     for program, one, result in zip(programs, recorded, results, strict=True):
         check_constraint(plan, program, one, result, conditions, lines)

@@ -96,9 +96,10 @@ Result<base::SigningKey> store_key(const rampartd::Settings& settings) {
     return base::SigningKey::from_raw(secret);
 }
 
+fs::path key_beside(const fs::path& ledger) { return ledger.parent_path() / "gate.key.pem"; }
+
 Result<base::SigningKey> file_key(const Options& options) {
-    const auto file =
-        options.key.empty() ? options.ledger.parent_path() / "gate.key.pem" : options.key;
+    const auto file = options.key.empty() ? key_beside(options.ledger) : options.key;
     RAMPART_TRY(const auto pem, base::read_file(file, 1 << 16));
     return base::SigningKey::from_pem(pem);
 }
@@ -199,13 +200,17 @@ struct Source {
 };
 
 Result<Source> open_source(const Options& options) {
-    RAMPART_RETURN_IF_ERROR(one_source(options));
     std::optional<base::VerifyingKey> key;
     if (!options.key.empty()) {
         RAMPART_TRY(const auto pem, base::read_file(options.key, 1 << 16));
         RAMPART_TRY(key, base::VerifyingKey::from_pem(pem));
     }
     if (options.config.empty()) {
+        if (!key && !fs::exists(key_beside(options.ledger))) {
+            return base::make_error(Reason::kNoKey,
+                                    "'{}' is not there, and --key names no other key of the heads",
+                                    key_beside(options.ledger).string());
+        }
         RAMPART_TRY(auto ledger, read_ledger_file(options.ledger));
         if (!key) {
             RAMPART_TRY(const auto own, file_key(options));
@@ -252,28 +257,81 @@ void add_log(const std::vector<rampartd::CheckedPartition>& log, Answer& answer,
     out["partitions"] = std::move(partitions);
 }
 
-/// Fails where the log could not be compared: it must not look as if it had been.
-Status check_compared(const std::vector<rampartd::CheckedPartition>& log) {
-    if (log.empty()) {
+/// Fails where the log could not be compared: it must not look as if it had been. Errors: the
+/// reader's; failed_precondition "nothing_to_compare".
+Status check_compared(const RawLog& log, const std::vector<rampartd::CheckedPartition>& checked) {
+    if (checked.empty()) {
         return base::make_error(Reason::kNothingToCompare,
                                 "neither a head nor a run of the ledger has the ends of the log: "
                                 "nothing shows what the log was");
     }
-    for (const auto& [partition, checked] : log) {
-        if (!checked.nothing()) continue;
+    for (const auto& [partition, records] : checked) {
+        if (!records.nothing()) continue;
+        const streaming::PartitionId id(static_cast<int32_t>(partition));
+        RAMPART_TRY(const auto first, log.reader().begin_offset(log.topic, id));
+        if (first < records.end) {
+            return base::make_error(
+                Reason::kNothingToCompare,
+                "partition {}: heads and runs speak of the records from offset {} to {}; the log "
+                "has them from {} on, and none of the heads and runs was made there, so that "
+                "these cannot be compared",
+                partition, records.begin, records.end, first);
+        }
         return base::make_error(Reason::kNothingToCompare,
                                 "partition {}: the log no longer has any of the records, from "
                                 "offset {} to {}, that heads and runs speak of",
-                                partition, checked.begin, checked.end);
+                                partition, records.begin, records.end);
     }
     return base::ok();
 }
 
+/// Returns how many records of the log came after all that heads and runs speak of.
+Result<int64_t> records_after(const RawLog& log,
+                              const std::vector<rampartd::CheckedPartition>& checked) {
+    int64_t records = 0;
+    RAMPART_TRY(const auto partitions, log.reader().partitions(log.topic));
+    for (int32_t p = 0; p < partitions; ++p) {
+        const streaming::PartitionId id(p);
+        RAMPART_TRY(auto from, log.reader().begin_offset(log.topic, id));
+        for (const auto& [partition, compared] : checked) {
+            if (partition == static_cast<uint32_t>(p)) from = std::max(from, compared.to);
+        }
+        RAMPART_TRY(const auto end, log.reader().end_offset(log.topic, id));
+        records += std::max<int64_t>(0, end.value() - from.value());
+    }
+    return records;
+}
+
+/// Checks the log of a store against its ends that were kept. Nullopt: it is as it was, and the
+/// answer says what was compared.
+Result<std::optional<Answer>> check_kept_log(const RawLog& log, const std::vector<LogEnd>& ends,
+                                             Answer& answer, json::object& out) {
+    const auto checked = rampartd::check_log(log.reader(), log.topic, ends);
+    if (!checked && is_no(checked.error())) return no("NOT CONTINUED", checked.error());
+    if (!checked) return checked.error();
+    const auto compared = check_compared(log, *checked);
+    if (!compared && compared.error().is(Reason::kNothingToCompare))
+        return no("NOT CHECKED", compared.error());
+    if (!compared) return compared.error();
+    add_log(*checked, answer, out);
+    RAMPART_TRY(const auto after, records_after(log, *checked));
+    out["log_records_after"] = after;
+    answer.text += fmt::format(
+        "Records after the last of these heads and runs, of which nothing speaks yet: {}.\n",
+        after);
+    return std::nullopt;
+}
+
 /// Checks the ledger against each head, and the log beside it against the heads and the ledger.
 Result<Answer> check_ledger(const Options& options) {
+    RAMPART_RETURN_IF_ERROR(one_source(options));
+    if (options.config.empty() && options.heads.empty()) {
+        return base::make_error(Reason::kMisuse,
+                                "--ledger needs --head, a head that was filed, to compare it with, "
+                                "and --key, the gate's public key, where no gate.key.pem is "
+                                "beside it");
+    }
     RAMPART_TRY(const auto source, open_source(options));
-    if (!source.log && options.heads.empty())
-        return base::make_error(Reason::kMisuse, "--ledger needs a --head to compare it with");
     RAMPART_TRY(auto ends, rampartd::committed_ends(source.ledger));
     const bool commits = !ends.empty();
     for (const auto& file : options.heads) {
@@ -284,16 +342,20 @@ Result<Answer> check_ledger(const Options& options) {
     }
     const size_t entries = source.ledger.entries().size(), heads = options.heads.size();
     Answer answer;
-    answer.text = fmt::format("The ledger has {} entries and continues {} head{}.\n", entries,
-                              heads, heads == 1 ? "" : "s");
-    json::object out{{"continues", true}, {"entries", entries}, {"heads", heads}};
+    json::object out{{"continues", nullptr}, {"entries", entries}, {"heads", heads}};
+    if (heads == 0) {
+        answer.text = fmt::format(
+            "The ledger has {} entries. It was compared with no head: nothing shows that it is the "
+            "ledger of then.\n",
+            entries);
+    } else {
+        answer.text = fmt::format("The ledger has {} entries and continues {} head{}.\n", entries,
+                                  heads, heads == 1 ? "" : "s");
+        out["continues"] = true;
+    }
     if (source.log) {
-        const auto log = rampartd::check_log(source.log->reader(), source.log->topic, ends);
-        if (!log && is_no(log.error())) return no("NOT CONTINUED", log.error());
-        if (!log) return log.error();
-        if (const auto compared = check_compared(*log); !compared)
-            return no("NOT CHECKED", compared.error());
-        add_log(*log, answer, out);
+        RAMPART_TRY(auto fails, check_kept_log(*source.log, ends, answer, out));
+        if (fails) return std::move(*fails);
         if (!commits)
             answer.notes.push_back(
                 "no run of the ledger has the ends of the log (gate.commit_log = false, or an "
@@ -319,7 +381,8 @@ void add_ledger_head(Frame& frame) {
          .example = "rampart ledger head --config audit.toml --out head-2026-11.json",
          .detail = "File each head with a witness: a validator, a supervisor, a notary. "
                    "`ledger check` and `verify --head` show later that the ledger is still the "
-                   "one of then, and that no record of the log was left out."},
+                   "one of then, and `ledger check` that no decision before the head was left "
+                   "out. Outcomes and overrides are in no head."},
         [options](const Context&) { return print_head(*options); });
     add_source_options(command, *options);
     command.add_option("--key", options->key,
@@ -352,20 +415,23 @@ void add_ledger_check(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add(
         {.name = "ledger check",
-         .summary = "Check that no entry of the ledger and no record of the log was left out",
+         .summary = "Compare the ledger and the decision log with heads that were filed",
          .example = "rampart ledger check --config audit.toml --head head-2026-11.json",
          .detail = "Compares the ledger with heads that were filed, and the decision log of a "
                    "store with these heads and with the ends of the log that each run of the "
                    "ledger has; it reads the whole log. Where the front of the log was deleted, "
                    "it checks what is left, and notes from where on. Exit code 0: what is left "
-                   "holds. 1: the ledger or the log is another one, a record was left out or "
-                   "changed, or nothing is left to compare."},
+                   "holds. 1: the ledger or the log is another one, a decision was left out or "
+                   "changed, or nothing is left to compare. Outcomes and overrides are not "
+                   "compared. Entries of the ledger are not signed: without a head that a "
+                   "witness holds, who can write the store can chain log and ledger anew."},
         [options](const Context&) { return check_ledger(*options); });
     add_source_options(command, *options);
     command.add_option("--head", options->heads,
                        "a head that was filed; may be repeated; required with --ledger");
     command.add_option("--key", options->key,
-                       "the gate's public key (PEM); default: that of the store or ledger");
+                       "the gate's public key (PEM); default: that of the store, or of "
+                       "gate.key.pem beside --ledger");
 }
 
 }  // namespace rampart::cli

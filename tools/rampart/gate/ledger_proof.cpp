@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "frame/reasons.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/certification/reasons.hpp"
 
 namespace rampart::cli {
 
@@ -30,6 +32,13 @@ Result<certification::LedgerHead> read_head_file(const std::filesystem::path& fi
     RAMPART_TRY(const auto bytes, base::read_file(file, 1 << 20));
     auto head = certification::read_head(bytes, key);
     if (head) return head;
+    if (head.error().code == base::ErrorCode::kDataLoss &&
+        !head.error().is(certification::Reason::kOtherFormat)) {
+        return base::make_error(Reason::kMisuse,
+                                "'{}' is not a head as `rampart ledger head` writes it, or is cut "
+                                "off",
+                                file.string());
+    }
     return head.error().with_context(fmt::format("'{}'", file.string()));
 }
 

@@ -11,7 +11,7 @@ namespace rampart::cli {
 /// DeltaLedger::open's.
 base::Result<certification::DeltaLedger> read_ledger_file(const std::filesystem::path& file);
 
-/// Errors: certification::read_head's, naming the file.
+/// Errors: certification::read_head's, naming the file; invalid_argument "misuse": it is no head.
 base::Result<certification::LedgerHead> read_head_file(const std::filesystem::path& file,
                                                        const base::VerifyingKey& key);
 

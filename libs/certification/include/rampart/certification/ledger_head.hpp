@@ -16,7 +16,7 @@ namespace rampart::certification {
 
 /// State of a ledger, and of the decision log beside it, in a few lines that are signed. Filed with
 /// a witness it shows later that the ledger is still the one of then: a second ledger on the same
-/// records, or one from which records were left out, does not continue it.
+/// records does not continue it, nor does a log from which a decision was left out have its ends.
 struct LedgerHead {
     uint64_t entries = 0;
     base::Digest head;  // DeltaLedger::head()

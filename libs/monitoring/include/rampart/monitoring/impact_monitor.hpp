@@ -21,7 +21,9 @@ namespace rampart::monitoring {
 /// over the persons so far and over starts s: the promotion, with weight 1/2, and later ones, one
 /// for each quarter as many persons as the bets were planned for, so that harm that begins late is
 /// not hidden by what was before (stats/betting.hpp). By Ville's inequality the wealth of a group
-/// that is no worse off reaches 1/x with a chance of at most x EVER, at any number of looks.
+/// that is no worse off reaches 1/x with a chance of at most x EVER, at any number of looks, if the
+/// list of its persons grows at its end only: starts are positions in the list of the look, and who
+/// is put in or taken out before the end moves the later ones across them (ops/adr/0024).
 ///
 /// A group is in alarm where, in every set of tests that has its own, the mean of the wealths is at
 /// least 1/delta (closed testing by averages, Vovk and Wang 2021): the mean over the tests of all

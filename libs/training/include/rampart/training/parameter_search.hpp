@@ -37,8 +37,8 @@ struct SearchLimits {
 
 /// Rows of the development set for the search; n entries each.
 struct SearchRows {
-    /// Scores f in [-1, 1] by an ensemble that did not learn from the row's person; NaN: the policy
-    /// cannot decide the row (it then decides as the reference).
+    /// Scores f in [-1, 1] by an ensemble no tree of which was fitted on the row's person; NaN: the
+    /// policy cannot decide the row (it then decides as the reference).
     std::vector<double> score;
     std::vector<double> before;     // P(approve) by the links before the new one
     std::vector<double> reference;  // P(approve) of the policy in charge
@@ -82,9 +82,11 @@ base::Result<SearchedParameters> search_parameters(const SearchInputs& inputs);
 /// chance x gain, where the gain is positive; otherwise `begin`. Threshold and exploration are
 /// begin's: with as few persons as the weakest group has, a threshold follows their errors.
 /// A bound by betting is blind to the scale of all values, so that a smaller step hardly raises
-/// the chance; a narrower ramp does, since more applicants move by the whole step. As above no row
-/// may be of a person that its score learnt from: the chance of what is chosen is then too high by
-/// the choice among six only. Errors: as search_parameters().
+/// the chance; a narrower ramp does, since more applicants move by the whole step. No tree may be
+/// fitted on the person of a row. That does not make the scores out of fold: make_candidate() gives
+/// the persons held out of the fit, who also end boosting early and select FairGBM's iterate. The
+/// forecast chance is too high by that selection, and by the choice among six. Errors: as
+/// search_parameters().
 base::Result<SearchedParameters> search_grid(const SearchInputs& inputs);
 
 /// Solves the ramp with thresholds by cell such that approval rates differ by at most
