@@ -155,6 +155,23 @@ Result<retraining::RunRecord> Loop::certify(const domain::PolicyId& candidate, T
     return run;
 }
 
+Result<retraining::Proposed> Loop::propose(const retraining::ProposalRequest& request) {
+    const std::lock_guard lock(mutex_);
+    if (!trainer_)
+        return base::make_error(Reason::kTrainsElsewhere,
+                                "another node of the group trains and certifies");
+    RAMPART_RETURN_IF_ERROR(deps_.clock.check());
+    RAMPART_RETURN_IF_ERROR(read_log(true));
+    auto& joiner = deps_.stores.joiner();
+    const TimePoint now = deps_.clock.now();
+    // who only asks changes nothing: as known when the clock moved last
+    if (!request.submit) return trainer_->propose(request, joiner.clock().value_or(now));
+    RAMPART_RETURN_IF_ERROR(joiner.advance(now).map([](size_t) {}));
+    RAMPART_TRY(auto made, trainer_->propose(request, now));
+    RAMPART_RETURN_IF_ERROR(deps_.champion.serve());
+    return made;
+}
+
 /// Says when the champion's certificate expires, and counts it where it did.
 Result<champion_monitor::CertificateEnd> Loop::certificate_end() {
     RAMPART_TRY(const auto until, deps_.stores.registry().champion_certified_until());

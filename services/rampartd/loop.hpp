@@ -50,12 +50,13 @@ class Loop {
     };
     static base::Result<std::unique_ptr<Loop>> open(Deps deps);
 
-    /// As Node::advance, Node::certify, Node::export_log, Node::monitor_report, Node::rollback,
-    /// Node::erase, Node::person_behind, Node::state_hash.
+    /// As Node::advance, Node::certify, Node::propose, Node::export_log, Node::monitor_report,
+    /// Node::rollback, Node::erase, Node::person_behind, Node::state_hash.
     base::Status advance(base::TimePoint now);
     base::Result<retraining::RunRecord> certify(const domain::PolicyId& candidate,
                                                 base::TimePoint t, const std::string& new_epoch,
                                                 const std::string& proposed_by);
+    base::Result<retraining::Proposed> propose(const retraining::ProposalRequest& request);
     base::Result<retraining::ExportedLog> export_log(const ExportRequest& request);
     base::Result<std::string> monitor_report();
     base::Status rollback(std::string_view actor, std::string_view reason);

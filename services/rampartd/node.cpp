@@ -6,6 +6,7 @@
 #include "rampart/runtime/store_start.hpp"
 #include "services/decision_service/routes.hpp"
 #include "services/rampartd/api/attribute_routes.hpp"
+#include "services/rampartd/api/candidate_routes.hpp"
 #include "services/rampartd/api/certificate_routes.hpp"
 #include "services/rampartd/api/clock_routes.hpp"
 #include "services/rampartd/api/model_routes.hpp"
@@ -212,6 +213,7 @@ void Node::add_routes(http::Router& router) {
     ModelRoutes(registry, [this](auto actor, auto reason) {
         return rollback(actor, reason);
     }).add_to(router);
+    CandidateRoutes([this](const auto& request) { return propose(request); }).add_to(router);
     const bool audit = settings_.audit.enabled;
     CertificateRoutes({*clock_, registry, audit}).add_to(router);
     PartitionRoutes({*clock_, registry, joiner, *decisions_, *applications_, topics,

@@ -71,6 +71,14 @@ class Node {
         return loop_->certify(candidate, t, new_epoch, proposed_by);
     }
 
+    /// Puts a model on the champion after reading the log to its end, and says what it would
+    /// change; with `submit` takes it to the gate as of now() and promotes if CERTIFIED. Errors:
+    /// check_may_propose()'s, also without `submit`; retraining::TrainingLoop::propose's.
+    base::Result<retraining::Proposed> propose(const retraining::ProposalRequest& request) {
+        RAMPART_RETURN_IF_ERROR(check_may_propose());
+        return loop_->propose(request);
+    }
+
     /// Returns what the gate reads of a pair, after reading the log to its end. An export of the
     /// vault is in the audit log when this returns, and its records count as read: no later run is
     /// tested on them. Errors: permission_denied "audit_required" for the vault without

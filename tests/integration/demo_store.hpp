@@ -16,13 +16,15 @@ namespace rampart::test_support {
 /// its configuration (rampartd.toml) and that of an auditor (audit.toml).
 class DemoStore {
   public:
-    /// Runs the demo with further options. Fails the test that calls it where the demo fails.
-    static void make(const std::string& name, const std::string& options = "") {
+    /// Runs the demo with further options, by the configuration of a folder like ops/config. Fails
+    /// the test that calls it where the demo fails.
+    static void make(const std::string& name, const std::string& options = "",
+                     const std::string& config = RAMPART_SOURCE_DIR "/ops/config") {
         out_ = std::filesystem::path(testing::TempDir()) / fmt::format("{}.{}", name, ::getpid());
-        const auto ran = run_program(
-            fmt::format("{}-demo --data simulated --rows 6000 --seed 1 --program {} "
-                        "--config-dir {}/ops/config --out {} {}",
-                        kRampart, kRampart, RAMPART_SOURCE_DIR, (out_ / "a").string(), options));
+        const auto ran =
+            run_program(fmt::format("{}-demo --data simulated --rows 6000 --seed 1 --program {} "
+                                    "--config-dir {} --out {} {}",
+                                    kRampart, kRampart, config, (out_ / "a").string(), options));
         ASSERT_EQ(ran.exit_code, 0) << ran.output;
         ASSERT_TRUE(base::write_file_atomically(
             out_ / "a" / "audit.toml",

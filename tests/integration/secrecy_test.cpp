@@ -131,6 +131,14 @@ class World {
             .value();
     }
 
+    /// Writes a model as people bring it, which declines all, into the folder.
+    void write_model(const std::string& name) {
+        model::LearnedLink link;
+        link.ensemble.base_score = -50;
+        const auto policy = model::Policy::create(stream_.schema, {link}, {}, {}).value();
+        ASSERT_TRUE(model::save_model_file(policy, workspace_.folder / name));
+    }
+
     std::string ask(const std::string& method, const std::string& target,
                     const std::string& body = {}) {
         http::Request request;
@@ -461,6 +469,7 @@ const std::vector<Command> kAtRest{
     {"ledger check", "--config CONFIG --head FOLDER/head", 2},
     {"export-log", "--config CONFIG --side vault --out FOLDER/log.csv --reason curious", 2},
     {"export-log", "--config CONFIG --side development --out FOLDER/log.csv", 0},
+    {"candidate", "--config CONFIG --model FOLDER/m.rmp --plan --json", 0},
     {"monitor", "--config CONFIG --json", 0},
     {"store check", "--config CONFIG --json", 0},
     {"backup create", "--store STORE --to FOLDER/backups --json", 0},
@@ -470,8 +479,10 @@ const std::vector<Command> kAtRest{
     {"promote", "--config CONFIG --model WORSE --certificate FOLDER/own.cert", 1},
     {"certify", "--config CONFIG --model WORSE --json", 1},
     {"certify", "--config CONFIG --model WORSE", 1},
+    {"candidate", "--config CONFIG --model FOLDER/m.rmp --submit", 1},
     {"rollback", "--config CONFIG --reason test --json", 0}};
 const std::vector<Command> kServed{{"monitor", "--config CONFIG", 0},
+                                   {"candidate", "--config CONFIG --model FOLDER/m.rmp", 0},
                                    {"partition list", "--config CONFIG", 0},
                                    {"quarantine list", "--config CONFIG", 0},
                                    {"inspect unmatched", "--config CONFIG --json", 0},
@@ -490,6 +501,7 @@ TEST_F(Secrecy, NorDoesWhatAnyCommandPrints) {
     std::map<std::string, std::string> answers[2];
     for (auto* world : {a_.get(), b_.get()}) {
         world->link_certificate("e1r1", "own.cert");
+        world->write_model("m.rmp");
         const auto worse = world->with_base_score(-50).value();
         world->close();
         auto& of_world = answers[world == a_.get() ? 0 : 1];

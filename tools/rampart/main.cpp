@@ -31,6 +31,7 @@ void add_audit(Frame& frame) {
 void add_gate(Frame& frame) {
     using namespace rampart::cli;
     frame.section("Certify and promote a model");
+    add_candidate(frame);
     add_certify(frame);
     add_gate_log(frame);
     add_verify(frame);

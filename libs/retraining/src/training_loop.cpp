@@ -130,7 +130,9 @@ Result<std::optional<RunRecord>> TrainingLoop::look_again(TimePoint t) {
         return std::optional<RunRecord>();
     RAMPART_TRY(const bool allowed, gate_->allows_further_look({last->candidate, last->reference}));
     if (!allowed) return std::optional<RunRecord>();
-    RAMPART_TRY(auto record, begin(t, last->candidate, std::string(kSchedule)));
+    RAMPART_TRY(
+        auto record,
+        begin({.at = t, .candidate = last->candidate, .proposed_by = std::string(kSchedule)}));
     return std::optional(std::move(record));
 }
 
@@ -155,12 +157,22 @@ Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
                                      settings_.schedule.min_examples);
         return record;
     }
-    return begin(t, "", std::string(kSchedule));
+    return begin({.at = t, .proposed_by = std::string(kSchedule)});
 }
 
 Status TrainingLoop::check_fits(const model::Policy& policy) const {
     return training::check_fits(policy, deps_.builder.schema(), deps_.builder.cell_names(),
                                 settings_.group_aware);
+}
+
+/// Fails if the present champion decides only since later than `t`.
+Status TrainingLoop::check_since_promotion(TimePoint t) const {
+    const auto champion = deps_.registry.champion();
+    if (!champion || t >= champion->at) return base::ok();
+    return base::make_error(
+        Reason::kBeforePromotion,
+        "the present champion decides since {}; a candidate can't be compared with it as of {}",
+        base::to_iso8601(champion->at), base::to_iso8601(t));
 }
 
 Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimePoint t,
@@ -174,14 +186,57 @@ Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimeP
     RAMPART_RETURN_IF_ERROR(finish_started());
     RAMPART_TRY(const auto loaded, deps_.registry.load_model(candidate));
     RAMPART_RETURN_IF_ERROR(check_fits(loaded.policy));
-    const auto champion = deps_.registry.champion();
-    if (champion && t < champion->at) {
-        return base::make_error(
-            Reason::kBeforePromotion,
-            "the present champion decides since {}; a candidate can't be compared with it as of {}",
-            base::to_iso8601(champion->at), base::to_iso8601(t));
+    RAMPART_RETURN_IF_ERROR(check_since_promotion(t));
+    return begin({.at = t, .candidate = candidate.value(), .proposed_by = proposed_by}, new_epoch);
+}
+
+Result<Proposed> TrainingLoop::propose(const ProposalRequest& request, TimePoint t) {
+    auto model = model::decode_model_file(request.model);
+    if (!model) {  // of a file that was sent, not of the store
+        model.error().code = base::ErrorCode::kInvalidArgument;
+        return model.error();
     }
-    return begin(t, candidate.value(), proposed_by, new_epoch);
+    RAMPART_RETURN_IF_ERROR(finish_started());
+    const auto champion = deps_.registry.champion();
+    if (!champion)
+        return base::make_error(registry::Reason::kNoChampion,
+                                "there is no policy in charge to put the model on");
+    RAMPART_RETURN_IF_ERROR(check_since_promotion(t));
+    RAMPART_TRY(const auto reference, deps_.registry.load_model(champion->policy));
+    RAMPART_RETURN_IF_ERROR(check_fits(reference.policy));
+    RAMPART_TRY(const auto development, deps_.builder.development_rows(t));
+    RAMPART_TRY(const auto forecast, gate_->forecast_inputs(development));
+    RAMPART_TRY(auto proposal,
+                training::propose({development, deps_.product.impact, reference.policy,
+                                   champion->policy.value(), *model,
+                                   base::sha256(request.model).hex(), settings_.recipe,
+                                   settings_.group_aware, forecast, deps_.pool, request.options}));
+    Proposed made{std::move(proposal), champion->policy, t, "", domain::PolicyId(""), std::nullopt};
+    made.file = model::encode_model_file(made.proposal.candidate.policy);
+    made.id = model::policy_id_of(made.file);
+    if (request.submit) RAMPART_RETURN_IF_ERROR(submit(request, made));
+    return made;
+}
+
+/// Registers the candidate, with an entry in the audit log, and takes it to the gate.
+Status TrainingLoop::submit(const ProposalRequest& request, Proposed& made) {
+    if (!request.new_epoch.empty())
+        RAMPART_RETURN_IF_ERROR(gate_->check_new_epoch(request.new_epoch, made.at));
+    const auto model = base::sha256(request.model).hex();
+    RAMPART_RETURN_IF_ERROR(deps_.registry.record_operation(
+        made.at, request.proposed_by, "propose_candidate",
+        {{"model", model}, {"candidate", made.id.value()}, {"champion", made.champion.value()}}));
+    RAMPART_RETURN_IF_ERROR(deps_.registry.register_model(made.file, made.at, request.proposed_by)
+                                .map([](const domain::PolicyId&) {}));
+    StartedRun run{.at = made.at,
+                   .reference = made.champion.value(),
+                   .candidate = made.id.value(),
+                   .distilled = made.proposal.candidate.distilled,
+                   .proposed_by = request.proposed_by,
+                   .figures = made.proposal.candidate.figures};
+    run.figures["model"] = model;
+    RAMPART_TRY(made.run, begin(std::move(run), request.new_epoch));
+    return base::ok();
 }
 
 Result<ExportedLog> TrainingLoop::log_of(const LogRequest& request) const {
@@ -207,24 +262,25 @@ Result<ExportedLog> TrainingLoop::log_of(const LogRequest& request) const {
     return ExportedLog{std::move(development), std::move(log)};
 }
 
-Result<RunRecord> TrainingLoop::begin(TimePoint t, std::string candidate,
-                                      const std::string& proposed_by,
-                                      const std::string& new_epoch) {
+/// Begins a run. `asked` has its time, and of a run on request the candidate; of a candidate that
+/// was made on a champion that one, which must still be in charge.
+Result<RunRecord> TrainingLoop::begin(StartedRun asked, const std::string& new_epoch) {
     const auto champion = deps_.registry.champion();
     if (!champion)
         return base::make_error(registry::Reason::kNoChampion,
                                 "there is no policy in charge to compare a candidate with");
+    if (!asked.reference.empty() && asked.reference != champion->policy.value())
+        return base::make_error(registry::Reason::kStaleReference,
+                                "the candidate was put on {}, and meanwhile {} is in charge",
+                                asked.reference, champion->policy);
     RAMPART_TRY(const auto last, store_.last_run());
-    StartedRun run;
+    StartedRun run = std::move(asked);
     run.ordinal = last ? last->ordinal + 1 : 1;
-    run.at = t;
     run.reference = champion->policy.value();
-    run.on_request = !candidate.empty();
-    run.candidate = std::move(candidate);
-    run.proposed_by = proposed_by;
+    run.on_request = !run.candidate.empty();
     run.matured = deps_.joiner.counts().matured;
     if (!new_epoch.empty()) {
-        RAMPART_TRY(run.opens_epoch, gate_->check_new_epoch(new_epoch, t));
+        RAMPART_TRY(run.opens_epoch, gate_->check_new_epoch(new_epoch, run.at));
         run.epoch_note = new_epoch;
     }
     RAMPART_RETURN_IF_ERROR(store_.start(run));

@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 #include <charconv>
+#include <cmath>
 
 #include "rampart/base/reasons.hpp"
 #include "rampart/protected_attributes/reasons.hpp"
@@ -55,6 +56,15 @@ Result<int64_t> number_of(std::string_view name, std::string_view text, int64_t 
     return base::make_error(base::Reason::kBadNumber,
                             "$.{}: '{}' is not a whole number from {} to {}", name,
                             text.substr(0, 32), lo, hi);
+}
+
+Result<double> real_of(std::string_view name, std::string_view text) {
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto [last, failure] = std::from_chars(text.data(), end, value);
+    if (failure == std::errc() && last == end && std::isfinite(value)) return value;
+    return base::make_error(base::Reason::kBadNumber, "{}: '{}' is not a decimal number", name,
+                            text.substr(0, 32));
 }
 
 Result<bool> yes_or_no(std::string_view name, std::string_view text) {

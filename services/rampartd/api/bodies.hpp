@@ -25,6 +25,9 @@ base::Result<Members> text_members(std::string_view body, const std::vector<std:
 base::Result<int64_t> number_of(std::string_view name, std::string_view text, int64_t lo,
                                 int64_t hi);
 
+/// A finite decimal number. invalid_argument "bad_number", naming the member.
+base::Result<double> real_of(std::string_view name, std::string_view text);
+
 /// "yes" or "no". invalid_argument "bad_flag", naming the member.
 base::Result<bool> yes_or_no(std::string_view name, std::string_view text);
 

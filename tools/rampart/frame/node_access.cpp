@@ -4,7 +4,9 @@
 
 #include "frame/reasons.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/base/limits.hpp"
 #include "rampart/http/client.hpp"
+#include "rampart/http/reasons.hpp"
 #include "rampart/storage/folder.hpp"
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/settings.hpp"
@@ -21,7 +23,8 @@ Result<std::string> first_line(const std::filesystem::path& file) {
     return text;
 }
 
-Result<http::Client> connect(const std::filesystem::path& config) {
+Result<http::Client> connect(const std::filesystem::path& config,
+                             http::ClientOptions options = {}) {
     RAMPART_TRY(const auto settings, rampartd::load_settings(config));
     const auto endpoint = first_line(settings.store / "endpoint");
     if (!endpoint) {
@@ -30,7 +33,6 @@ Result<http::Client> connect(const std::filesystem::path& config) {
                                 "'rampart serve --config {}'",
                                 settings.store.string(), config.string());
     }
-    http::ClientOptions options;
     RAMPART_TRY(options.token, first_line(settings.store / "keys" / "token"));
     return http::Client::create(*endpoint, options);
 }
@@ -100,6 +102,20 @@ Result<json::value> tell_node(const std::filesystem::path& config, std::string_v
                               const json::object& body) {
     RAMPART_TRY(auto client, connect(config));
     return parse(client.post(target, json::serialize(body)));
+}
+
+Result<json::value> send_to_node(const std::filesystem::path& config, std::string_view target,
+                                 std::string bytes) {
+    http::ClientOptions options;
+    options.timeout = base::Duration::seconds(3600);
+    RAMPART_TRY(auto client, connect(config, options));
+    if (bytes.size() > base::limits::kMaxRequestBytes) {
+        return base::make_error(http::Reason::kBodyTooLarge,
+                                "{} bytes; a node that is being served takes {}: stop it, and give "
+                                "the command again",
+                                bytes.size(), base::limits::kMaxRequestBytes);
+    }
+    return parse(client.post(target, std::move(bytes), "application/octet-stream"));
 }
 
 base::Status check_exists(const rampartd::Settings& settings) {

@@ -42,6 +42,11 @@ base::Result<boost::json::value> tell_node(const std::filesystem::path& config,
                                            std::string_view target,
                                            const boost::json::object& body);
 
+/// POST of bytes, as tell_node(). Waits for an hour, since the node may train and test meanwhile.
+/// out_of_range "body_too_large": more bytes than a request may have.
+base::Result<boost::json::value> send_to_node(const std::filesystem::path& config,
+                                              std::string_view target, std::string bytes);
+
 /// not_found "no_store" where the store was never served: a mistyped path must not become a new
 /// store.
 base::Status check_exists(const rampartd::Settings& settings);

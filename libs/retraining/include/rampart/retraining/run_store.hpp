@@ -31,14 +31,14 @@ struct RunRecord {
 struct StartedRun {
     uint32_t ordinal = 0;
     base::TimePoint at;
-    std::string reference;
-    std::string candidate;      // the model under test; empty until it is registered
+    std::string reference{};
+    std::string candidate{};    // the model under test; empty until it is registered
     bool on_request = false;    // run of a named candidate, outside the schedule
     bool distilled = false;     // the trainer made the candidate by distillation
     uint32_t opens_epoch = 0;   // the epoch of the error budget that this run opens; 0: none
     std::string epoch_note{};   // reason for it
     std::string proposed_by{};  // a person, or "schedule"; empty: not named
-    std::map<std::string, std::string> figures;  // figures of the training
+    std::map<std::string, std::string> figures{};  // figures of the training
     uint64_t matured = 0;
 };
 

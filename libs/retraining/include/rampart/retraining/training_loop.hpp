@@ -12,6 +12,7 @@
 #include "rampart/gate/gate.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/registry/model_registry.hpp"
+#include "rampart/retraining/proposed.hpp"
 #include "rampart/retraining/run_store.hpp"
 #include "rampart/retraining/training_settings.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
@@ -75,6 +76,14 @@ class TrainingLoop {
                                     const std::string& new_epoch = "",
                                     const std::string& proposed_by = "");
 
+    /// Puts a model from elsewhere as a link on the champion, says from the development set what it
+    /// would change and, if asked to, registers the candidate and takes it to the gate as certify()
+    /// does. Without `submit`, and where it fails before the gate is asked, nothing is stored. What
+    /// is submitted is in the audit log before the run begins. Errors: training::propose's;
+    /// invalid_argument for a damaged file; failed_precondition "no_champion", "before_promotion";
+    /// certify()'s.
+    base::Result<Proposed> propose(const ProposalRequest& request, base::TimePoint t);
+
     /// Returns what the gate would read of a pair of registered models, with the outcomes of both
     /// sides; without a pair, of the champion. Errors: gate::Gate::log_of's; failed_precondition,
     /// for models that do not fit this deployment; invalid_argument "not_known_yet": a time after
@@ -96,9 +105,9 @@ class TrainingLoop {
     base::Result<bool> due_by_count() const;
     base::Result<std::optional<RunRecord>> look_again(base::TimePoint t);
     base::Result<RunRecord> execute(StartedRun run);
-    base::Result<RunRecord> begin(base::TimePoint t, std::string candidate,
-                                  const std::string& proposed_by,
-                                  const std::string& new_epoch = "");
+    base::Result<RunRecord> begin(StartedRun asked, const std::string& new_epoch = "");
+    base::Status check_since_promotion(base::TimePoint t) const;
+    base::Status submit(const ProposalRequest& request, Proposed& made);
     base::Result<std::string> recipe_of(const StartedRun& run) const;
     base::Result<training::Candidate> make(const StartedRun& run,
                                            const training_set::DevelopmentSet& development,

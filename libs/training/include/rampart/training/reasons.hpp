@@ -6,6 +6,8 @@
 namespace rampart::training {
 
 #define RAMPART_TRAINING_REASONS(X)                                                       \
+    X(kBadProposal, kInvalidArgument, "bad_proposal",                                     \
+      "Give a number in the range that the message names.")                               \
     X(kBadSelection, kInvalidArgument, "bad_selection",                                   \
       "Give what the search asks for, or set training.selection = \"none\".")             \
     X(kConstraintsMissed, kFailedPrecondition, "constraints_missed",                      \
@@ -13,7 +15,12 @@ namespace rampart::training {
       "training.allow_infeasible = true.")                                                \
     X(kGroupBlindDeployment, kFailedPrecondition, "group_blind_deployment",               \
       "Train the policy without groups, or change decision.protected_attributes.")        \
+    X(kNoDevelopmentRows, kFailedPrecondition, "no_development_rows",                     \
+      "Wait until decisions have matured: horizon and grace of the product.")             \
     X(kNoImpacts, kFailedPrecondition, "no_impacts", "Wait for outcomes of both labels.") \
+    X(kNotOneLink, kInvalidArgument, "not_one_link",                                      \
+      "Take a model as `rampart train` or `rampart import` makes it, of one learnt "      \
+      "link.")                                                                            \
     X(kNotWithLearner, kInvalidArgument, "not_with_learner",                              \
       "Take a learner that gives a probability, or leave out what is put on it.")         \
     X(kOtherGroups, kFailedPrecondition, "other_groups",                                  \

@@ -1,0 +1,66 @@
+#include "services/rampartd/api/candidate_routes.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rampart::rampartd {
+namespace {
+
+/// Asks the route, and keeps what it asked for.
+class CandidateRoute : public testing::Test {
+  protected:
+    CandidateRoute() {
+        CandidateRoutes([this](const retraining::ProposalRequest& request)
+                            -> base::Result<retraining::Proposed> {
+            asked_ = request;
+            return base::Error{base::ErrorCode::kFailedPrecondition, "asked", "asked"};
+        }).add_to(router_);
+    }
+    http::Response ask(const std::string& query, const std::string& token = "t") {
+        http::Request request;
+        request.method = "POST";
+        request.headers = {{"Authorization", "Bearer " + token}};
+        request.body = "a model";
+        EXPECT_TRUE(http::parse_target("/v1/candidates" + query, request)) << query;
+        asked_ = {};
+        return router_.handle(std::move(request));
+    }
+    std::string refusal(const std::string& query) {
+        const auto answer = ask(query);
+        EXPECT_EQ(answer.status, 400) << query;
+        EXPECT_EQ(asked_.model, "") << "it was not asked";
+        return answer.body;
+    }
+
+    http::Router router_{"t"};
+    retraining::ProposalRequest asked_;
+};
+
+TEST_F(CandidateRoute, OnlyTellsUnlessItIsToSubmit) {
+    EXPECT_EQ(ask("").status, 409);
+    EXPECT_EQ(asked_.model, "a model");
+    EXPECT_FALSE(asked_.submit);
+    EXPECT_FALSE(asked_.options.step);
+    EXPECT_EQ(asked_.options.plan_steps, 0u);
+    ask("?step=0.25&approve_from=0.8&plan=32&submit=yes&actor=anna%20b&new_epoch=new%20year");
+    EXPECT_EQ(asked_.options.step, 0.25);
+    EXPECT_EQ(asked_.options.approve_from, 0.8);
+    EXPECT_EQ(asked_.options.plan_steps, 32u);
+    EXPECT_TRUE(asked_.submit);
+    EXPECT_EQ(asked_.proposed_by, "anna b");
+    EXPECT_EQ(asked_.new_epoch, "new year");
+    ask("?approve_rate=1e-1");
+    EXPECT_EQ(asked_.options.approve_rate, 0.1);
+}
+
+TEST_F(CandidateRoute, RefusesWhatItDoesNotKnowByName) {
+    EXPECT_NE(refusal("?stepp=1").find("stepp"), std::string::npos);
+    EXPECT_NE(refusal("?step=half").find("step: 'half'"), std::string::npos);
+    EXPECT_NE(refusal("?step=inf").find("bad_number"), std::string::npos);
+    EXPECT_NE(refusal("?plan=33").find("bad_number"), std::string::npos);
+    EXPECT_NE(refusal("?submit=maybe").find("bad_flag"), std::string::npos);
+    EXPECT_NE(refusal("?submit=yes").find("actor=NAME"), std::string::npos);
+    EXPECT_EQ(ask("", "wrong").status, 401);
+}
+
+}  // namespace
+}  // namespace rampart::rampartd
