@@ -65,7 +65,7 @@ Status use_recipe(const fs::path& recipe, const fs::path& folder, std::string& c
     RAMPART_CHECK(to != std::string::npos, "the configuration of a demo without a learner");
     config.replace(from, to - from, "\nrecipe = \"recipe.toml\"");
     const std::string blind = "\"group_blind\"";
-    if (parsed.criterion != training::Criterion::kNone)
+    if (training::decides_by_group(parsed))
         config.replace(config.find(blind), blind.size(), "\"group_aware\"");
     return base::ok();
 }

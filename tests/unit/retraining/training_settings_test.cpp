@@ -83,7 +83,8 @@ TEST(TrainingSettings, AKeyOrAWordOfEarlierVersionsIsRefusedWithTheOneOfToday) {
         EXPECT_NE(settings.error().message.find(today), std::string::npos)
             << settings.error().message;
     }
-    EXPECT_EQ(settings_of("[postprocess]\ntolerance = 0.2")->recipe.approval_tolerance, 0.2);
+    EXPECT_EQ(settings_of("[postprocess]\ntolerance = 0.2")->recipe.postprocess.number("tolerance"),
+              0.2);
 }
 
 }  // namespace
