@@ -131,11 +131,12 @@ std::pair<long, int> read_limits(config::Table& decision) {
 }
 
 void check_criterion(config::Table& root, const training::Recipe& recipe, bool group_aware) {
-    if (recipe.criterion == training::Criterion::kNone || group_aware) return;
+    if (group_aware || !training::decides_by_group(recipe)) return;
     root.table("postprocess")
-        .fail("criterion",
-              "statistical_parity sets thresholds by group, so it needs "
-              "decision.protected_attributes = \"group_aware\"");
+        .fail("criterion", fmt::format("is {}, whose rule reads the group when it decides, so it "
+                                       "needs decision.protected_attributes = \"group_aware\"; "
+                                       "rules of the ramp with group = \"blind\" do not",
+                                       recipe.criterion));
 }
 
 }  // namespace

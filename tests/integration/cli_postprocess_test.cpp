@@ -75,6 +75,27 @@ TEST_F(Postprocess, EqualizedOddsEvensOutBothRates) {
     }
 }
 
+TEST_F(Postprocess, ThresholdsByGroupEvenOutTheRatesThatAreNamed) {
+    const auto out = postprocess(
+        "--criterion thresholds --constraint fnr --constraint fpr --tolerance 0.02 --out t.rmp");
+    for (const std::string rate : {"false_negative_rate", "false_positive_rate"}) {
+        EXPECT_LE(gap(out.at("fitted").at("after"), rate), 0.02 + 1e-6) << rate;
+        EXPECT_LT(gap(out.at("test").at("after"), rate), gap(out.at("test").at("before"), rate));
+    }
+    EXPECT_TRUE(out.at("duality_gap").is_null());
+    EXPECT_TRUE(link("t.rmp").group_aware());
+    EXPECT_EQ(link("t.rmp").ramp.gamma, 0);
+}
+
+TEST_F(Postprocess, ACovarianceIsThatOfTheMemberNamed) {
+    const auto out = postprocess(
+        "--criterion covariance --member sex=b --tolerance 0.01 --gamma 0.1 --out c.rmp");
+    const auto& rates = out.at("rates").as_array();
+    ASSERT_EQ(rates.size(), 2u);
+    // with half the rows in each group the covariance is a quarter of the difference
+    EXPECT_NEAR(std::abs(rates[0].to_number<double>() - rates[1].to_number<double>()), 0.04, 0.01);
+}
+
 TEST_F(Postprocess, ABlindRuleNeedsNoGroupAndIsFairerThanTheModel) {
     const auto out = postprocess(
         "--criterion statistical_parity --tolerance 0 --blind --group-trees 40 --out blind.rmp");
@@ -168,6 +189,9 @@ TEST_F(Postprocess, SaysWhatItCannotDo) {
     fails("--data loans.csv --blind --within sex", "leave one of them out");
     fails("--data other.csv", "--split all");
     fails("--data loans.csv --criterion equalized_odds --gamma 0", "gamma");
+    fails("--data loans.csv --criterion thresholds --within sex", "has no option within");
+    fails("--data loans.csv --criterion covariance --member sex=c", "member 'sex=c'");
+    fails("--data loans.csv --criterion thresholds --frontier f.csv", "--frontier");
     fails("--data loans.csv --approve-at-least 0.9 --approve-at-most 0.1", "0.9");
 }
 

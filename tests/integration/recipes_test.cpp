@@ -225,13 +225,29 @@ TEST_F(BadRecipe, IsRefusedWithNameValueAndRemedy) {
              {"learner = \"gbdt\"\nmonotone = [\"region=increasing\"]", {"region", "categor"}},
              {"learner = \"gbdt\"\nmonotone = [\"wealth=increasing\"]", {"wealth"}},
              {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"parity\"",
-              {"criterion", "parity", "statistical_parity"}}}) {
+              {"criterion", "parity", "statistical_parity"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"equalized_odds\"\ngamma = 0",
+              {"gamma is 0", "equalized_odds", "thresholds"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"thresholds\"\ngroup = \"blind\"",
+              {"r.toml, line 4", "group", "statistical_parity and not of thresholds"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"covariance\"\ngroup = \"blind\"",
+              {"blind", "covariance", "statistical_parity"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"equal_opportunity\"\n"
+              "tolerance = 1.5",
+              {"r.toml, line 4", "tolerance", "1.5"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"thresholds\"\n"
+              "constraints = [\"fnrr\"]",
+              {"constraints", "fnrr", "fnr"}},
+             {"learner = \"eg\"\n[postprocess]\ncriterion = \"equalized_odds\"",
+              {"equalized_odds", "eg gives a decision", "take another learner"}}}) {
         const auto error = refusal(recipe);
         for (const auto& part : parts) EXPECT_THAT(error, HasSubstr(part)) << recipe;
     }
     infer_schema("--ignore id,sex");
     EXPECT_THAT(refusal("learner = \"fairgbm\"\nconstraints = [\"fnr\"]"),
                 HasSubstr("names no protected columns"));
+    EXPECT_THAT(refusal("learner = \"gbdt\"\n[postprocess]\ncriterion = \"thresholds\""),
+                HasSubstr("names no protected columns, and criterion thresholds"));
 }
 
 TEST_F(BadRecipe, OfTheServiceIsNamedWhenTheServiceIsStarted) {
@@ -247,6 +263,33 @@ TEST_F(BadRecipe, OfTheServiceIsNamedWhenTheServiceIsStarted) {
     EXPECT_EQ(ran.exit_code, 2);
     EXPECT_THAT(ran.err, HasSubstr("r.toml, line 2"));
     EXPECT_THAT(ran.err, HasSubstr("constraints"));
+}
+
+TEST_F(BadRecipe, WhoseRuleReadsTheGroupNeedsAGroupAwareService) {
+    auto config = base::read_file(RAMPART_SOURCE_DIR "/ops/config/rampartd.toml", 1 << 20).value();
+    const std::string none = "criterion = \"none\"\n";
+    config.replace(config.find(none), none.size(), "criterion = \"equal_opportunity\"\n");
+    write("rampartd.toml", config);
+    const auto ran = run("serve --config rampartd.toml");
+    EXPECT_EQ(ran.exit_code, 2);
+    for (const char* part : {"equal_opportunity", "reads the group", "group_aware", "blind"})
+        EXPECT_THAT(ran.err, HasSubstr(part));
+}
+
+TEST_F(CommandLine, PostprocessorsAreListedWithTheirOptions) {
+    const auto all = run("postprocessors");
+    ASSERT_EQ(all.exit_code, 0) << all.err;
+    for (const char* name : {"none", "statistical_parity", "equal_opportunity", "equalized_odds",
+                             "covariance", "thresholds"}) {
+        EXPECT_THAT(all.out, HasSubstr(name));
+        const auto one = run(fmt::format("postprocessors {} --json", name));
+        ASSERT_EQ(one.exit_code, 0) << one.err;
+        EXPECT_THAT(one.out, HasSubstr("\"tolerance\""));
+    }
+    EXPECT_THAT(run("postprocessors covariance").out, HasSubstr("member"));
+    const auto unknown = run("postprocessors parity");
+    EXPECT_EQ(unknown.exit_code, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("statistical_parity"));
 }
 
 TEST_F(CommandLine, LearnersAreListedWithTheirOptions) {

@@ -65,7 +65,7 @@ Status use_recipes(const std::vector<fs::path>& recipes, const fs::path& folder,
     for (const auto& recipe : recipes) {
         training::Recipe parsed;
         RAMPART_RETURN_IF_ERROR(training::read_recipe_file(recipe, parsed));
-        by_group = by_group || parsed.criterion != training::Criterion::kNone;
+        by_group = by_group || training::decides_by_group(parsed);
         RAMPART_TRY(const auto text, base::read_file(recipe, kConfigLimit));
         names.push_back(recipes.size() > 1 ? recipe.filename().string() : "recipe.toml");
         RAMPART_RETURN_IF_ERROR(base::write_file_atomically(folder / names.back(), text));

@@ -28,7 +28,12 @@ base::Status check(const dataset::Dataset& data, const GroupPosteriorParams& par
                                 "early_stopping_rounds is {}; nothing judges the iterates: "
                                 "set it to 0 and choose trees",
                                 params.learner.early_stopping_rounds);
-    RAMPART_RETURN_IF_ERROR(dataset::validate(data));
+    RAMPART_RETURN_IF_ERROR(params.given == Given::kNothing ? dataset::check_columns(data)
+                                                            : dataset::validate(data));
+    if (data.rows() == 0 || data.group.size() != data.rows())
+        return base::make_error(Reason::kNoGroups,
+                                "{} rows, of which {} have a group: give rows with groups",
+                                data.rows(), data.group.size());
     if (data.group_names.size() < 2)
         return base::make_error(Reason::kNoGroups,
                                 "{} protected groups, and at least 2 are needed: name "

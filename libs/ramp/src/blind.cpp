@@ -205,7 +205,9 @@ base::Result<BlindSolution> solve_blind_ramp(const BlindProblem& problem,
     RAMPART_RETURN_IF_ERROR(check(problem, params));
     RAMPART_TRY(const auto blind, prepare(problem, params));
     const size_t groups = problem.groups;
-    const RowMoments oracle({.score = problem.score,
+    std::vector<double> worth;
+    for (const double score : problem.score) worth.push_back(score - params.price);
+    const RowMoments oracle({.score = worth,
                              .weight = problem.weight,
                              .block = {},
                              .blocks = 1,
@@ -223,7 +225,7 @@ base::Result<BlindSolution> solve_blind_ramp(const BlindProblem& problem,
     BlindSolution solution;
     solution.rule = {.gamma = params.gamma,
                      .offset = blind.dual.offset,
-                     .thresholds = {found.t.back()},
+                     .thresholds = {params.price + found.t.back()},
                      .ties = {1.0},
                      .slopes = {}};
     const std::vector<double> none(groups);
@@ -245,7 +247,7 @@ base::Result<BlindSolution> solve_blind_ramp(const BlindProblem& problem,
     solution.objective = found.objective;
     solution.dual = found.dual;
     solution.gap = found.objective - found.dual;
-    solution.mean_product = found.values.product;
+    solution.mean_product = found.values.product + params.price * solution.overall_rate;
     measure(problem, solution);
     if (problem.given_label) {
         solution.aware_objective = solution.aware_mean_product = std::nan("");

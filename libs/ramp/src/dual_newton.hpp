@@ -16,7 +16,7 @@ class MomentOracle {
         /// Mean of the largest (f - z·t)·q - gamma/2 (q - offset)^2: convex in t; its gradient is
         /// -moments.
         double value = 0;
-        double product = 0;           // mean of f·q
+        double product = 0;           // mean of f·q, f less the price where there is one
         std::vector<double> moments;  // [m] means of z·q
         std::vector<double> hessian;  // [m * m], of value; empty if not asked for
     };

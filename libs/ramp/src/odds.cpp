@@ -25,7 +25,8 @@ class OddsMoments final : public MomentOracle {
 
     Ramp ramp(std::span<const double> t, double gamma, size_t k) const {
         const double a = t[k] * positive_[k], b = t[groups_.size() + k] * negative_[k];
-        return {1 - (a - b) / 2, t.back() + (a + b) / 2, gamma, question_.offset, 1};
+        return {1 - (a - b) / 2, question_.price + t.back() + (a + b) / 2, gamma, question_.offset,
+                1};
     }
 
     Values at(std::span<const double> t, double gamma, bool with_hessian) const override {
@@ -38,7 +39,7 @@ class OddsMoments final : public MomentOracle {
             const Ramp ramp = this->ramp(t, gamma, k);
             const RampTotals totals = groups_[k].totals(ramp);
             value += ramp.slope * totals.fq - ramp.threshold * totals.q - totals.penalty;
-            product += totals.fq;
+            product += totals.fq - question_.price * totals.q;
             approved += totals.q;
             values.moments[k] = mean(positive_[k] * (totals.q + totals.fq) / 2);
             values.moments[groups + k] = mean(negative_[k] * (totals.q - totals.fq) / 2);

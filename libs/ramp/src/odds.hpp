@@ -20,6 +20,7 @@ struct OddsQuestion {
     std::vector<double> half;                                // [groups] >= 0
     std::optional<double> positive_centre, negative_centre;  // nullopt: the best, by stratum
     stats::Interval overall{0, 1};
+    double price = 0;
 };
 
 struct OddsAnswer {

@@ -208,7 +208,7 @@ void Parity::settle(Fit& more, Fit& less, double target) const {
 }
 
 std::optional<Fit> Parity::fit() const {
-    Fit free = fit_at(0, true);
+    Fit free = fit_at(question_.price, true);
     const double rate = overall(free);
     if (rate > question_.overall.hi + kBalanced) return fit_to_overall(question_.overall.hi);
     if (rate < question_.overall.lo - kBalanced) return fit_to_overall(question_.overall.lo);
@@ -252,7 +252,8 @@ std::vector<double> Parity::multipliers(const Fit& fit) const {
 
 double Parity::dual(const Fit& fit) const {
     const auto tau = multipliers(fit);
-    double bound = -fit.nu * (fit.nu > 0 ? question_.overall.hi : question_.overall.lo);
+    const double shift = fit.nu - question_.price;  // multiplier of the overall range
+    double bound = -shift * (shift > 0 ? question_.overall.hi : question_.overall.lo);
     for (size_t k = 0; k < curves_.size(); ++k) {
         double slack = question_.half[k] * std::abs(tau[k]);
         if (question_.centre) slack += *question_.centre * tau[k];

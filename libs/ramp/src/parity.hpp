@@ -20,6 +20,7 @@ struct ParityQuestion {
     std::vector<double> half;      // [groups] >= 0
     std::optional<double> centre;  // centre of every stratum; nullopt: each has the best one
     stats::Interval overall{0, 1};
+    double price = 0;  // shift of all rows where the overall range does not bind
 };
 
 struct ParityAnswer {

@@ -76,7 +76,8 @@ ParityQuestion parity_question(const SortedRows& rows, const RampParams& params)
                             .strata = rows.strata,
                             .half = half_widths(rows, params),
                             .centre = params.rho,
-                            .overall = params.overall};
+                            .overall = params.overall,
+                            .price = params.price};
     if (params.criterion == RampCriterion::kEqualOpportunity)
         for (size_t k = 0; k < rows.groups.size(); ++k)
             question.z[k] = {0.5 / rows.positive[k], 0.5 / rows.positive[k]};
@@ -92,7 +93,8 @@ OddsQuestion odds_question(const SortedRows& rows, const RampParams& params) {
             .half = half_widths(rows, params),
             .positive_centre = params.rho,
             .negative_centre = params.rho_negative,
-            .overall = params.overall};
+            .overall = params.overall,
+            .price = params.price};
 }
 
 /// The rule of the ramps; with slopes only where one is not 1.
@@ -113,7 +115,8 @@ model::RampRule rule_of(const std::vector<Ramp>& ramps) {
 }
 
 /// What the rule does to the fitting rows.
-void measure(const SortedRows& rows, const std::vector<Ramp>& ramps, RampSolution& solution) {
+void measure(const SortedRows& rows, const std::vector<Ramp>& ramps, double price,
+             RampSolution& solution) {
     long double cost = 0, product = 0, approved = 0;
     for (size_t k = 0; k < rows.groups.size(); ++k) {
         const RampTotals totals = rows.groups[k].exact_totals(ramps[k]);
@@ -126,7 +129,7 @@ void measure(const SortedRows& rows, const std::vector<Ramp>& ramps, RampSolutio
             static_cast<double>((totals.q - totals.fq) / (2 * negatives)));
         approved += totals.q;
         product += totals.fq;
-        cost += totals.penalty - totals.fq;
+        cost += totals.penalty - totals.fq + price * totals.q;
     }
     solution.overall_rate = static_cast<double>(approved / rows.weight);
     solution.objective = static_cast<double>(cost / rows.weight);
@@ -184,7 +187,7 @@ base::Result<RampSolution> solve_sorted(const SortedRows& rows, const RampParams
         solution.dual = answer->dual;
     }
     solution.rule = rule_of(ramps);
-    measure(rows, ramps, solution);
+    measure(rows, ramps, params.price, solution);
     solution.rho = solution.centres[0];
     solution.gap = solution.objective - solution.dual;
     if (params.criterion == RampCriterion::kCovariance)

@@ -42,6 +42,8 @@ base::Status check_params(const RampParams& p, size_t groups) {
         if (!(p.epsilons[k] >= 0 && p.epsilons[k] <= 1))
             return base::make_error(Reason::kBadEpsilon, "epsilon {} of group {} is outside [0, 1]",
                                     p.epsilons[k], k);
+    if (!(p.price >= -1 && p.price <= 1))
+        return base::make_error(Reason::kBadPrice, "price {} is outside [-1, 1]", p.price);
     if (p.rho && !(*p.rho >= 0 && *p.rho <= 1))
         return base::make_error(Reason::kBadRho, "rho {} is outside [0, 1]", *p.rho);
     if (p.rho_negative && !(*p.rho_negative >= 0 && *p.rho_negative <= 1))

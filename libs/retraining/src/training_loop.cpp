@@ -209,7 +209,7 @@ Result<Proposed> TrainingLoop::propose(const ProposalRequest& request, TimePoint
     RAMPART_TRY(auto proposal,
                 training::propose({development, deps_.product.impact, reference.policy,
                                    champion->policy.value(), *model,
-                                   base::sha256(request.model).hex(), settings_.recipe,
+                                   base::sha256(request.model).hex(), settings_.recipes.front(),
                                    settings_.group_aware, forecast, deps_.pool, request.options}));
     Proposed made{std::move(proposal), champion->policy, t, "", domain::PolicyId(""), std::nullopt};
     made.file = model::encode_model_file(made.proposal.candidate.policy);

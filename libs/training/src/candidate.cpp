@@ -11,20 +11,14 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/gbdt/soft_cross_entropy.hpp"
 #include "rampart/model/batch_engine.hpp"
-#include "rampart/ramp/solver.hpp"
 #include "rampart/training/reasons.hpp"
+#include "rule_fit.hpp"
 
 namespace rampart::training {
 namespace {
 
 using base::Result;
 using training_set::DevelopmentSet;
-
-/// Returns whether the row's person is held out of the fit.
-bool is_held_out(const training_set::Row& row, const Recipe& recipe) {
-    return base::keyed_uniform(fmt::format("validation {}", recipe.seed), row.person.value()) <
-           recipe.validation_fraction;
-}
 
 struct Halves {
     dataset::Dataset train, validation;
@@ -124,28 +118,21 @@ Result<learning::Learned> fit(const DevelopmentSet& development, const Recipe& r
     return learned;
 }
 
-/// Returns f of every row by one ensemble.
-std::vector<double> scores_of(const DevelopmentSet& development, const model::Ensemble& ensemble,
-                              const ScoreMap& map) {
-    std::vector<double> scores(development.rows.size());
+/// Returns P(favourable) of every row by one ensemble.
+std::vector<double> probabilities_of(const DevelopmentSet& development,
+                                     const model::Ensemble& ensemble) {
+    std::vector<double> p(development.rows.size());
     model::BatchEngine(ensemble).predict_raw(
-        model::TableView::row_major(development.features, development.schema.size()), scores);
-    for (double& score : scores)
-        score = std::clamp(map.slope * model::sigmoid(score) + map.intercept, -1.0, 1.0);
-    return scores;
+        model::TableView::row_major(development.features, development.schema.size()), p);
+    for (double& one : p) one = model::sigmoid(one);
+    return p;
 }
 
-ramp::RampParams parity_params(const Recipe& recipe, double gamma) {
-    ramp::RampParams params;
-    params.gamma = gamma;
-    params.epsilon = recipe.approval_tolerance;
-    return params;
-}
-
-/// Returns f of every row by an ensemble that did not learn from the row's person, for the search.
-Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development,
-                                               const Recipe& recipe, const ScoreMap& map,
-                                               base::ThreadPool* pool) {
+/// Returns P(favourable) of every row by an ensemble that did not learn from the row's person, for
+/// the search.
+Result<std::vector<double>> out_of_fold_probabilities(const DevelopmentSet& development,
+                                                      const Recipe& recipe, const ScoreMap& map,
+                                                      base::ThreadPool* pool) {
     const std::string key = fmt::format("fold {}", recipe.seed);
     const auto folds = static_cast<size_t>(recipe.selection_folds);
     std::vector<size_t> fold_of;
@@ -153,17 +140,17 @@ Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development
         const double u = base::keyed_uniform(key, row.person.value());
         fold_of.push_back(std::min(folds - 1, static_cast<size_t>(u * static_cast<double>(folds))));
     }
-    std::vector<double> scores(development.rows.size());
+    std::vector<double> out(development.rows.size());
     for (size_t fold = 0; fold < folds; ++fold) {
         const auto rest = part_of(development, [&](size_t i) { return fold_of[i] != fold; });
         std::map<std::string, std::string> unused;
         RAMPART_TRY(const auto learned, fit(rest, recipe, map, pool, unused));
-        const auto all = scores_of(development, learned.link.ensemble, map);
+        const auto all = probabilities_of(development, learned.link.ensemble);
         for (size_t i = 0; i < all.size(); ++i) {
-            if (fold_of[i] == fold) scores[i] = all[i];
+            if (fold_of[i] == fold) out[i] = all[i];
         }
     }
-    return scores;
+    return out;
 }
 
 /// Returns whether the link is a probability with a threshold, on which any ramp may be put.
@@ -179,6 +166,47 @@ double threshold_on(const ScoreMap& map, const learning::Learned& learned) {
     return std::abs(f) < 1e-9 ? 0 : std::clamp(f, -1.0, 1.0);
 }
 
+/// Returns what a rule on scores of the rows is fitted from.
+RuleInputs rule_inputs(const CandidateInputs& in, const ScoreMap& map, double threshold,
+                       std::vector<double> p, bool cross_fitted) {
+    return {.development = in.development,
+            .recipe = in.recipe,
+            .setting = {.slope = map.slope, .intercept = map.intercept, .threshold = threshold},
+            .p = std::move(p),
+            .cross_fitted = cross_fitted,
+            .pool = in.pool};
+}
+
+/// Returns the recipe's rule on the learner's score, not yet fitted; nullopt: it names none.
+Result<std::optional<RuleFit>> rule_of(const CandidateInputs& in, const ScoreMap& map,
+                                       const learning::Learned& learned) {
+    RAMPART_TRY(const auto post, chosen_postprocessor(in.recipe));
+    if (!post.needs().any()) return std::optional<RuleFit>();
+    RAMPART_TRY(auto rule, RuleFit::create(rule_inputs(
+                               in, map, threshold_on(map, learned),
+                               probabilities_of(in.development, learned.link.ensemble), false)));
+    return std::optional(std::move(rule));
+}
+
+/// Puts the fitted rule on the link; notes how far it keeps the criterion on the persons held out,
+/// and in the state what it misses.
+base::Status put_rule(const CandidateInputs& in, const RuleFit& rule, double gamma,
+                      learning::Learned& learned, std::map<std::string, std::string>& figures) {
+    RAMPART_TRY(const auto fitted, rule.fit(gamma));
+    fitted.put_on(learned.link, rule.group_model());
+    RAMPART_TRY(const auto kept, rule.kept(gamma));
+    if (kept.text.empty()) return base::ok();
+    figures["criterion_held_out"] = kept.text;
+    figures["criterion_gap"] = fmt::format("{:.4f}", kept.most);
+    figures["criterion_kept"] = kept.beyond <= 0 ? "yes" : "no";
+    if (kept.beyond <= 0) return base::ok();
+    auto& missed = learned.state.constraints_missed;
+    missed += fmt::format("{}criterion {}: {}, {:.4f} beyond the tolerance (persons held out)",
+                          missed.empty() ? "" : "; ", in.recipe.criterion, kept.text, kept.beyond);
+    figures[std::string(kMissedConstraints)] = missed;
+    return base::ok();
+}
+
 /// Search for the parameters of the next link.
 struct LinkSearch {
     const CandidateInputs& in;
@@ -186,6 +214,7 @@ struct LinkSearch {
     const ScoreMap& map;
     const model::Ensemble& ensemble;  // the new link's
     LinkParameters begin;
+    const RuleFit* rule;  // rule on the ensemble's scores; nullptr: none
 };
 
 Result<SearchedParameters> search(const LinkSearch& next) {
@@ -194,33 +223,45 @@ Result<SearchedParameters> search(const LinkSearch& next) {
     // a few values need no ensembles of their own: the persons held out of the fit are enough
     const bool grid = recipe.selection == Selection::kGrid;
     const DevelopmentSet& all = next.in.development;
+    std::vector<size_t> place;  // index of each row that is searched over
+    for (size_t i = 0; i < all.rows.size(); ++i)
+        if (!grid || is_held_out(all.rows[i], recipe)) place.push_back(i);
     const auto held =
         part_of(all, [&](size_t i) { return grid && is_held_out(all.rows[i], recipe); });
     const DevelopmentSet& development = grid ? held : all;
-    const bool parity = recipe.criterion == Criterion::kStatisticalParity;
-    SearchRows rows;
+    std::vector<double> p;
     if (grid) {
-        rows.score = scores_of(development, next.ensemble, next.map);
+        p = probabilities_of(development, next.ensemble);
     } else {
-        RAMPART_TRY(rows.score, out_of_fold_scores(development, recipe, next.map, next.in.pool));
+        RAMPART_TRY(p, out_of_fold_probabilities(development, recipe, next.map, next.in.pool));
     }
-    for (size_t i = 0; i < rows.score.size(); ++i) {
-        if (parity && !development.rows[i].cell) rows.score[i] = std::nan("");
+    std::optional<RuleFit> cross_fitted;
+    if (next.rule != nullptr && !grid) {
+        RAMPART_TRY(cross_fitted,
+                    RuleFit::create(rule_inputs(next.in, next.map, next.begin.threshold, p, true)));
     }
+    const RuleFit* rule = cross_fitted ? &*cross_fitted : next.rule;
+    SearchRows rows;
+    for (const double one : p) rows.score.push_back(next.map.value(one));
     rows.reference = approvals_of(development, champion);
     RAMPART_TRY(const auto before,
                 model::Policy::create(development.schema, next.links, champion.group_names(), {}));
     rows.before = approvals_of(development, before);
-    const auto params = parity_params(recipe, recipe.gamma);
-    const SearchInputs inputs{.development = development,
-                              .rows = rows,
-                              .champion = champion,
-                              .begin = next.begin,
-                              .exploration = recipe.exploration.mode,
-                              .parity = parity ? &params : nullptr,
-                              .gate = *next.in.gate,
-                              .limits = {static_cast<size_t>(recipe.selection_evaluations),
-                                         recipe.selection_power, recipe.seed}};
+    SearchInputs inputs{.development = development,
+                        .rows = rows,
+                        .champion = champion,
+                        .begin = next.begin,
+                        .exploration = recipe.exploration.mode,
+                        .gate = *next.in.gate,
+                        .limits = {static_cast<size_t>(recipe.selection_evaluations),
+                                   recipe.selection_power, recipe.seed}};
+    if (rule != nullptr)
+        inputs.rule = [&](double gamma) -> Result<std::vector<double>> {
+            RAMPART_TRY(const auto values, rule->values(gamma));
+            std::vector<double> out;
+            for (const size_t i : place) out.push_back(values[i]);
+            return out;
+        };
     return grid ? search_grid(inputs) : search_parameters(inputs);
 }
 
@@ -229,10 +270,11 @@ Result<SearchedParameters> search(const LinkSearch& next) {
 Result<LinkParameters> selected_parameters(const CandidateInputs& in,
                                            const std::vector<model::Link>& links,
                                            const ScoreMap& map, const learning::Learned& learned,
+                                           const RuleFit* rule,
                                            std::map<std::string, std::string>& figures) {
     const Recipe& recipe = in.recipe;
     const bool probability = gives_probability(learned);
-    const LinkParameters begin{probability ? threshold_on(map, learned) : 0, recipe.gamma,
+    const LinkParameters begin{probability ? threshold_on(map, learned) : 0, gamma_of(recipe),
                                recipe.exploration.epsilon, recipe.kappa};
     if (recipe.selection == Selection::kNone) return begin;
     if (!probability) {
@@ -245,7 +287,7 @@ Result<LinkParameters> selected_parameters(const CandidateInputs& in,
             "selection is {}, and nothing is known of the gate: give its forecast's inputs",
             to_string(recipe.selection));
     }
-    const auto found = search({in, links, map, learned.link.ensemble, begin});
+    const auto found = search({in, links, map, learned.link.ensemble, begin, rule});
     if (!found && found.error().is(Reason::kBadSelection)) return found.error();
     if (!found) {
         figures["selection"] = fmt::format("as given: {}", found.error().message);
@@ -272,8 +314,9 @@ base::Status check_constraints(const Recipe& recipe,
     return base::make_error(
         Reason::kConstraintsMissed,
         "no candidate keeps the training's constraints, so none was taken to the gate: {}; widen "
-        "training.tolerance, take other training.constraints, or let the gate alone decide with "
-        "training.allow_infeasible = true",
+        "training.tolerance or postprocess.tolerance, take other constraints, or let the gate "
+        "alone "
+        "decide with training.allow_infeasible = true",
         missed->second);
 }
 
@@ -293,10 +336,12 @@ gbdt::LearnerParams student_params(uint64_t seed) {
 std::map<std::string, std::string> provenance_of(
     const CandidateInputs& in, const std::string& parameters,
     const std::map<std::string, std::string>& figures) {
+    const auto post = chosen_postprocessor(in.recipe);
     std::map<std::string, std::string> provenance{
         {"learner", in.recipe.learner},
         {"parameters", parameters},
-        {"criterion", std::string(to_string(in.recipe.criterion))},
+        {"criterion", in.recipe.criterion},
+        {"postprocess", post ? post->values.canonical() : std::string()},
         {"seed", fmt::format("{}", in.recipe.seed)},
         {"parent", in.champion_id},
         {"as_known_at", base::to_iso8601(in.development.as_known_at)},
@@ -353,26 +398,28 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     auto& links = before.links;
     figures["distilled"] = before.distilled ? "yes" : "no";
     RAMPART_TRY(const auto chosen, chosen_learner(recipe));
-    RAMPART_TRY(const auto parameters, selected_parameters(in, links, map, learned, figures));
+    RAMPART_TRY(const auto rule, rule_of(in, map, learned));
+    RAMPART_TRY(const auto parameters,
+                selected_parameters(in, links, map, learned, rule ? &*rule : nullptr, figures));
     const bool probability = gives_probability(learned);
     auto& link = learned.link;
     link.exploration = {recipe.exploration.mode, parameters.epsilon};
     link.kappa = parameters.kappa;
     link.exploit_chain = true;
-    const bool parity = recipe.criterion == Criterion::kStatisticalParity;
     if (probability) {  // other outputs decide by their own rule
         link.score_slope = map.slope;
         link.score_intercept = map.intercept;
         link.ramp = {parameters.gamma, 0.5, {parameters.threshold}, {1.0}};
     }
-    if (parity) {
-        RAMPART_TRY(link.ramp, solve_parity(development, scores_of(development, link.ensemble, map),
-                                            parity_params(recipe, parameters.gamma)));
+    if (rule) {
+        RAMPART_RETURN_IF_ERROR(put_rule(in, *rule, parameters.gamma, learned, figures));
+        RAMPART_RETURN_IF_ERROR(check_constraints(recipe, figures));
     }
+    const bool aware = link.group_aware();
     links.emplace_back(std::move(link));
     RAMPART_TRY(auto policy,
                 model::Policy::create(development.schema, std::move(links),
-                                      parity ? development.cell_names : std::vector<std::string>{},
+                                      aware ? development.cell_names : std::vector<std::string>{},
                                       provenance_of(in, chosen.options.canonical(), figures),
                                       state_of(in, std::move(learned.state))));
     return Candidate{std::move(policy), std::move(figures), before.distilled};

@@ -20,6 +20,7 @@ struct ScoreMap {
     double break_even() const {
         return slope > 0 ? std::clamp(-intercept / slope, 1e-6, 1 - 1e-6) : 0.5;
     }
+    double value(double p) const { return std::clamp(slope * p + intercept, -1.0, 1.0); }
 };
 
 /// Returns the map from the mean impacts of an approval by label: the declared ones or, for a

@@ -20,7 +20,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kWidestRamp = 2, kNarrowestRamp = 0.02, kFarthestThreshold = 0.6,
                  kMostExploration = 0.3, kShortestStep = 0.05;
 
-/// theta: ln gamma, kappa, then epsilon if there is exploration, then the threshold without parity.
+/// theta: ln gamma, kappa, then epsilon if there is exploration, then the threshold without a rule.
 struct Coordinates {
     bool explores = false, thresholds = false;
     LinkParameters begin;
@@ -64,47 +64,39 @@ struct Coordinates {
 /// P(approve) of the rows that the gate would read, under given parameters.
 class LinkOnRows {
   public:
-    LinkOnRows(const DevelopmentSet& development, const SearchRows& rows, std::vector<size_t> seen,
-               model::ExplorationMode mode, const ramp::RampParams* parity)
-        : development_(development),
-          rows_(rows),
-          seen_(std::move(seen)),
-          mode_(mode),
-          parity_(parity) {}
+    LinkOnRows(const SearchInputs& in, std::vector<size_t> seen)
+        : in_(in), seen_(std::move(seen)) {}
 
-    /// Returns one value per row; all are NaN when no ramp can be solved for.
+    /// Returns one value per row; all are NaN when no rule can be found.
     std::vector<double> approve(const LinkParameters& p) const {
-        const auto rule = rule_of(p);
-        if (!rule) return std::vector<double>(seen_.size(), kNaN);
-        const model::Exploration exploration{mode_, p.epsilon};
+        const auto ramped = ramped_by(p);
+        if (!ramped) return std::vector<double>(seen_.size(), kNaN);
+        const model::Exploration exploration{in_.exploration, p.epsilon};
         std::vector<double> pi;
         pi.reserve(seen_.size());
         for (const size_t i : seen_) {
-            if (std::isnan(rows_.score[i])) {
-                pi.push_back(rows_.reference[i]);
+            if (std::isnan((*ramped)[i])) {
+                pi.push_back(in_.rows.reference[i]);
                 continue;
             }
-            const size_t cell = rule->group_aware() ? *development_.rows[i].cell : 0;
-            const double s = rows_.before[i], reach = p.kappa * std::min(s, 1 - s);
-            pi.push_back(std::clamp(exploration.apply(rule->apply(rows_.score[i], cell)), s - reach,
-                                    s + reach));
+            const double s = in_.rows.before[i], reach = p.kappa * std::min(s, 1 - s);
+            pi.push_back(std::clamp(exploration.apply((*ramped)[i]), s - reach, s + reach));
         }
         return pi;
     }
 
   private:
-    Result<model::RampRule> rule_of(const LinkParameters& p) const {
-        if (parity_ == nullptr) return model::RampRule{p.gamma, 0.5, {p.threshold}, {1.0}};
-        ramp::RampParams params = *parity_;
-        params.gamma = p.gamma;
-        return solve_parity(development_, rows_.score, params);
+    Result<std::vector<double>> ramped_by(const LinkParameters& p) const {
+        if (in_.rule) return in_.rule(p.gamma);
+        const model::RampRule ramp{p.gamma, 0.5, {p.threshold}, {1.0}};
+        std::vector<double> out;
+        for (const double f : in_.rows.score)
+            out.push_back(std::isnan(f) ? kNaN : ramp.apply(f, 0));
+        return out;
     }
 
-    const DevelopmentSet& development_;
-    const SearchRows& rows_;
+    const SearchInputs& in_;
     std::vector<size_t> seen_;
-    model::ExplorationMode mode_;
-    const ramp::RampParams* parity_;
 };
 
 /// What a search evaluates a link's parameters with.
@@ -156,33 +148,16 @@ Result<Evaluation> evaluation_of(const SearchInputs& in) {
     RAMPART_RETURN_IF_ERROR(check(development, in.rows, in.gate));
     RAMPART_TRY(const auto feedback, selection_feedback(development, in.champion, in.champion));
     RAMPART_TRY(auto objective, objective_of(feedback, in.gate, in.limits.power));
-    return Evaluation{
-        std::move(objective),
-        LinkOnRows(development, in.rows, gate_rows(development, in.champion, in.champion),
-                   in.exploration, in.parity)};
+    return Evaluation{std::move(objective),
+                      LinkOnRows(in, gate_rows(development, in.champion, in.champion))};
 }
 
 }  // namespace
 
-Result<model::RampRule> solve_parity(const DevelopmentSet& development,
-                                     std::span<const double> score,
-                                     const ramp::RampParams& params) {
-    std::vector<double> scores;
-    std::vector<int32_t> cells;
-    for (size_t i = 0; i < development.rows.size(); ++i) {
-        if (!development.rows[i].cell || std::isnan(score[i])) continue;
-        scores.push_back(score[i]);
-        cells.push_back(static_cast<int32_t>(*development.rows[i].cell));
-    }
-    RAMPART_TRY(auto solution,
-                ramp::solve_ramp({scores, cells, development.cell_names.size(), {}}, params));
-    return std::move(solution.rule);
-}
-
 Result<SearchedParameters> search_parameters(const SearchInputs& in) {
     RAMPART_TRY(const auto evaluation, evaluation_of(in));
-    const Coordinates coordinates{in.exploration != model::ExplorationMode::kNone,
-                                  in.parity == nullptr, in.begin};
+    const Coordinates coordinates{in.exploration != model::ExplorationMode::kNone, !in.rule,
+                                  in.begin};
     numeric::CmaEsOptions options;
     options.scales = coordinates.scales();
     options.max_evaluations = in.limits.evaluations;

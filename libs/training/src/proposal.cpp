@@ -187,7 +187,7 @@ class NextLink {
                 "the group), on which no operating point can be put; leave out approve from P and "
                 "the share to approve");
         }
-        LinkParameters p{0, in_.recipe.gamma, in_.recipe.exploration.epsilon,
+        LinkParameters p{0, gamma_of(in_.recipe), in_.recipe.exploration.epsilon,
                          in_.options.step.value_or(in_.recipe.kappa)};
         link_.exploration = {in_.recipe.exploration.mode, p.epsilon};
         link_.exploit_chain = true;

@@ -19,7 +19,6 @@ std::string_view text_of(const std::array<Named<E>, n>& names, E value) {
 
 }  // namespace
 
-std::string_view to_string(Criterion criterion) { return text_of(kCriteria, criterion); }
 std::string_view to_string(Selection selection) { return text_of(kSelections, selection); }
 
 base::Result<ChosenLearner> chosen_learner(const Recipe& recipe) {
@@ -29,16 +28,43 @@ base::Result<ChosenLearner> chosen_learner(const Recipe& recipe) {
     return out;
 }
 
+base::Result<ChosenPostprocessor> chosen_postprocessor(const Recipe& recipe) {
+    ChosenPostprocessor out{.values = recipe.postprocess};
+    RAMPART_TRY(out.postprocessor, postprocessing::find_postprocessor(recipe.criterion));
+    if (out.values.options().empty())
+        out.values = learning::OptionValues(out.postprocessor->options());
+    return out;
+}
+
+bool decides_by_group(const Recipe& recipe) {
+    const auto chosen = chosen_postprocessor(recipe);
+    return chosen && chosen->needs().groups_to_decide;
+}
+
+double gamma_of(const Recipe& recipe) {
+    const auto post = chosen_postprocessor(recipe);
+    return post && post->values.has("gamma") ? post->values.number("gamma") : 0;
+}
+
 base::Status validate(const Recipe& recipe) {
     RAMPART_TRY(const auto chosen, chosen_learner(recipe));
     RAMPART_RETURN_IF_ERROR(chosen.learner->check(chosen.options));
+    RAMPART_TRY(const auto post, chosen_postprocessor(recipe));
+    RAMPART_RETURN_IF_ERROR(post.postprocessor->check(post.values));
+    if (recipe.selection == Selection::kCmaEs && !post.needs().group_model.empty())
+        return base::make_error(
+            Reason::kBadSelection,
+            "selection {} scores all persons, and with postprocess.group = \"blind\" P(group | "
+            "features) has learnt from most of them: set training.selection = \"grid\" or \"none\"",
+            to_string(recipe.selection));
     const auto output = chosen.learner->capabilities(chosen.options).output;
     if (output == learning::Output::kProbability) return base::ok();
-    if (recipe.criterion != Criterion::kNone)
+    if (post.needs().any())
         return base::make_error(Reason::kNotWithLearner,
-                                "criterion {} puts a ramp on a probability, and learner {} gives a "
-                                "{}: set postprocess.criterion = \"none\", or take another learner",
-                                to_string(recipe.criterion), recipe.learner, to_string(output));
+                                "criterion {} and its calibration are put on a probability, and "
+                                "learner {} gives a {}: set postprocess.criterion = \"none\" "
+                                "without calibration, or take another learner",
+                                recipe.criterion, recipe.learner, to_string(output));
     if (recipe.selection == Selection::kCmaEs)
         return base::make_error(Reason::kNotWithLearner,
                                 "selection {} moves the threshold of a probability, and learner {} "
@@ -75,13 +101,19 @@ void read_recipe(config::Table& table, Recipe& recipe) {
 
 void read_postprocess(config::Table& table, Recipe& recipe) {
     std::vector<std::string> names;
-    for (const auto& criterion : kCriteria) names.emplace_back(criterion.text);
-    const auto text = table.choice("criterion", names, names.front());
-    for (const auto& criterion : kCriteria)
-        if (criterion.text == text) recipe.criterion = criterion.value;
+    for (const auto* one : postprocessing::postprocessors()) names.emplace_back(one->name());
+    recipe.criterion = table.choice("criterion", names, names.front());
     if (table.has("epsilon")) table.fail("epsilon", "is called tolerance now: rename the key");
-    recipe.approval_tolerance = table.number("tolerance", 0, 1, recipe.approval_tolerance);
-    recipe.gamma = table.number("gamma", 0, 100, recipe.gamma);
+    const auto chosen = postprocessing::find_postprocessor(recipe.criterion);
+    if (!chosen) return;  // recorded at its key
+    recipe.postprocess = learning::OptionValues((*chosen)->options());
+    for (const auto* other : postprocessing::postprocessors())
+        for (const auto& option : other->options())
+            if (!recipe.postprocess.has(option.name) && table.has(option.name))
+                table.fail(option.name,
+                           fmt::format("is an option of criterion {} and not of {}: leave it out",
+                                       other->name(), recipe.criterion));
+    learning::read_options(table, recipe.postprocess);
 }
 
 base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe) {
@@ -107,9 +139,9 @@ base::Digest digest_of(const Recipe& r) {
     add("allow_infeasible", r.allow_infeasible);
     add("validation_fraction", r.validation_fraction);
     add("ipw_cap", r.ipw_cap);
-    add("criterion", to_string(r.criterion));
-    add("approval_tolerance", r.approval_tolerance);
-    add("gamma", r.gamma);
+    add("criterion", r.criterion);
+    const auto post = chosen_postprocessor(r);
+    add("postprocess", post ? post->values.canonical() : std::string());
     add("exploration", static_cast<int>(r.exploration.mode));
     add("epsilon", r.exploration.epsilon);
     add("kappa", r.kappa);

@@ -102,7 +102,8 @@ TEST(BlindRamp, WhereTheFeaturesTellTheGroupItIsTheGroupAwareRule) {
             rows.posterior[3 * i + static_cast<size_t>(k)] = rows.group[i] == k ? 1 : 0;
     for (const auto criterion : {RampCriterion::kStatisticalParity,
                                  RampCriterion::kEqualOpportunity, RampCriterion::kEqualizedOdds}) {
-        const RampParams params{.gamma = 0.1, .epsilon = 0.03, .criterion = criterion};
+        const RampParams params{
+            .gamma = 0.1, .epsilon = 0.03, .criterion = criterion, .price = 0.1};
         const auto blind = solve_blind_ramp(rows.view(), params);
         const auto aware = solve_ramp({rows.score, rows.group, 3, {}}, params);
         ASSERT_TRUE(blind && aware);

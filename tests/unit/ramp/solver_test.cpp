@@ -294,6 +294,35 @@ TEST(Ramp, EqualOpportunityHoldsAmongTheFavourable) {
     }
 }
 
+TEST(Ramp, APriceMovesTheThresholdAndNotWhatTheScoresSayOfLabels) {
+    const Rows rows = leaning(1500, 16);
+    Rows shifted = rows;
+    for (double& score : shifted.score) score = score / 2 - 0.2;
+    Rows halved = rows;
+    for (double& score : halved.score) score /= 2;
+    const auto priced = solve_ramp(halved.view(), {.gamma = 0.1, .epsilon = 0.02, .price = 0.2});
+    const auto moved = solve_ramp(shifted.view(), {.gamma = 0.1, .epsilon = 0.02});
+    ASSERT_TRUE(priced && moved);
+    EXPECT_NEAR(priced->objective, moved->objective, 1e-12);
+    for (size_t k = 0; k < 4; ++k) {
+        EXPECT_NEAR(priced->rule.thresholds[k], moved->rule.thresholds[k] + 0.2, 1e-9);
+        EXPECT_NEAR(priced->rates[k], moved->rates[k], 1e-12);
+    }
+    for (const auto criterion : {RampCriterion::kEqualOpportunity, RampCriterion::kEqualizedOdds}) {
+        const RampParams loose{.gamma = 0.1, .epsilon = 1, .criterion = criterion, .price = 0.3};
+        const auto free = solve_ramp(rows.view(), loose);
+        ASSERT_TRUE(free);
+        for (const double threshold : free->rule.thresholds) EXPECT_NEAR(threshold, 0.3, 1e-12);
+        auto tight = loose;
+        tight.epsilon = 0;
+        const auto equal = solve_ramp(rows.view(), tight);
+        ASSERT_TRUE(equal);
+        EXPECT_LE(spread(equal->true_positive_rates), 1e-11);
+        EXPECT_NEAR(equal->true_positive_rates[0], positive_rate(rows, equal->rule, 0), 1e-12);
+    }
+    EXPECT_EQ(solve_ramp(rows.view(), {.price = -1.5}).error().reason, "bad_price");
+}
+
 TEST(Ramp, EqualizedOddsHoldAmongBoth) {
     Rows rows = leaning(4000, 18);
     RampParams params{.gamma = 0.05,

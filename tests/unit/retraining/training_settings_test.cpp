@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "rampart/base/file.hpp"
 #include "rampart/base/digest.hpp"
+#include "rampart/base/file.hpp"
 
 namespace rampart::retraining {
 namespace {
@@ -91,7 +91,9 @@ TEST(TrainingSettings, AKeyOrAWordOfEarlierVersionsIsRefusedWithTheOneOfToday) {
         EXPECT_NE(settings.error().message.find(today), std::string::npos)
             << settings.error().message;
     }
-    EXPECT_EQ(settings_of("[postprocess]\ntolerance = 0.2")->recipes.front().approval_tolerance,
+    EXPECT_EQ(settings_of("[postprocess]\ntolerance = 0.2")
+                  ->recipes.front()
+                  .postprocess.number("tolerance"),
               0.2);
 }
 
@@ -131,7 +133,7 @@ TEST_F(SeveralRecipes, AreReadInTheirOrderWithTheSettingsOfTheSchedule) {
     ASSERT_EQ(settings->recipes.size(), 2u);
     EXPECT_EQ(settings->recipes[0].name, "plain");
     EXPECT_EQ(settings->recipes[1].learner, "fairgbm");
-    EXPECT_EQ(settings->recipes[1].approval_tolerance, 0.2);
+    EXPECT_EQ(settings->recipes[1].postprocess.number("tolerance"), 0.2);
     for (const auto& recipe : settings->recipes) {
         EXPECT_EQ(recipe.kappa, 0.3);
         EXPECT_EQ(recipe.seed, 7u);

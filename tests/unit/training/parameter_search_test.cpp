@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "development_set.hpp"
+#include "rampart/training/reasons.hpp"
 
 namespace rampart::training {
 namespace {
@@ -87,28 +89,38 @@ TEST(ParameterSearch, TheSameSeedGivesTheSameParameters) {
     EXPECT_LE(a.evaluations, 60u);
 }
 
-TEST(ParameterSearch, UnderParityTheThresholdsAreSolvedNotSearched) {
+TEST(ParameterSearch, ARuleIsFoundForEachWidthAndItsThresholdIsNotSearched) {
     const auto set = development_set();
     const auto champion = bootstrap(set);
     const auto rows = rows_of(set, champion);
-    ramp::RampParams parity;
-    parity.epsilon = 0.02;
-    const auto found = search_parameters({.development = set,
-                                          .rows = rows,
-                                          .champion = champion,
-                                          .begin = kBegin,
-                                          .exploration = model::ExplorationMode::kNone,
-                                          .parity = &parity,
-                                          .gate = forecast_inputs(1300),
-                                          .limits = {.evaluations = 60}});
+    std::set<double> widths;
+    SearchInputs inputs{.development = set,
+                        .rows = rows,
+                        .champion = champion,
+                        .begin = kBegin,
+                        .exploration = model::ExplorationMode::kNone,
+                        .gate = forecast_inputs(1300),
+                        .limits = {.evaluations = 60}};
+    inputs.rule = [&](double gamma) -> base::Result<std::vector<double>> {
+        widths.insert(gamma);
+        std::vector<double> approve;
+        for (const double f : rows.score) approve.push_back(f > 0 ? 1 : 0);
+        approve[0] = std::nan("");  // decided as the reference does
+        return approve;
+    };
+    const auto found = search_parameters(inputs);
     ASSERT_TRUE(found) << found.error().message;
-    EXPECT_EQ(found->parameters.threshold, 0);
+    EXPECT_EQ(found->parameters.threshold, kBegin.threshold);
     EXPECT_EQ(found->parameters.epsilon, kBegin.epsilon);
-    const auto rule = solve_parity(set, rows.score, parity).value();
-    double rate[2] = {0, 0};
-    for (size_t i = 0; i < kRows; ++i)
-        rate[i % 2] += rule.apply(rows.score[i], i % 2) / (kRows / 2.0);
-    EXPECT_LE(std::abs(rate[0] - rate[1]), 0.02 + 1e-9);
+    EXPECT_GT(found->predicted_gain, 5);
+    EXPECT_GT(widths.size(), 10u);
+    widths.clear();
+    ASSERT_TRUE(search_grid(inputs));
+    EXPECT_EQ(widths.size(), 3u);
+    inputs.rule = [](double) -> base::Result<std::vector<double>> {
+        return base::make_error(Reason::kCriterionNotSolved, "none");
+    };
+    EXPECT_EQ(search_grid(inputs)->parameters.gamma, kBegin.gamma);
 }
 
 SearchedParameters grid(const training_set::DevelopmentSet& set, const SearchRows& rows,

@@ -6,8 +6,6 @@ namespace rampart::training {
 namespace {
 
 TEST(Recipe, EachChoiceHasTheTextOfItsConfiguration) {
-    EXPECT_EQ(to_string(Criterion::kNone), "none");
-    EXPECT_EQ(to_string(Criterion::kStatisticalParity), "statistical_parity");
     EXPECT_EQ(to_string(Selection::kGrid), "grid");
     EXPECT_EQ(to_string(Selection::kNone), "none");
     EXPECT_EQ(to_string(Selection::kCmaEs), "cma_es");
@@ -16,14 +14,15 @@ TEST(Recipe, EachChoiceHasTheTextOfItsConfiguration) {
 TEST(Recipe, TheFirstOfEachTableIsTheDefault) {
     const Recipe recipe;
     EXPECT_EQ(recipe.learner, "gbdt");
-    EXPECT_EQ(recipe.criterion, kCriteria.front().value);
+    EXPECT_EQ(recipe.criterion, "none");
+    EXPECT_FALSE(decides_by_group(recipe));
     EXPECT_EQ(recipe.selection, kSelections.front().value);
 }
 
 TEST(Recipe, ItsDigestTellsSettingsApartAndIsTheSameForTheSame) {
     const auto digest = digest_of(Recipe{});
     EXPECT_EQ(digest_of(Recipe{}), digest);
-    std::vector<Recipe> others(5);
+    std::vector<Recipe> others(6);
     others[0].learner = "fairgbm";
     others[1].options = learning::OptionValues(learning::find_learner("gbdt").value()->options());
     EXPECT_EQ(digest_of(others[1]), digest) << "the fallbacks";
@@ -31,7 +30,13 @@ TEST(Recipe, ItsDigestTellsSettingsApartAndIsTheSameForTheSame) {
     others[2].exploration.epsilon += 0.01;
     others[3].seed += 1;
     others[4].kappa = 0.25;
+    others[5].criterion = "equalized_odds";
     for (const auto& other : others) EXPECT_NE(digest_of(other), digest);
+    auto blind = others[5];
+    blind.postprocess = chosen_postprocessor(blind).value().values;
+    EXPECT_EQ(digest_of(blind), digest_of(others[5])) << "the fallbacks";
+    ASSERT_TRUE(blind.postprocess.set("group", std::string("blind")));
+    EXPECT_NE(digest_of(blind), digest_of(others[5]));
 }
 
 TEST(Recipe, WhatIsPutOnAProbabilityNeedsALearnerThatGivesOne) {
@@ -39,13 +44,47 @@ TEST(Recipe, WhatIsPutOnAProbabilityNeedsALearnerThatGivesOne) {
     EXPECT_TRUE(validate(recipe));
     recipe.learner = "eg";
     EXPECT_TRUE(validate(recipe));
-    recipe.criterion = Criterion::kStatisticalParity;
+    recipe.criterion = "statistical_parity";
     EXPECT_EQ(validate(recipe).error().reason, "not_with_learner");
-    recipe.criterion = Criterion::kNone;
+    recipe.criterion = "none";
+    recipe.postprocess = chosen_postprocessor(recipe).value().values;
+    ASSERT_TRUE(recipe.postprocess.set("calibration", std::string("beta")));
+    EXPECT_EQ(validate(recipe).error().reason, "not_with_learner");
+    recipe.postprocess = {};
     recipe.selection = Selection::kCmaEs;
     EXPECT_EQ(validate(recipe).error().reason, "not_with_learner");
     recipe.learner = "forest";
     EXPECT_EQ(validate(recipe).error().reason, "unknown_learner");
+}
+
+TEST(Recipe, EachCriterionIsReadWithItsOptionsAndChecked) {
+    const auto read = [](const std::string& text, Recipe& recipe) {
+        auto root = config::parse(text, "r.toml").value();
+        auto table = root.table("postprocess");
+        read_postprocess(table, recipe);
+        return root.finish();
+    };
+    for (const auto* one : postprocessing::postprocessors()) {
+        Recipe recipe;
+        ASSERT_TRUE(
+            read(fmt::format("[postprocess]\ncriterion = \"{}\"\ntolerance = 0.125", one->name()),
+                 recipe));
+        EXPECT_EQ(recipe.criterion, one->name());
+        EXPECT_EQ(chosen_postprocessor(recipe)->values.number("tolerance"), 0.125);
+        EXPECT_TRUE(validate(recipe)) << one->name();
+        EXPECT_EQ(decides_by_group(recipe), one->name() != "none");
+    }
+    Recipe recipe;
+    ASSERT_TRUE(read("[postprocess]\ncriterion = \"equalized_odds\"\ngroup = \"blind\"", recipe));
+    EXPECT_FALSE(decides_by_group(recipe));
+    recipe.selection = Selection::kCmaEs;
+    EXPECT_EQ(validate(recipe).error().reason, "bad_selection");
+    EXPECT_FALSE(read("[postprocess]\ncriterion = \"thresholds\"\ngroup = \"blind\"", recipe));
+    EXPECT_FALSE(read("[postprocess]\ncriterion = \"covariance\"\ngroup = \"seen\"", recipe));
+    ASSERT_TRUE(read("[postprocess]\ncriterion = \"covariance\"\ngroup = \"blind\"", recipe));
+    EXPECT_EQ(validate(recipe).error().reason, "blind_covariance");
+    recipe.criterion = "parity";
+    EXPECT_EQ(validate(recipe).error().reason, "unknown_postprocessor");
 }
 
 }  // namespace

@@ -38,6 +38,7 @@
 #include "rampart/monitoring/reasons.hpp"
 #include "rampart/numeric/reasons.hpp"
 #include "rampart/ope/reasons.hpp"
+#include "rampart/postprocessing/reasons.hpp"
 #include "rampart/privacy/reasons.hpp"
 #include "rampart/protected_attributes/reasons.hpp"
 #include "rampart/ramp/reasons.hpp"
@@ -96,6 +97,7 @@ const std::span<const base::ReasonInfo> kLists[] = {
     monitoring::reasons::kAll,
     numeric::reasons::kAll,
     ope::reasons::kAll,
+    postprocessing::reasons::kAll,
     privacy::reasons::kAll,
     protected_attributes::reasons::kAll,
     ramp::reasons::kAll,

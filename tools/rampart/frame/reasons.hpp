@@ -17,17 +17,12 @@ namespace rampart::cli {
     X(kBadCertificate, kDataLoss, "bad_certificate", "Name a certificate file.")                   \
     X(kBadDirection, kInvalidArgument, "bad_direction",                                            \
       "Name every column of the direction once.")                                                  \
-    X(kBadGroupEpsilon, kInvalidArgument, "bad_group_epsilon",                                     \
-      "Write GROUP:NUMBER with one of the groups that the message lists.")                         \
     X(kBadPairs, kInvalidArgument, "bad_pairs",                                                    \
       "Give the columns first, second and comparable, with 1 or 0 in the last.")                   \
     X(kBadResults, kDataLoss, "bad_results",                                                       \
       "Delete the damaged line of the file, and give the command again.")                          \
     X(kBadStatement, kInvalidArgument, "bad_statement",                                            \
       "Write KEY=TEXT with one of the keys that the message lists, each once.")                    \
-    X(kBlindCovariance, kInvalidArgument, "blind_covariance",                                      \
-      "Take --criterion statistical_parity; it bounds the covariance as well.")                    \
-    X(kBlindWithin, kInvalidArgument, "blind_within", "Leave out either --blind or --within.")     \
     X(kCannotResume, kInvalidArgument, "cannot_resume",                                            \
       "Go on from a model of the same learner and schema, with one ensemble.")                     \
     X(kEmbeddedLog, kInvalidArgument, "embedded_log",                                              \
@@ -81,8 +76,6 @@ namespace rampart::cli {
     X(kOtherSchema, kDataLoss, "other_schema",                                                     \
       "Take data and model of one feature schema; split one table for training and "               \
       "validation.")                                                                               \
-    X(kOtherScores, kInvalidArgument, "other_scores",                                              \
-      "Take --criterion statistical_parity or covariance.")                                        \
     X(kPartitionThere, kAlreadyExists, "partition_there",                                          \
       "Remove the folder if it is left over; its state comes from the log.")                       \
     X(kPositiveLabelUnknown, kInvalidArgument, "positive_label_unknown",                           \

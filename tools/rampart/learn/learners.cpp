@@ -1,4 +1,4 @@
-// learners: which learners there are, and which options each has.
+// learners, postprocessors: which there are, and which options each has.
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <memory>
@@ -6,12 +6,14 @@
 
 #include "frame/commands.hpp"
 #include "rampart/learning/learner.hpp"
+#include "rampart/postprocessing/postprocessor.hpp"
 
 namespace rampart::cli {
 namespace {
 
 namespace json = boost::json;
 using learning::Learner;
+using postprocessing::Postprocessor;
 
 std::string fallback_text(const learning::OptionValues& values, std::string_view name) {
     const learning::OptionValues one(
@@ -20,25 +22,42 @@ std::string fallback_text(const learning::OptionValues& values, std::string_view
     return one.canonical().substr(name.size() + 1);
 }
 
-json::object to_json(const Learner& learner) {
-    const learning::OptionValues values(learner.options());
-    const auto can = learner.capabilities(values);
+json::array options_json(const learning::OptionValues& values) {
     json::array options;
     for (const auto& option : values.options())
         options.push_back({{"name", option.name},
                            {"type", describe_type(option)},
                            {"default", fallback_text(values, option.name)},
                            {"help", option.help}});
-    return {{"name", learner.name()},        {"summary", learner.summary()},
-            {"source", learner.source()},    {"output", to_string(can.output)},
-            {"numeric_labels", can.numbers}, {"compares_groups", can.groups},
-            {"options", std::move(options)}};
+    return options;
 }
 
-std::string describe(const Learner& learner) {
+json::object to_json(const Learner& learner) {
     const learning::OptionValues values(learner.options());
-    auto text = fmt::format("{}: {}\n{}{}\n", learner.name(), learner.summary(), learner.source(),
-                            learner.source().empty() ? "" : "\n");
+    const auto can = learner.capabilities(values);
+    return {{"name", learner.name()},         {"summary", learner.summary()},
+            {"source", learner.source()},     {"output", to_string(can.output)},
+            {"numeric_labels", can.numbers},  {"compares_groups", can.groups},
+            {"options", options_json(values)}};
+}
+
+json::object to_json(const Postprocessor& one) {
+    const learning::OptionValues values(one.options());
+    const auto needs = one.needs(values);
+    return {{"name", one.name()},
+            {"summary", one.summary()},
+            {"source", one.source()},
+            {"fits_to_labels", needs.labels},
+            {"reads_the_group", needs.groups_to_decide},
+            {"options", options_json(values)}};
+}
+
+/// Describes a learner or a post-processor.
+template <class One>
+std::string describe(const One& one) {
+    const learning::OptionValues values(one.options());
+    auto text = fmt::format("{}: {}\n{}{}\n", one.name(), one.summary(), one.source(),
+                            one.source().empty() ? "" : "\n");
     for (const auto& option : values.options()) {
         const auto fallback = fallback_text(values, option.name);
         text += fmt::format("{:<24} {}\n{:<24} {}{}\n", option.name, option.help, "",
@@ -78,6 +97,28 @@ base::Result<Answer> print_learners(const std::string& name) {
     return answer;
 }
 
+base::Result<Answer> print_postprocessors(const std::string& name) {
+    Answer answer;
+    json::array found;
+    if (name.empty()) {
+        for (const auto* one : postprocessing::postprocessors()) {
+            const auto needs = one->needs(learning::OptionValues(one->options()));
+            found.push_back(to_json(*one));
+            answer.text +=
+                fmt::format("{:<20} {}\n{:<20} {}{}\n", one->name(), one->summary(), "",
+                            needs.labels ? "fitted to labelled rows" : "fitted to all rows",
+                            needs.groups_to_decide ? "; reads the group when deciding" : "");
+        }
+        answer.notes.emplace_back("`rampart postprocessors NAME` lists the options of one");
+    } else {
+        RAMPART_TRY(const auto* one, postprocessing::find_postprocessor(name));
+        found.push_back(to_json(*one));
+        answer.text = describe(*one);
+    }
+    answer.json = json::serialize(json::object{{"postprocessors", std::move(found)}});
+    return answer;
+}
+
 }  // namespace
 
 void add_learners(Frame& frame) {
@@ -90,6 +131,16 @@ void add_learners(Frame& frame) {
          .reads_no_store = true},
         [name](const Context&) { return print_learners(*name); });
     command.add_option("NAME", *name, "a learner; default: all of them");
+    auto criterion = std::make_shared<std::string>();
+    auto& others = frame.add(
+        {.name = "postprocessors",
+         .summary = "List what may be put on a score, or the options of one",
+         .example = "rampart postprocessors equalized_odds",
+         .detail = "The options are keys of [postprocess] in a recipe or in rampartd.toml, next to "
+                   "criterion = NAME.",
+         .reads_no_store = true},
+        [criterion](const Context&) { return print_postprocessors(*criterion); });
+    others.add_option("NAME", *criterion, "a criterion; default: all of them");
 }
 
 }  // namespace rampart::cli

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <thread>
 
 #include "frame/commands.hpp"
@@ -24,17 +26,24 @@
 namespace rampart::cli {
 namespace {
 
-using ramp::RampCriterion;
-
 struct Options {
     std::string model, data, schema, split = "validation", out, report, frontier;
-    std::string criterion{to_string(RampCriterion::kStatisticalParity)},
-        gamma = "cv", calibration = "default", regulariser = "centred";
-    std::vector<std::string> epsilons;  // GROUP:NUMBER
+    std::string criterion = "statistical_parity", gamma = "cv";
+    bool blind = false;
+    /// Texts of the flags that stand for options of post-processors, by the option's name.
+    std::map<std::string, std::vector<std::string>> given;
     PostprocessSettings settings;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
-    CLI::Option* group_trees_option = nullptr;
+
+    bool is_given(const std::string& name) const {
+        const auto found = given.find(name);
+        return found != given.end() && !found->second.empty();
+    }
 };
+
+/// Values that suit a table at hand, where those of the options suit retraining.
+const std::map<std::string_view, learning::OptionValue> kFallbacks{{"tolerance", 0.02},
+                                                                   {"gamma", 0.1}};
 
 /// The rows of one part, what the old and the new policy do with them, and how that does.
 struct Side {
@@ -58,50 +67,56 @@ base::Result<double> number_in(std::string_view text, double lo, double hi, std:
     return value;
 }
 
-base::Status apply_epsilons(Options& o, const std::vector<std::string>& groups) {
-    if (o.epsilons.empty()) return base::ok();
-    auto& epsilons = o.settings.ramp.epsilons;
-    epsilons.assign(groups.size(), o.settings.ramp.epsilon);
-    for (const auto& text : o.epsilons) {
-        const auto colon = text.rfind(':');
-        const auto name = text.substr(0, colon);
-        const auto at = std::find(groups.begin(), groups.end(), name);
-        if (colon == std::string::npos || at == groups.end())
-            return base::make_error(Reason::kBadGroupEpsilon,
-                                    "--group-tolerance {}: wanted is GROUP:NUMBER with one of "
-                                    "the groups {}",
-                                    text, fmt::join(groups, ", "));
-        RAMPART_TRY(epsilons[static_cast<size_t>(at - groups.begin())],
-                    number_in(std::string_view(text).substr(colon + 1), 0, 1, "--group-tolerance"));
+/// Returns the value that a flag's texts say.
+base::Result<learning::OptionValue> value_of(const learning::Option& option,
+                                             const std::vector<std::string>& texts) {
+    const auto what = fmt::format("--{}", option.name);
+    switch (option.fallback.index()) {
+        case 1: {
+            RAMPART_TRY(const auto value, number_in(texts.back(), option.lo, option.hi, what));
+            if (value != std::floor(value))
+                return base::make_error(base::Reason::kBadNumber, "{} '{}' is no whole number",
+                                        what, texts.back());
+            return learning::OptionValue(static_cast<int64_t>(value));
+        }
+        case 2:
+        case 4: {
+            RAMPART_TRY(const auto value, number_in(texts.back(), option.lo, option.hi, what));
+            return learning::OptionValue(value);
+        }
+        case 5:
+            return learning::OptionValue(texts);
+        default:
+            return learning::OptionValue(texts.back());
     }
-    return base::ok();
 }
 
 base::Status apply_settings(Options& o) {
     auto& s = o.settings;
-    RAMPART_TRY(s.ramp.criterion, ramp::parse_ramp_criterion(o.criterion));
-    s.ramp.regulariser =
-        o.regulariser == "paper" ? ramp::Regulariser::kPaper : ramp::Regulariser::kCentred;
-    s.search_gamma = o.gamma == "cv" && !s.blind;
+    RAMPART_TRY(s.postprocessor, postprocessing::find_postprocessor(o.criterion));
+    s.values = learning::OptionValues(s.postprocessor->options());
+    for (const auto& [name, value] : kFallbacks)
+        if (s.values.has(name)) s.values.set_fallback(name, value);
+    for (const auto& [name, texts] : o.given) {
+        if (texts.empty()) continue;
+        const auto& options = s.values.options();
+        const auto option = std::find_if(options.begin(), options.end(),
+                                         [&](const auto& one) { return one.name == name; });
+        if (option == options.end())
+            return base::make_error(Reason::kMisuse,
+                                    "criterion {} has no option {}: leave --{} out, or see "
+                                    "`rampart postprocessors {}`",
+                                    o.criterion, name, name, o.criterion);
+        RAMPART_TRY(auto value, value_of(*option, texts));
+        RAMPART_RETURN_IF_ERROR(s.values.set(name, std::move(value)));
+    }
+    if (o.blind) RAMPART_RETURN_IF_ERROR(s.values.set("group", std::string("blind")));
+    s.search_gamma = o.gamma == "cv" && !o.blind && s.values.has("gamma");
     if (o.gamma != "cv") {
-        RAMPART_TRY(s.ramp.gamma, number_in(o.gamma, 0, 100, "--gamma"));
+        RAMPART_TRY(const auto gamma, number_in(o.gamma, 0, 100, "--gamma"));
+        RAMPART_RETURN_IF_ERROR(s.values.set("gamma", gamma));
     }
-    const bool outcomes = s.ramp.criterion == RampCriterion::kEqualOpportunity ||
-                          s.ramp.criterion == RampCriterion::kEqualizedOdds;
-    if (o.calibration == "default") {
-        if (outcomes) s.calibration = calibration::CalibrationMethod::kBeta;
-    } else if (o.calibration != "none") {
-        RAMPART_TRY(s.calibration, calibration::parse_calibration(o.calibration));
-    }
-    if (s.blind && !s.within.empty())
-        return base::make_error(Reason::kBlindWithin,
-                                "--within compares groups inside a protected attribute, "
-                                "which a --blind rule does not know: leave one of them out");
-    if (s.blind && s.ramp.criterion == RampCriterion::kCovariance)
-        return base::make_error(Reason::kBlindCovariance,
-                                "--blind does not go with --criterion covariance; for two groups, "
-                                "statistical_parity bounds the covariance as well");
-    return base::ok();
+    return s.postprocessor->check(s.values);
 }
 
 base::Result<Tables> read_tables(const Options& o, const model::LoadedPolicy& loaded) {
@@ -119,7 +134,7 @@ base::Result<Tables> read_tables(const Options& o, const model::LoadedPolicy& lo
     Tables tables;
     if (o.split == "all") {
         tables.fit = table;
-        if (o.settings.blind) {
+        if (o.settings.blind()) {
             const auto halves = dataset::split_rows(table, {0.5, 0.5, 0}, o.settings.seed);
             tables.others = table.subset(halves.train);
             tables.fit = table.subset(halves.validation);
@@ -127,7 +142,7 @@ base::Result<Tables> read_tables(const Options& o, const model::LoadedPolicy& lo
         return tables;
     }
     RAMPART_TRY(tables.fit, evaluation::part_of(names, o.split, table, record));
-    if (o.settings.blind) {
+    if (o.settings.blind()) {
         RAMPART_TRY(
             tables.others,
             evaluation::part_of(names, o.split == "train" ? "validation" : "train", table, record));
@@ -189,16 +204,35 @@ boost::json::value json_of(const std::optional<calibration::CalibrationError>& e
                                {"largest", e->largest}};
 }
 
-boost::json::object describe(const Options& o, const Postprocessed& fitted) {
-    boost::json::object json{{"criterion", o.criterion},
-                             {"tolerance", o.settings.ramp.epsilon},
-                             {"blind", o.settings.blind},
-                             {"gamma", fitted.link.ramp.gamma},
-                             {"offset", fitted.link.ramp.offset},
-                             {"thresholds", boost::json::value_from(fitted.link.ramp.thresholds)},
-                             {"slopes", boost::json::value_from(fitted.link.ramp.slopes)},
-                             {"ties", boost::json::value_from(fitted.link.ramp.ties)},
-                             {"duality_gap", fitted.gap()}};
+/// Adds what a group-blind rule comes to, expected over the group.
+void describe_blind(const ramp::BlindSolution& blind, ramp::RampCriterion criterion,
+                    boost::json::object& json) {
+    json["mean_product"] = blind.mean_product;
+    if (criterion == ramp::RampCriterion::kStatisticalParity) {
+        json["expected_rates"] = boost::json::value_from(blind.rates);
+        json["aware_mean_product"] = blind.aware_mean_product;
+        return;
+    }
+    json["expected_true_positive_rates"] = boost::json::value_from(blind.true_positive_rates);
+    if (criterion == ramp::RampCriterion::kEqualizedOdds)
+        json["expected_false_positive_rates"] = boost::json::value_from(blind.false_positive_rates);
+}
+
+boost::json::object describe(const Options& o, const Postprocessed& post) {
+    const auto& fitted = post.fitted;
+    const auto gap = post.gap();
+    boost::json::object json{
+        {"criterion", o.criterion},
+        {"tolerance", o.settings.values.number("tolerance")},
+        {"options", o.settings.values.canonical()},
+        {"blind", o.settings.blind()},
+        {"gamma", post.link.ramp.gamma},
+        {"offset", post.link.ramp.offset},
+        {"thresholds", boost::json::value_from(post.link.ramp.thresholds)},
+        {"slopes", boost::json::value_from(post.link.ramp.slopes)},
+        {"ties", boost::json::value_from(post.link.ramp.ties)},
+        {"members", post.link.members.size()},
+        {"duality_gap", gap ? boost::json::value(*gap) : boost::json::value(nullptr)}};
     boost::json::array gammas;
     for (const auto& figure : fitted.gammas)
         gammas.push_back({{"gamma", figure.gamma},
@@ -213,38 +247,28 @@ boost::json::object describe(const Options& o, const Postprocessed& fitted) {
                                 {"after", json_of(fitted.calibration->overall.after)},
                                 {"out_of_fold", json_of(fitted.calibration->overall.out_of_fold)}};
     if (fitted.aware) json["rates"] = boost::json::value_from(fitted.aware->rates);
-    if (fitted.blind) {
-        const auto& blind = *fitted.blind;
-        const bool parity = o.settings.ramp.criterion == RampCriterion::kStatisticalParity;
-        json["mean_product"] = blind.mean_product;
-        if (parity) {
-            json["expected_rates"] = boost::json::value_from(blind.rates);
-            json["aware_mean_product"] = blind.aware_mean_product;
-        } else {
-            json["expected_true_positive_rates"] =
-                boost::json::value_from(blind.true_positive_rates);
-        }
-        if (o.settings.ramp.criterion == RampCriterion::kEqualizedOdds)
-            json["expected_false_positive_rates"] =
-                boost::json::value_from(blind.false_positive_rates);
-    }
+    if (fitted.blind) describe_blind(*fitted.blind, fitted.params.criterion, json);
     return json;
 }
 
-std::string summary_of(const Options& o, const Postprocessed& fitted) {
+std::string summary_of(const Options& o, const Postprocessed& post) {
+    const auto& values = o.settings.values;
+    const auto within = values.has("within") ? values.text("within") : std::string();
     std::string text =
-        fmt::format("criterion {}, tolerance {}{}{}, gamma {:g}{}, duality gap {:.1e}", o.criterion,
-                    o.settings.ramp.epsilon, o.settings.within.empty() ? "" : ", within ",
-                    o.settings.within, fitted.link.ramp.gamma,
-                    fitted.gammas.empty() ? "" : " (by cross-validation)", fitted.gap());
-    if (fitted.calibration)
-        text += fmt::format("\n{} calibration: {}", to_string(*o.settings.calibration),
-                            calibration_text(fitted.calibration->overall));
-    if (fitted.blind && !std::isnan(fitted.blind->aware_mean_product))
+        fmt::format("criterion {}, tolerance {}", o.criterion, values.number("tolerance"));
+    if (!within.empty()) text += fmt::format(", within {}", within);
+    if (const auto gap = post.gap())
+        text += fmt::format(", gamma {:g}{}, duality gap {:.1e}", post.link.ramp.gamma,
+                            post.fitted.gammas.empty() ? "" : " (by cross-validation)", *gap);
+    if (post.fitted.calibration)
+        text +=
+            fmt::format("\ncalibration: {}", calibration_text(post.fitted.calibration->overall));
+    const auto& blind = post.fitted.blind;
+    if (blind && !std::isnan(blind->aware_mean_product))
         text += fmt::format(
             "\ngroup-blind: agreement with the scores {:.5f}; with the group known it would be "
             "{:.5f}",
-            fitted.blind->mean_product, fitted.blind->aware_mean_product);
+            blind->mean_product, blind->aware_mean_product);
     return text;
 }
 
@@ -252,7 +276,13 @@ std::string summary_of(const Options& o, const Postprocessed& fitted) {
 base::Status write_frontier(const Options& o, const Postprocessed& fitted,
                             const dataset::Dataset& fit,
                             const std::optional<dataset::Dataset>& test) {
-    RAMPART_TRY(const auto points, epsilon_curve(fitted, fit, o.settings));
+    if (!fitted.fitted.aware || fitted.fitted.groups != fit.group_names.size())
+        return base::make_error(Reason::kMisuse,
+                                "--frontier draws the curve of a ramp with a threshold for each "
+                                "group: leave --blind and --member out, or take another "
+                                "criterion than {}",
+                                o.criterion);
+    RAMPART_TRY(const auto points, epsilon_curve(fitted, fit));
     std::string csv = "tolerance,bias,mean_product,approval,test_accuracy\n";
     std::vector<double> scores;
     if (test) {
@@ -295,8 +325,8 @@ base::Result<Answer> answer_of(const Options& o, const Postprocessed& fitted,
         const auto page = postprocess_page(
             fmt::format("{}: {}", std::filesystem::path(o.out).filename().string(), o.criterion),
             summary_of(o, fitted), table_of(sides.back()),
-            ramp_pictures(fit.rows.group_names, fit.rows.group, fitted.rows.scores,
-                          fit.before.approve, fitted.rows.approve));
+            ramp_pictures(fit.rows.group_names, fit.rows.group, fitted.fitted.scores,
+                          fit.before.approve, fitted.approve));
         RAMPART_RETURN_IF_ERROR(base::write_file_atomically(o.report, page));
         answer.text += fmt::format("\nwrote {}\n", o.report);
     }
@@ -305,13 +335,8 @@ base::Result<Answer> answer_of(const Options& o, const Postprocessed& fitted,
 }
 
 std::string provenance_text(const Options& o, const model::LearnedLink& link) {
-    return fmt::format(
-        "criterion={} tolerance={}{}{} gamma={} regulariser={} calibration={}{} "
-        "split={} seed={}",
-        o.criterion, o.settings.ramp.epsilon,
-        o.settings.within.empty() ? "" : " within=", o.settings.within, link.ramp.gamma,
-        o.regulariser, o.settings.calibration ? to_string(*o.settings.calibration) : "none",
-        o.settings.blind ? " blind" : "", o.split, o.settings.seed);
+    return fmt::format("criterion={} {} used_gamma={} split={} seed={}", o.criterion,
+                       o.settings.values.canonical(), link.ramp.gamma, o.split, o.settings.seed);
 }
 
 base::Result<Answer> postprocess(Options& o) {
@@ -324,7 +349,6 @@ base::Result<Answer> postprocess(Options& o) {
                                 "link, as `rampart train` and `rampart import` make them",
                                 o.model, loaded.policy.links().size());
     RAMPART_TRY(auto tables, read_tables(o, loaded));
-    RAMPART_RETURN_IF_ERROR(apply_epsilons(o, tables.fit.group_names));
     base::ThreadPool pool(o.threads);
     RAMPART_TRY(const auto fitted,
                 postprocess_link(*before, tables.fit, tables.others, o.settings, pool));
@@ -350,57 +374,48 @@ base::Result<Answer> postprocess(Options& o) {
     return answer_of(o, fitted, sides, id);
 }
 
+/// Adds a flag for each option of any post-processor, but for those with a flag of their own.
 void add_rule_options(CLI::App& command, Options& o) {
-    auto& ramp = o.settings.ramp;
+    std::vector<std::string> criteria;
+    std::set<std::string_view> seen;
+    std::vector<learning::Option> all;
+    for (const auto* one : postprocessing::postprocessors()) {
+        if (one->name() == "none") continue;
+        criteria.emplace_back(one->name());
+        for (auto& option : one->options()) all.push_back(std::move(option));
+    }
     command
         .add_option("--criterion", o.criterion,
-                    "what has to be alike in all groups: statistical_parity, approval rates; "
-                    "equal_opportunity, true positive rates; equalized_odds, true and false "
-                    "positive rates; covariance, of approval and group within strata of two")
-        ->check(CLI::IsMember(
-            {"statistical_parity", "equal_opportunity", "equalized_odds", "covariance"}))
+                    "what has to be alike in all groups; `rampart postprocessors` explains each")
+        ->check(CLI::IsMember(criteria))
         ->capture_default_str();
-    command.add_option("--tolerance", ramp.epsilon, "allowed difference between groups")
-        ->check(CLI::Range(0.0, 1.0))
-        ->capture_default_str();
-    command.add_option("--group-tolerance", o.epsilons,
-                       "GROUP:NUMBER: another tolerance for one group; may be repeated");
-    command.add_option("--within", o.settings.within,
-                       "protected attribute; groups are compared within each of its values");
     command
         .add_option("--gamma", o.gamma,
                     "width of the band of scores (in [-1, 1]) in which approval is drawn; 0: a "
                     "threshold, ties drawn; cv: by cross-validation (with --blind: 0.1)")
         ->capture_default_str();
-    command
-        .add_option("--rho", ramp.rho,
-                    "middle of the groups' approval rates; default: the best one")
-        ->check(CLI::Range(0.0, 1.0));
-    command
-        .add_option("--approve-at-least", ramp.overall.lo, "minimum share of all rows to approve")
-        ->check(CLI::Range(0.0, 1.0));
-    command
-        .add_option("--approve-at-most", ramp.overall.hi, "maximum share of all rows to approve")
-        ->check(CLI::Range(0.0, 1.0));
-    command
-        .add_option("--regulariser", o.regulariser,
-                    "centred: on the threshold; paper: as printed, which favours declines")
-        ->check(CLI::IsMember({"centred", "paper"}))
-        ->capture_default_str();
-    command
-        .add_option("--calibration", o.calibration,
-                    "calibration of the scores on the same rows, by group for equal_opportunity "
-                    "and equalized_odds; default: beta for these two, none for the others")
-        ->check(CLI::IsMember({"default", "none", "isotonic", "platt", "beta"}))
-        ->capture_default_str();
-    command.add_flag("--blind", o.settings.blind,
+    command.add_flag("--blind", o.blind,
                      "do not use the group, but P(group | features), learnt from the training "
                      "part; the criterion holds in expectation");
-    o.group_trees_option =
+    for (const auto& option : all) {
+        if (option.name == "gamma" || option.name == "group") continue;
+        if (!seen.insert(option.name).second) continue;
+        const std::string name(option.name);
+        const bool list = option.fallback.index() == 5;
+        auto flag = name == "group_tolerances" ? "group-tolerance"
+                    : name == "constraints"    ? "constraint"
+                                               : name;
+        std::replace(flag.begin(), flag.end(), '_', '-');
+        const auto fallback = kFallbacks.find(option.name);
+        learning::OptionValues values(std::vector{option});
+        if (fallback != kFallbacks.end()) values.set_fallback(option.name, fallback->second);
         command
-            .add_option("--group-trees", o.settings.posteriors.trees,
-                        "with --blind: trees of each ensemble that predicts P(group | features)")
-            ->capture_default_str();
+            .add_option("--" + flag, o.given[name],
+                        std::string(option.help) + (list ? "; may be repeated" : ""))
+            ->expected(1)
+            ->take_all()
+            ->default_str(values.canonical().substr(name.size() + 1));
+    }
 }
 
 }  // namespace
@@ -408,9 +423,6 @@ void add_rule_options(CLI::App& command, Options& o) {
 void add_postprocess(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& o = *options;
-    o.settings.ramp.epsilon = 0.02;
-    o.settings.posteriors.trees = 100;
-    o.settings.posteriors.leaves = 15;
     auto& command = frame.add(
         {.name = "postprocess",
          .summary = "Put a ramp on a model's scores so that rates are alike in all groups",
@@ -422,7 +434,7 @@ void add_postprocess(Frame& frame) {
          .reads_no_store = true},
         [options](const Context&) {
             auto answer = postprocess(*options);
-            if (answer && !options->settings.blind && options->group_trees_option->count() > 0)
+            if (answer && !options->blind && options->is_given("group_trees"))
                 answer->notes.push_back("--group-trees has no effect without --blind");
             return answer;
         });
@@ -436,8 +448,9 @@ void add_postprocess(Frame& frame) {
     add_rule_options(command, o);
     command.add_option("--report", o.report,
                        "HTML page to write: each group's ramp over its scores");
-    command.add_option("--frontier", o.frontier,
-                       "CSV file: the results of 21 tolerances, in one pass (not with --blind)");
+    command.add_option(
+        "--frontier", o.frontier,
+        "CSV file: the results of 21 tolerances, in one pass (ramps that know the group)");
     command.add_option("--seed", o.settings.seed, "seed of the folds")->capture_default_str();
     command.add_option("--threads", o.threads, "number of threads, default one per core")
         ->check(CLI::Range(size_t{1}, size_t{256}));

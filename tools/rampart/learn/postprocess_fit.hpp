@@ -8,49 +8,34 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/base/thread_pool.hpp"
-#include "rampart/calibration/calibration.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/gbdt/learner.hpp"
 #include "rampart/model/policy.hpp"
-#include "rampart/ramp/blind.hpp"
-#include "rampart/ramp/gamma_search.hpp"
+#include "rampart/postprocessing/postprocessor.hpp"
 #include "rampart/report/text_table.hpp"
 
-/// Puts a ramp on the scores of a model: what `rampart postprocess` does once files are read.
+/// Puts a rule on the scores of a model: what `rampart postprocess` does once files are read.
 namespace rampart::cli {
 
 struct PostprocessSettings {
-    ramp::RampParams ramp;
-    bool search_gamma = true;  // by cross-validation, instead of ramp.gamma
-    /// Protected attribute within whose values the groups are compared; empty: all groups at once.
-    std::string within;
-    std::optional<calibration::CalibrationMethod> calibration;
-    bool blind = false;
-    gbdt::LearnerParams posteriors;  // blind: the ensembles that estimate P(group | x)
+    const postprocessing::Postprocessor* postprocessor = nullptr;
+    learning::OptionValues values;
+    bool search_gamma = true;  // by cross-validation, instead of the option gamma
     uint64_t seed = 0;
-};
 
-/// The fitted rows as the ramp saw them.
-struct RampRows {
-    std::vector<double> scores;   // [n] f
-    std::vector<double> approve;  // [n] P(approve) by the rule
-    std::vector<int32_t> strata;  // [groups]; empty: one
+    bool blind() const { return !postprocessor->needs(values).group_model.empty(); }
 };
 
 struct Postprocessed {
     model::LearnedLink link;
-    RampRows rows;
-    std::optional<calibration::CalibrationFit> calibration;
-    std::vector<ramp::GammaFigure> gammas;  // empty: given, not searched for
-    // one of the two
-    std::optional<ramp::RampSolution> aware;
-    std::optional<ramp::BlindSolution> blind;
+    postprocessing::Fitted fitted;
+    std::vector<double> approve;  // [n] P(approve) of the fitting rows by the rule
 
-    double gap() const;  // between primal and dual
+    /// Returns the difference between primal and dual; nullopt: not a ramp.
+    std::optional<double> gap() const;
 };
 
 /// fit: rows that the model has not learnt from; blind: `others` are yet others, with groups, for
-/// P(group | x). Errors: a mixture; no groups; those of the solvers.
+/// P(group | x). Errors: a mixture; those of postprocessing::fit.
 base::Result<Postprocessed> postprocess_link(const model::LearnedLink& before,
                                              const dataset::Dataset& fit,
                                              const dataset::Dataset& others,
@@ -63,11 +48,11 @@ struct EpsilonPoint {
     double bias = 0;          // largest difference of the criterion's rates, on the fitting rows
     double mean_product = 0;  // agreement with the scores, on the fitting rows
     double approval = 0;      // overall
-    model::RampRule rule;
+    model::RampRule rule;     // by group that the ramp compares
 };
-base::Result<std::vector<EpsilonPoint>> epsilon_curve(const Postprocessed& fitted,
-                                                      const dataset::Dataset& fit,
-                                                      const PostprocessSettings& settings);
+/// Requires a ramp that knows the group.
+base::Result<std::vector<EpsilonPoint>> epsilon_curve(const Postprocessed& post,
+                                                      const dataset::Dataset& fit);
 
 /// Rows of one group: how many have which score, and how likely these are approved.
 struct RampPicture {

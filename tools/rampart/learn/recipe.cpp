@@ -23,7 +23,7 @@ struct Options {
 };
 
 base::Status check_schema(const learning::Capabilities& can, const learning::OptionValues& values,
-                          const std::string& path) {
+                          const training::ChosenPostprocessor& post, const std::string& path) {
     RAMPART_TRY(const auto text, base::read_file(path, kMaxSchemaBytes));
     RAMPART_TRY(const auto schema, dataset::parse_table_schema(text, path));
     const bool numeric = schema.label_range.has_value();
@@ -35,6 +35,10 @@ base::Status check_schema(const learning::Capabilities& can, const learning::Opt
     if ((can.groups || can.attributes) && schema.protected_columns.empty())
         return base::make_error(learning::Reason::kNoProtectedAttributes,
                                 "{} names no protected columns, and the learner needs them", path);
+    if (post.needs().groups && schema.protected_columns.empty())
+        return base::make_error(learning::Reason::kNoProtectedAttributes,
+                                "{} names no protected columns, and criterion {} needs them", path,
+                                post.postprocessor->name());
     return learning::check_features(values, schema.features);
 }
 
@@ -42,22 +46,26 @@ base::Result<Answer> check(const Options& options) {
     training::Recipe recipe;
     RAMPART_RETURN_IF_ERROR(training::read_recipe_file(options.file, recipe));
     RAMPART_TRY(const auto chosen, training::chosen_learner(recipe));
+    RAMPART_TRY(const auto post, training::chosen_postprocessor(recipe));
     const auto can = chosen.learner->capabilities(chosen.options);
     if (!options.schema.empty()) {
-        const auto fits = check_schema(can, chosen.options, options.schema);
+        const auto fits = check_schema(can, chosen.options, post, options.schema);
         if (!fits) return fits.error().with_context(options.file);
     }
     Answer answer;
     answer.text = fmt::format(
-        "{}: {}\n  learner    {}\n  gives a    {}{}\n  criterion  {}\n  options    {}\n  digest    "
-        " "
-        "{}\n",
+        "{}: {}\n  learner    {}\n  gives a    {}{}\n  options    {}\n  criterion  {}{}\n"
+        "  options    {}\n  digest     {}\n",
         options.file, "a recipe that can be trained by", recipe.learner, to_string(can.output),
         can.groups || can.attributes ? "; needs protected attributes in training" : "",
-        to_string(recipe.criterion), chosen.options.canonical(), training::digest_of(recipe).hex());
+        chosen.options.canonical(), recipe.criterion,
+        post.needs().groups_to_decide ? "; reads the group when deciding" : "",
+        post.values.canonical(), training::digest_of(recipe).hex());
     answer.json = json::serialize(json::object{{"learner", recipe.learner},
                                                {"output", to_string(can.output)},
-                                               {"criterion", to_string(recipe.criterion)},
+                                               {"criterion", recipe.criterion},
+                                               {"postprocess", post.values.canonical()},
+                                               {"decides_by_group", post.needs().groups_to_decide},
                                                {"options", chosen.options.canonical()},
                                                {"digest", training::digest_of(recipe).hex()}});
     return answer;

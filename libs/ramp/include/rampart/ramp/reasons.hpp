@@ -19,6 +19,7 @@ namespace rampart::ramp {
     X(kBadPosterior, kInvalidArgument, "bad_posterior",                                      \
       "Give each row probabilities of its groups that add up to 1, in the form that the "    \
       "criterion needs.")                                                                    \
+    X(kBadPrice, kOutOfRange, "bad_price", "Give a price between -1 and 1.")                 \
     X(kBadRho, kOutOfRange, "bad_rho",                                                       \
       "Give a rho in [0, 1]; rho_negative is for equalized odds.")                           \
     X(kBadStratum, kOutOfRange, "bad_stratum",                                               \

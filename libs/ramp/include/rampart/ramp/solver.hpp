@@ -15,7 +15,7 @@
 ///
 /// For rows with scores f in [-1, 1] (an estimate of 2·P(favourable) - 1), weights w summing to W,
 /// groups k with share p_k = W_k / W, find P(approve) q in [0, 1] for each row:
-///   minimise    sum w/W · (gamma/2 · (q - offset)^2 - f·q)
+///   minimise    sum w/W · (gamma/2 · (q - offset)^2 - (f - price)·q)
 ///   subject to  |r_k - rho_s| <= epsilon_k / 2   for every group k of every stratum s (eq. 6)
 ///               overall.lo <= mean of q <= overall.hi   (a budget)
 /// r_k is the weighted mean of z·q over the group: z = 1 for statistical parity, (f + 1)/2 over its
@@ -75,6 +75,10 @@ struct RampParams {
     /// kEqualizedOdds: [0, 1], centre of the approval rates among the others (rho: among the
     /// favourable); nullopt: the best one.
     std::optional<double> rho_negative = {};
+    /// [-1, 1]: score at which an approval is worth as much as a decline. It moves all thresholds
+    /// and leaves (f + 1)/2 the P(favourable) that rates are about: 1/3 where one default costs
+    /// as much as two repaid loans gain.
+    double price = 0;
 };
 
 struct RampSolution {

@@ -43,18 +43,21 @@ struct CandidateInputs {
 ///      decides by its own rule. Its operating point is the p at which an approval is expected to
 ///      be worth as much as a decline, unless the recipe names another
 ///   3. f = expected impact of an approval less that of a decline, scaled into [-1, 1]
-///   4. ramp over f, about the operating point in group-blind deployments; with statistical parity,
-///      thresholds by cell, solved exactly over all rows of the development set (approved or not).
-///      Where the learner decides by its own rule, that one
+///   4. ramp over f, about the operating point; with a criterion, the rule of the recipe's
+///      post-processor, fitted on persons from whom the learner has not learnt where labels or
+///      P(group | features) count, else on all rows (approved or not). How far it keeps the
+///      criterion is measured on the persons held out, each decided by a rule that did not see its
+///      person. Where the learner decides by its own rule, that one
 ///   5. exploration floor, and the trust region around the champion: one more link of its chain; a
 ///      chain of max_links is distilled first (ops/adr/0003)
 /// With a search, steps 4 and 5 take the parameters that it found; where it can predict nothing (a
 /// group with too few persons, too little to fold), the recipe's, and the figure "selection" says
 /// why. Deterministic in its arguments.
-/// Errors: failed_precondition: too little to learn from, and "constraints_missed" where the
-/// learner found nothing that keeps its constraints on the persons held out and
-/// recipe.allow_infeasible is not set; invalid_argument "bad_selection": a search without `gate`,
-/// or one that the gate's settings exclude; those of validate(recipe).
+/// Errors: failed_precondition: too little to learn from, and "constraints_missed" where learner
+/// or rule do not keep their constraints on the persons held out and recipe.allow_infeasible is not
+/// set; those of the post-processor, among them "group_without_rows" and "infeasible";
+/// invalid_argument "bad_selection": a search without `gate`, or one that the gate's settings
+/// exclude; those of validate(recipe).
 base::Result<Candidate> make_candidate(const CandidateInputs& inputs);
 
 /// Fits one ensemble to the champion's P(approve) on every row of the development set; returns it

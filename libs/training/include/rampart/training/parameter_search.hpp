@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,7 +9,6 @@
 #include "rampart/base/result.hpp"
 #include "rampart/certification/gate_config.hpp"
 #include "rampart/model/policy.hpp"
-#include "rampart/ramp/solver.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 
 namespace rampart::training {
@@ -23,7 +23,7 @@ struct GateForecastInputs {
 
 /// Parameters between a score and P(approve) in one link of a policy: theta of the search.
 struct LinkParameters {
-    double threshold = 0;  // pooled ramp's, in score units; 0 and not searched under parity
+    double threshold = 0;  // pooled ramp's, in score units; not searched where there is a rule
     double gamma = 0.3;    // width of the ramp
     double epsilon = 0;    // exploration
     double kappa = 0.5;    // largest step of the link from the links before it
@@ -61,8 +61,9 @@ struct SearchInputs {
     const model::Policy& champion;
     LinkParameters begin;  // the recipe's; epsilon is not taken below it, kappa not above
     model::ExplorationMode exploration = model::ExplorationMode::kNone;
-    /// Statistical parity: the ramp's thresholds by cell are solved anew for each gamma.
-    const ramp::RampParams* parity = nullptr;
+    /// P(approve) of each row by a rule of its own with the ramp's width gamma, in place of the
+    /// ramp over `rows.score`; NaN: the rule cannot decide the row. Empty: none.
+    std::function<base::Result<std::vector<double>>(double gamma)> rule = {};
     const GateForecastInputs& gate;
     SearchLimits limits{};
 };
@@ -88,11 +89,5 @@ base::Result<SearchedParameters> search_parameters(const SearchInputs& inputs);
 /// forecast chance is too high by that selection, and by the choice among six. Errors: as
 /// search_parameters().
 base::Result<SearchedParameters> search_grid(const SearchInputs& inputs);
-
-/// Solves the ramp with thresholds by cell such that approval rates differ by at most
-/// params.epsilon, over the rows whose cell and score are known.
-base::Result<model::RampRule> solve_parity(const training_set::DevelopmentSet& development,
-                                           std::span<const double> score,
-                                           const ramp::RampParams& params);
 
 }  // namespace rampart::training

@@ -11,8 +11,10 @@ namespace rampart::training {
     X(kBadSelection, kInvalidArgument, "bad_selection",                                   \
       "Give what the search asks for, or set training.selection = \"none\".")             \
     X(kConstraintsMissed, kFailedPrecondition, "constraints_missed",                      \
-      "Widen training.tolerance, take other training.constraints, or set "                \
-      "training.allow_infeasible = true.")                                                \
+      "Widen training.tolerance or postprocess.tolerance, take other constraints, or "    \
+      "set training.allow_infeasible = true.")                                            \
+    X(kCriterionNotSolved, kFailedPrecondition, "criterion_not_solved",                   \
+      "Widen postprocess.tolerance or postprocess.gamma; report the case if it stays.")   \
     X(kGroupBlindDeployment, kFailedPrecondition, "group_blind_deployment",               \
       "Train the policy without groups, or change decision.protected_attributes.")        \
     X(kNoDevelopmentRows, kFailedPrecondition, "no_development_rows",                     \

@@ -11,13 +11,10 @@
 #include "rampart/config/table.hpp"
 #include "rampart/learning/learner.hpp"
 #include "rampart/model/policy.hpp"
+#include "rampart/postprocessing/postprocessor.hpp"
 
 namespace rampart::training {
 
-enum class Criterion {
-    kNone,
-    kStatisticalParity,  // ramp with thresholds by cell: group-aware deployments only
-};
 /// How a link's parameters are chosen: the ramp's width and threshold, exploration and step.
 enum class Selection {
     kGrid,   // width and step: of a few values those with the highest expected certified gain
@@ -31,25 +28,24 @@ struct Named {
     E value;
     std::string_view text;
 };
-inline constexpr std::array kCriteria{Named{Criterion::kNone, "none"},
-                                      Named{Criterion::kStatisticalParity, "statistical_parity"}};
 inline constexpr std::array kSelections{Named{Selection::kGrid, "grid"},
                                         Named{Selection::kNone, "none"},
                                         Named{Selection::kCmaEs, "cma_es"}};
-std::string_view to_string(Criterion criterion);
 std::string_view to_string(Selection selection);
 
 /// Recipe of a candidate.
 struct Recipe {
-    std::string name{};                // of its file, without ending; empty: it has none
-    std::string learner = "gbdt";      // a name that learning::find_learner() knows
-    learning::OptionValues options;    // empty: the fallbacks
-    bool allow_infeasible = false;     // keeps a candidate that misses its learner's constraints
+    std::string name{};              // of its file, without ending; empty: it has none
+    std::string learner = "gbdt";    // a name that learning::find_learner() knows
+    learning::OptionValues options;  // empty: the fallbacks
+    /// Keeps a candidate that misses its learner's constraints or its criterion.
+    bool allow_infeasible = false;
     double validation_fraction = 0.2;  // share of the development set held out for early stopping
     double ipw_cap = 10;               // cap of the inverse-propensity weights
-    Criterion criterion = Criterion::kNone;
-    double approval_tolerance = 0.05;  // statistical parity: allowed max - min of approval rates
-    double gamma = 0.3;                // width of the ramp, in units of the score f in [-1, 1]
+    /// A name that postprocessing::find_postprocessor() knows, and its options; empty: the
+    /// fallbacks.
+    std::string criterion = "none";
+    learning::OptionValues postprocess;
     model::Exploration exploration{model::ExplorationMode::kOneSided, 0.05};
     double kappa = 0.5;  // trust region of each link
     int max_links = 16;  // length at which a chain is distilled
@@ -68,15 +64,31 @@ struct ChosenLearner {
 };
 base::Result<ChosenLearner> chosen_learner(const Recipe& recipe);
 
-/// Checks the recipe without data: the learner's options; that its output can take what the recipe
-/// puts on it. Errors: those of the learner's check(); invalid_argument "not_with_learner".
+/// Returns the post-processor of the recipe and the values of all its options. Errors:
+/// "unknown_postprocessor".
+struct ChosenPostprocessor {
+    const postprocessing::Postprocessor* postprocessor = nullptr;
+    learning::OptionValues values;
+    postprocessing::Needs needs() const { return postprocessor->needs(values); }
+};
+base::Result<ChosenPostprocessor> chosen_postprocessor(const Recipe& recipe);
+/// Returns whether candidates of the recipe read the applicant's group: only group-aware
+/// deployments take them.
+bool decides_by_group(const Recipe& recipe);
+/// Returns the ramp's width that the recipe names; 0 where its rule has none.
+double gamma_of(const Recipe& recipe);
+
+/// Checks the recipe without data: the options of learner and post-processor; that the learner's
+/// output can take what the recipe puts on it. Errors: those of their check(); invalid_argument
+/// "not_with_learner"; "bad_selection": a search over persons from whom the rule has learnt.
 base::Status validate(const Recipe& recipe);
 
 /// Reads from a table the learner, its options, and what happens to a candidate that misses its
 /// constraints. Fallbacks suit some thousands of rows, as retraining has. What is wrong is recorded
 /// at its key, for Table::finish(); options of other learners are refused by name.
 void read_recipe(config::Table& table, Recipe& recipe);
-/// Reads a table [postprocess]: criterion, tolerance, gamma.
+/// Reads a table [postprocess]: criterion, and the options of the post-processor of that name.
+/// Options of others are refused by name.
 void read_postprocess(config::Table& table, Recipe& recipe);
 /// Reads a recipe file: the keys of read_recipe() and a table [postprocess]. `recipe` keeps the
 /// rest. Errors: not_found; bad_toml; bad_configuration with file, line, key and what is allowed;

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rampart/base/result.hpp"
+#include "rampart/calibration/calibration.hpp"
+#include "rampart/learning/options.hpp"
+#include "rampart/postprocessing/rows.hpp"
+#include "rampart/postprocessing/rule.hpp"
+#include "rampart/ramp/blind.hpp"
+#include "rampart/ramp/gamma_search.hpp"
+#include "rampart/ramp/solver.hpp"
+
+/// Every post-processor of the house in one form: what it needs, which options it has, fit() and
+/// measure().
+namespace rampart::postprocessing {
+
+/// What a post-processor with given options needs. All false: it puts nothing on the score.
+struct Needs {
+    bool groups = false;            // rows with protected groups, to fit and to measure
+    bool labels = false;            // is fitted on rows with labels
+    bool groups_to_decide = false;  // its rule reads the applicant's group
+    /// Estimates that its rule has of the group instead; empty: none.
+    std::vector<model::GroupBlindAdjustment::Given> group_model = {};
+    bool any() const { return groups || labels; }
+};
+
+/// Score on which a rule is put, and how.
+struct Setting {
+    /// f = slope · P(favourable) + intercept, within [-1, 1].
+    double slope = 2, intercept = -1;
+    /// Value of f from which on an approval is worth more than a decline, in [-1, 1].
+    double threshold = 0;
+    std::optional<double> gamma = {};  // in place of the option
+    bool search_gamma = false;         // by cross-validation, in place of both
+    bool report = false;               // calibration errors out of fold
+    uint64_t seed = 0;                 // seed of the folds
+};
+
+/// A rule, and how it was found.
+struct Fitted {
+    Rule rule;
+    std::optional<calibration::CalibrationFit> calibration = {};
+    std::vector<ramp::GammaFigure> gammas = {};  // those searched
+    // at most one of these two
+    std::optional<ramp::RampSolution> aware = {};
+    std::optional<ramp::BlindSolution> blind = {};
+    // what the ramp was fitted to; empty without one
+    std::vector<double> scores = {};  // [n] f of the rows, calibrated
+    std::vector<int32_t> group = {};  // [n] of those that the ramp compares, in 0 … groups-1
+    size_t groups = 0;
+    std::vector<int32_t> strata = {};  // [groups]; empty: one
+    ramp::RampParams params = {};
+};
+
+/// How far decisions keep a criterion.
+struct Kept {
+    double most = 0;        // largest difference of a rate between groups, or covariance; 0: none
+    double beyond = 0;      // by how much the tolerance is exceeded; <= 0: it is kept
+    std::string text = {};  // "approval rates differ by 0.0712 (sex=a 0.61, sex=b 0.54)"
+};
+
+/// A post-processor. Stateless; safe to use from many threads.
+class Postprocessor {
+  public:
+    virtual ~Postprocessor() = default;
+    virtual std::string_view name() const = 0;     // the criterion: "equalized_odds"
+    virtual std::string_view summary() const = 0;  // one line: what it promises
+    virtual std::string_view source() const = 0;   // the paper, or ""
+    virtual std::vector<learning::Option> options() const = 0;
+    virtual Needs needs(const learning::OptionValues& values) const = 0;
+    /// Checks the options with one another, before there is any data. Errors: invalid_argument or
+    /// out_of_range, with the option's name.
+    virtual base::Status check(const learning::OptionValues& values) const = 0;
+    /// Measures decisions P(approve) of rows by what the criterion asks. Errors: a group without a
+    /// row that the criterion speaks of, by name.
+    virtual base::Result<Kept> measure(const Rows& rows, std::span<const double> approve,
+                                       const learning::OptionValues& values) const = 0;
+
+  protected:
+    friend base::Result<Fitted> fit(const Postprocessor&, const Rows&,
+                                    const learning::OptionValues&, const Setting&);
+    /// Fits. Options and rows have been checked against the needs.
+    virtual base::Result<Fitted> solve(const Rows& rows, const learning::OptionValues& values,
+                                       const Setting& setting) const = 0;
+};
+
+/// Returns all post-processors, in the order in which people should meet them; "none" first.
+std::span<const Postprocessor* const> postprocessors();
+/// Returns the one of the name. Errors: invalid_argument "unknown_postprocessor" lists the names.
+base::Result<const Postprocessor*> find_postprocessor(std::string_view name);
+
+/// Fits a rule to the rows. Deterministic. Errors: those of check(); "no_groups", "no_labels";
+/// failed_precondition "group_without_rows" names the group; "other_scores": the criterion is about
+/// labels, and the score does not rise with P(favourable); those of ramp, fairness and calibration,
+/// among them "infeasible".
+base::Result<Fitted> fit(const Postprocessor& postprocessor, const Rows& rows,
+                         const learning::OptionValues& values, const Setting& setting);
+
+}  // namespace rampart::postprocessing

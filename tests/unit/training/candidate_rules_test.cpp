@@ -1,0 +1,215 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "development_set.hpp"
+#include "rampart/learning/learner.hpp"
+#include "rampart/model/model_file.hpp"
+#include "rampart/training/candidate.hpp"
+
+/// Candidates with a criterion: what post-processors put on the learner's score.
+namespace rampart::training {
+namespace {
+
+using test::bootstrap;
+using test::development_set;
+using test::impact;
+using testing::HasSubstr;
+
+using Options = std::map<std::string, learning::OptionValue>;
+
+Recipe recipe(const std::string& criterion, const Options& set = {}) {
+    Recipe out;
+    out.selection = Selection::kNone;  // no gate is known
+    out.options = learning::OptionValues(learning::find_learner("gbdt").value()->options());
+    out.options.set_fallback("trees", int64_t{40});
+    out.options.set_fallback("leaves", int64_t{8});
+    out.criterion = criterion;
+    out.validation_fraction = 0.4;
+    out.allow_infeasible = true;
+    out.postprocess = chosen_postprocessor(out).value().values;
+    for (const auto& [name, value] : set) EXPECT_TRUE(out.postprocess.set(name, value)) << name;
+    return out;
+}
+
+GateForecastInputs gate_inputs() {
+    GateForecastInputs gate;
+    gate.config.impact_lo = -150, gate.config.impact_hi = 75, gate.config.declined_impact = 0;
+    gate.delta = 0.01;
+    gate.vault_units = {1300, 1300};
+    return gate;
+}
+
+/// Returns, by the truth of the rows and for the last link alone, the largest difference of the
+/// approval rates of the groups, among all (nullopt) or those of a label.
+double true_gap(const training_set::DevelopmentSet& set, const model::Policy& policy,
+                std::optional<bool> favourable) {
+    auto link = *policy.last_learned();
+    link.exploration = {};
+    const auto alone =
+        model::Policy::create(set.schema, {link},
+                              link.group_aware() ? set.cell_names : std::vector<std::string>{}, {})
+            .value();
+    double rate[2] = {}, weight[2] = {};
+    for (size_t i = 0; i < set.rows.size(); ++i) {
+        const auto row = set.features_of(i);
+        const double p = model::sigmoid(1.0 + 1.5 * row[0]);
+        const double w = !favourable ? 1 : *favourable ? p : 1 - p;
+        const size_t cell = *set.rows[i].cell;
+        rate[cell] += w * alone.evaluate(row, cell).approve;
+        weight[cell] += w;
+    }
+    return std::abs(rate[0] / weight[0] - rate[1] / weight[1]);
+}
+
+/// The features of development_set(), with one more that tells the group in part.
+training_set::DevelopmentSet with_a_trade() {
+    auto set = development_set();
+    base::Random random(9);
+    for (size_t i = 0; i < set.rows.size(); ++i)
+        set.features[2 * i + 1] =
+            static_cast<float>(2.0 * static_cast<double>(*set.rows[i].cell) + random.normal());
+    return set;
+}
+
+struct Case {
+    std::string criterion;
+    Options options;
+    bool aware = true;
+};
+
+std::vector<Case> cases() {
+    const std::string blind = "blind";
+    return {{"none", {{"calibration", std::string("platt")}}, false},
+            {"statistical_parity", {}},
+            {"statistical_parity", {{"group", blind}}, false},
+            {"equal_opportunity", {}},
+            {"equal_opportunity", {{"group", blind}}, false},
+            {"equalized_odds", {}},
+            {"equalized_odds", {{"group", blind}}, false},
+            {"covariance", {}},
+            {"thresholds", {}}};
+}
+
+TEST(CandidateRule, EachCriterionHoldsByTheTruthAndTheCandidateKeepsTheTrustRegion) {
+    const auto set = with_a_trade();
+    const auto champion = bootstrap(set);
+    const auto plain =
+        make_candidate({set, impact(), champion, "champion", recipe("none")}).value().policy;
+    for (auto one : cases()) {
+        one.options.emplace("tolerance", one.criterion == "covariance" ? 0.005 : 0.02);
+        const auto made = make_candidate(
+            {set, impact(), champion, "champion", recipe(one.criterion, one.options)});
+        ASSERT_TRUE(made) << one.criterion << ": " << made.error().message;
+        const auto& policy = made->policy;
+        EXPECT_EQ(policy.group_aware(), one.aware) << one.criterion;
+        EXPECT_EQ(policy.group_names().size(), one.aware ? 2u : 0u);
+        EXPECT_EQ(policy.provenance().at("criterion"), one.criterion);
+        EXPECT_TRUE(model::decode_model_file(model::encode_model_file(policy)));
+        for (size_t i = 0; i < set.rows.size(); i += 7) {
+            const auto cell = std::optional<size_t>(*set.rows[i].cell);
+            const double s = champion.evaluate(set.features_of(i), cell).approve;
+            const double pi = policy.evaluate(set.features_of(i), cell).approve;
+            ASSERT_LE(std::abs(pi - s), 0.5 * std::min(s, 1 - s) + 1e-12) << one.criterion;
+        }
+        if (one.criterion == "none") continue;
+        std::vector<std::optional<bool>> rates{std::nullopt};
+        if (one.criterion == "equal_opportunity") rates = {true};
+        if (one.criterion == "equalized_odds" || one.criterion == "thresholds")
+            rates = {true, false};
+        for (const auto& rate : rates) {
+            EXPECT_GT(true_gap(set, plain, rate), 0.09) << "the data must not be fair";
+            EXPECT_LT(true_gap(set, policy, rate), 0.08) << one.criterion << one.aware;
+        }
+        for (const char* figure : {"criterion_held_out", "criterion_gap", "criterion_kept"})
+            EXPECT_TRUE(made->figures.contains(figure)) << one.criterion;
+    }
+}
+
+TEST(CandidateRule, IsTheSameForTheSameArgumentsAndAnyNumberOfThreads) {
+    const auto set = with_a_trade();
+    base::ThreadPool pool(2);
+    for (const auto& one : cases()) {
+        const auto wanted = recipe(one.criterion, one.options);
+        const auto champion = bootstrap(set);
+        const auto a = make_candidate({set, impact(), champion, "champion", wanted}).value();
+        const auto b = make_candidate({set, impact(), champion, "champion", wanted, &pool}).value();
+        EXPECT_EQ(model::encode_model_file(a.policy), model::encode_model_file(b.policy))
+            << one.criterion;
+    }
+}
+
+TEST(CandidateRule, WhatItMissesOnThePersonsHeldOutIsSaidAndRefusedUnlessAllowed) {
+    const auto set = development_set();
+    const auto champion = bootstrap(set);
+    auto wanted = recipe("equalized_odds", {{"tolerance", 0.0}});  // sampling alone misses it
+    const auto made = make_candidate({set, impact(), champion, "champion", wanted}).value();
+    EXPECT_EQ(made.figures.at("criterion_kept"), "no");
+    const auto& missed = made.figures.at(std::string(kMissedConstraints));
+    EXPECT_EQ(made.policy.state().constraints_missed, missed);
+    for (const char* part : {"equalized_odds", "true positive rates differ by 0.", "sex=female",
+                             "beyond the tolerance", "held out"})
+        EXPECT_THAT(missed, HasSubstr(part));
+    wanted.allow_infeasible = false;
+    const auto refused = make_candidate({set, impact(), champion, "champion", wanted});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "constraints_missed");
+    EXPECT_THAT(refused.error().message, HasSubstr("postprocess.tolerance"));
+    ASSERT_TRUE(wanted.postprocess.set("tolerance", 0.3));
+    const auto kept = make_candidate({set, impact(), champion, "champion", wanted}).value();
+    EXPECT_EQ(kept.figures.at("criterion_kept"), "yes");
+    EXPECT_EQ(kept.policy.state().constraints_missed, "");
+}
+
+TEST(CandidateRule, WhereNoPersonsAreHeldOutOfAGroupOrNoneIsFavourableItIsRefusedByName) {
+    const auto champion = bootstrap(development_set());
+    const auto refused = [&](const std::string& criterion, auto change) {
+        auto set = development_set();
+        change(set);
+        const auto made = make_candidate({set, impact(), champion, "champion", recipe(criterion)});
+        return made ? std::string("none") : made.error().reason + ": " + made.error().message;
+    };
+    const auto a_third_cell = [](auto& set) { set.cell_names.push_back("sex=other"); };
+    for (const char* criterion : {"statistical_parity", "equalized_odds", "thresholds"}) {
+        const auto error = refused(criterion, a_third_cell);
+        EXPECT_THAT(error, HasSubstr("group_without_rows")) << criterion;
+        EXPECT_THAT(error, HasSubstr("sex=other")) << criterion;
+    }
+    const auto no_attributes = [](auto& set) {
+        for (auto& row : set.rows) row.cell.reset();
+    };
+    EXPECT_NE(refused("statistical_parity", no_attributes), "none");
+    EXPECT_NE(refused("equal_opportunity", no_attributes), "none");
+    EXPECT_EQ(refused("none", no_attributes), "none");
+    const auto none_repays = [](auto& set) {
+        for (auto& row : set.rows)
+            if (*row.cell == 1 && row.label) row.label = 0;
+    };
+    EXPECT_THAT(refused("equal_opportunity", none_repays), HasSubstr("sex=male"));
+}
+
+TEST(CandidateRule, TheGridValuesWidthsByRulesThatDidNotSeeThePerson) {
+    const auto set = with_a_trade();
+    const auto champion = bootstrap(set);
+    const auto gate = gate_inputs();
+    for (const auto& one : cases()) {
+        auto wanted = recipe(one.criterion, one.options);
+        wanted.selection = Selection::kGrid;
+        const auto made =
+            make_candidate({set, impact(), champion, "champion", wanted, nullptr, &gate});
+        ASSERT_TRUE(made) << one.criterion << ": " << made.error().message;
+        EXPECT_TRUE(made->figures.at("selection").starts_with("grid, ")) << one.criterion;
+        EXPECT_GT(std::stod(made->figures.at("predicted_gain")), 2) << one.criterion;
+    }
+    auto wanted = recipe("equal_opportunity");
+    wanted.selection = Selection::kCmaEs;
+    wanted.selection_evaluations = 20;
+    const auto made = make_candidate({set, impact(), champion, "champion", wanted, nullptr, &gate});
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_TRUE(made->figures.at("selection").starts_with("cma_es, "));
+}
+
+}  // namespace
+}  // namespace rampart::training
