@@ -192,7 +192,7 @@ Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimeP
 
 Result<Proposed> TrainingLoop::propose(const ProposalRequest& request, TimePoint t) {
     auto model = model::decode_model_file(request.model);
-    if (!model) {  // of a file that was sent, not of the store
+    if (!model) {  // the file that was sent is damaged, not the store
         model.error().code = base::ErrorCode::kInvalidArgument;
         return model.error();
     }

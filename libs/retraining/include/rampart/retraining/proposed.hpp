@@ -26,7 +26,7 @@ struct Proposed {
     domain::PolicyId champion;  // the policy in charge, on which the candidate is put
     base::TimePoint at;         // as known then
     std::string file;           // the candidate's model file
-    domain::PolicyId id;        // of that file; registered if there is a run
+    domain::PolicyId id;        // the file's; registered if there is a run
     std::optional<RunRecord> run;
 };
 

@@ -27,9 +27,9 @@ struct BroughtModel {
 /// and categories in another order, features that the model does not read, categories of the
 /// deployment that the model does not know, which are missing to it, and groups in another order.
 /// Every row gets the very score that the model gives it. Errors, naming what differs:
-/// invalid_argument "not_one_link": a bootstrap or a chain; failed_precondition "other_schema": a
-/// feature that the model reads is not there, of the other kind, or has categories that the
-/// deployment lacks; "group_blind_deployment"; "other_groups".
+/// failed_precondition "not_one_link": a bootstrap or a chain; "other_schema": a feature that the
+/// model reads is not there, of the other kind, or has categories that the deployment lacks;
+/// "group_blind_deployment"; "other_groups".
 base::Result<BroughtModel> bring(const model::Policy& model, const Deployment& deployment);
 
 }  // namespace rampart::training

@@ -51,7 +51,7 @@ struct GroupChange {
 struct Change {
     size_t persons = 0;
     double changed = 0, raised = 0;              // shares whose P(approve) changes, and rises
-    double mean_change = 0, largest_change = 0;  // of |P(approve) - before|
+    double mean_change = 0, largest_change = 0;  // |P(approve) - before|
     double approved_before = 0, approved_after = 0;
     double distance = 0;              // mean |P(approve) - P(model's own decisions)|
     std::vector<GroupChange> groups;  // those of the set, in its order

@@ -20,7 +20,7 @@ namespace rampart::training {
     X(kNoDevelopmentRows, kFailedPrecondition, "no_development_rows",                     \
       "Wait until decisions have matured: horizon and grace of the product.")             \
     X(kNoImpacts, kFailedPrecondition, "no_impacts", "Wait for outcomes of both labels.") \
-    X(kNotOneLink, kInvalidArgument, "not_one_link",                                      \
+    X(kNotOneLink, kFailedPrecondition, "not_one_link",                                   \
       "Take a model as `rampart train` or `rampart import` makes it, of one learnt "      \
       "link.")                                                                            \
     X(kNotWithLearner, kInvalidArgument, "not_with_learner",                              \
