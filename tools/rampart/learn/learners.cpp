@@ -13,13 +13,6 @@ namespace {
 namespace json = boost::json;
 using learning::Learner;
 
-std::string fallback_text(const learning::OptionValues& values, std::string_view name) {
-    const learning::OptionValues one(
-        std::vector{*std::find_if(values.options().begin(), values.options().end(),
-                                  [&](const auto& option) { return option.name == name; })});
-    return one.canonical().substr(name.size() + 1);
-}
-
 json::object to_json(const Learner& learner) {
     const learning::OptionValues values(learner.options());
     const auto can = learner.capabilities(values);
@@ -27,7 +20,7 @@ json::object to_json(const Learner& learner) {
     for (const auto& option : values.options())
         options.push_back({{"name", option.name},
                            {"type", describe_type(option)},
-                           {"default", fallback_text(values, option.name)},
+                           {"default", learning::text_of(option.fallback)},
                            {"help", option.help}});
     return {{"name", learner.name()},        {"summary", learner.summary()},
             {"source", learner.source()},    {"output", to_string(can.output)},
@@ -40,7 +33,7 @@ std::string describe(const Learner& learner) {
     auto text = fmt::format("{}: {}\n{}{}\n", learner.name(), learner.summary(), learner.source(),
                             learner.source().empty() ? "" : "\n");
     for (const auto& option : values.options()) {
-        const auto fallback = fallback_text(values, option.name);
+        const auto fallback = learning::text_of(option.fallback);
         text += fmt::format("{:<24} {}\n{:<24} {}{}\n", option.name, option.help, "",
                             describe_type(option),
                             fallback.empty() ? "" : fmt::format("; default: {}", fallback));
