@@ -128,13 +128,12 @@ TEST_F(TrainBudro, BaselinesLearnFromReweighedRowsOrProjectedColumns) {
 }
 
 TEST_F(TrainBudro, MisuseIsToldAndNothingIsWritten) {
-    EXPECT_EQ(reason("--learner budro --epsilon -1"), "bad_transport_parameter");
-    EXPECT_EQ(reason("--learner budro --postprocess ramp"), "not_with_budro");
-    EXPECT_EQ(reason("--learner budro --resume m.rmp"), "not_with_budro");
+    EXPECT_EQ(reason("--learner budro --epsilon -1"), "bad_option");
+    EXPECT_EQ(reason("--learner eg --postprocess ramp"), "two_rules");
+    EXPECT_EQ(reason("--learner budro --resume m.rmp"), "cannot_learn");
     EXPECT_EQ(reason("--learner budro --metric nowhere.fair"), "no_such_file");
     EXPECT_EQ(reason("--learner budro --counterfactual shoe"), "unknown_feature");
-    EXPECT_EQ(reason("--learner budro --select balanced-accuracy --split 100/0/0"),
-              "no_validation_rows");
+    EXPECT_EQ(reason("--learner budro --select balanced-accuracy --split 100/0/0"), "bad_option");
     EXPECT_EQ(reason("--baseline project --monotone income=increasing"), "not_with_project");
     EXPECT_EQ(reason("--learner fairgbm --baseline reweigh"), "not_with_baseline");
 }

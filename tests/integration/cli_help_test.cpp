@@ -1,3 +1,6 @@
+#include <map>
+#include <set>
+
 #include "command_line.hpp"
 
 /// The help of every command and family, as a user reads it.
@@ -115,24 +118,42 @@ TEST_F(Help, EveryCommandGivesAnExampleOfItself) {
     }
 }
 
-TEST_F(Help, OptionsOfTrainAreGroupedByLearnerAndPurpose) {
-    const auto sections = sections_of(run("train --help").out);
-    const auto group_of = [&](const std::string& option) -> std::string {
-        for (const auto& section : sections)
-            for (const auto& [name, text] : section.entries)
-                if (name.starts_with(option + " ")) return section.title;
-        return "none";
-    };
-    EXPECT_EQ(group_of("--data"), "Input and output");
-    EXPECT_EQ(group_of("--learner"), "Learning");
-    EXPECT_EQ(group_of("--leaves"), "Trees (all learners)");
-    EXPECT_EQ(group_of("--proxy"), "FairGBM (fairgbm)");
-    EXPECT_EQ(group_of("--reduction-fits"), "Reductions (eg, gs, rs)");
-    EXPECT_EQ(group_of("--ramp-tolerance"), "Ramp (--postprocess ramp)");
-    EXPECT_EQ(group_of("--zeta"), "Fair regression (fair-regression)");
-    EXPECT_EQ(group_of("--epsilon"), "BuDRO (budro)");
-    EXPECT_EQ(group_of("--metric-l2"), "Fair metric (budro, --baseline project)");
-    for (const auto& section : sections) EXPECT_NE(section.title, "Options");
+/// Returns under which heading of a help an option stands.
+std::string group_of(const std::string& help, const std::string& option) {
+    for (const auto& section : sections_of(help))
+        for (const auto& [name, text] : section.entries)
+            if (name.starts_with(option + " ")) return section.title;
+    return "none";
+}
+
+TEST_F(Help, OfTrainShowsTheOptionsOfOneLearnerOrWhatAllHave) {
+    const auto all_learners = run("train --help").out;
+    for (const auto& [option, group] : std::map<std::string, std::string>{
+             {"--data", "Input and output"},
+             {"--learner", "Learning"},
+             {"--recipe", "Learning"},
+             {"--leaves", "Options of every learner"},
+             {"--ramp-tolerance", "Ramp (--postprocess ramp)"},
+             {"--metric-l2", "Fair metric (budro, --baseline project)"},
+             {"--proxy", "none"},
+             {"--epsilon", "none"}})
+        EXPECT_EQ(group_of(all_learners, option), group) << option;
+    for (const char* name : {"gbdt", "fairgbm", "eg", "gs", "rs", "budro", "fair-regression"}) {
+        EXPECT_THAT(all_learners, HasSubstr(fmt::format("\n{}: ", name)));
+        const auto help = run(fmt::format("train --learner {} --help", name)).out;
+        const auto own = fmt::format("Options of {}", name);
+        EXPECT_EQ(group_of(help, "--leaves"), own);
+        for (const auto& [option, owners] : std::map<std::string, std::set<std::string>>{
+                 {"--proxy", {"fairgbm", "budro"}},
+                 {"--reduction-fits", {"eg", "gs", "rs"}},
+                 {"--epsilon", {"budro"}},
+                 {"--zeta", {"fair-regression"}},
+                 {"--early-stopping", {"gbdt", "fairgbm", "budro"}}})
+            EXPECT_EQ(group_of(help, option), owners.contains(name) ? own : "none") << name;
+    }
+    // where a recipe that leaves an option out has another default
+    EXPECT_THAT(all_learners, HasSubstr("default: 31; of a recipe: 15]"));
+    for (const auto& section : sections_of(all_learners)) EXPECT_NE(section.title, "Options");
 }
 
 TEST_F(Help, TheScannerFindsPlantedFaults) {

@@ -302,8 +302,8 @@ TEST_F(Regression, GroupsAreNeededInEveryPart) {
 
 TEST_F(Regression, OptionsThatDoNotGoTogetherAreNamed) {
     for (const auto& [how, said] : std::vector<std::pair<std::string, std::string>>{
-             {"--postprocess ramp", "neither --resume nor --postprocess"},
-             {"--resume m.rmp", "neither --resume nor --postprocess"},
+             {"--postprocess ramp", "learner fair-regression gives a drawn score"},
+             {"--resume m.rmp", "does not go on from a model"},
              {"--approve-at-least 1 --approve-at-most 2", "not both"},
              {"--approve-at-least 7", "labels lie between 0 and 4"},
              {"--disparity-tolerance 1.5", "--disparity-tolerance"}}) {

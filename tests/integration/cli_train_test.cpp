@@ -165,7 +165,6 @@ TEST_F(CommandLine, AnOptionWithoutEffectIsNoted) {
     for (const char* note : {"--constraint has no effect without --learner fairgbm",
                              "--gamma has no effect without --postprocess ramp",
                              "--criterion has no effect without --postprocess ramp",
-                             "--operate-at has no effect without --learner fairgbm",
                              "--allow-infeasible has no effect without --learner fairgbm",
                              "--early-stopping has no effect without validation rows"})
         EXPECT_THAT(plain.err, HasSubstr(note));

@@ -5,6 +5,7 @@
 #include "rampart/budro/train.hpp"
 #include "rampart/learning/fair_metric.hpp"
 #include "rampart/learning/reasons.hpp"
+#include "rampart/report/text_table.hpp"
 #include "rate_options.hpp"
 #include "tree_options.hpp"
 
@@ -27,9 +28,20 @@ std::vector<Option> attack_options() {
          0,
          0,
          {"exact", "sgd", "entropic", "bisection"}},
-        {"entropic_gamma", t.entropic.gamma, "attack entropic: strength of the entropy term", 1e-12,
-         1e6},
-        {"sgd_steps", int64_t{t.sgd.steps}, "attack sgd: steps in each round", 1, 1e6},
+        {"entropic_gamma",
+         t.entropic.gamma,
+         "attack entropic: strength of the entropy term",
+         1e-12,
+         1e6,
+         {},
+         "attack=entropic"},
+        {"sgd_steps",
+         int64_t{t.sgd.steps},
+         "attack sgd: steps in each round",
+         1,
+         1e6,
+         {},
+         "attack=sgd"},
         {"class_weight",
          std::string("none"),
          "balanced: both labels have the same total weight in the trees",
@@ -94,6 +106,22 @@ boost::json::object figures_of(const BudroResult& result, const BudroParams& par
             {"rounds", std::move(rounds)}};
 }
 
+/// Returns the first and the last round, and the one that was kept.
+std::string report_of(const BudroResult& result) {
+    if (result.rounds.empty()) return {};
+    report::Table table{
+        {"", "trees", "loss", "robust loss", "gap to the dual", "price", "distance"}};
+    const auto add = [&](const char* name, const budro::BudroRound& round) {
+        table.push_back({name, std::to_string(round.trees), fmt::format("{:.6f}", round.loss),
+                         fmt::format("{:.6f}", round.robust_loss), fmt::format("{:.1e}", round.gap),
+                         fmt::format("{:.4g}", round.eta), fmt::format("{:.4g}", round.cost)});
+    };
+    add("first", result.rounds.front());
+    add("last", result.rounds.back());
+    add("kept", result.rounds[result.selected_round]);
+    return fmt::format("the attack on the training rows:\n{}", report::align(table));
+}
+
 /// Returns by how much the constraints on rates are exceeded on the training rows; 0: kept, or none
 /// were asked for.
 double excess(const BudroResult& result) {
@@ -133,10 +161,15 @@ class Budro : public Learner {
     }
     std::vector<Option> options() const override {
         auto options = tree_options();
-        options.push_back(early_stopping_option());
+        options.push_back(early_stopping_option(0));
+        options.back().only_with = "select!=last";
         options.push_back(favourable_weight_option());
-        for (auto* more : {&attack_options, &metric_options, &lagrangian_options})
+        for (auto* more : {&attack_options, &metric_options})
             for (auto& option : more()) options.push_back(std::move(option));
+        for (auto& option : lagrangian_options()) {
+            if (option.only_with.empty()) option.only_with = "constraints!=|targets!=";
+            options.push_back(std::move(option));
+        }
         for (auto& option : rate_options({})) options.push_back(std::move(option));
         return options;
     }
@@ -156,14 +189,13 @@ class Budro : public Learner {
 base::Result<Learned> Budro::learn(const Task& task, const OptionValues& values) const {
     RAMPART_TRY(auto params, params_of(values));
     RAMPART_TRY(params.learner, tree_params(values, task));
-    if (params.selection == budro::ModelSelection::kLast || !values.given("early_stopping_rounds"))
-        params.learner.early_stopping_rounds = 0;
+    if (params.selection == budro::ModelSelection::kLast) params.learner.early_stopping_rounds = 0;
     params.transport.sgd.seed = task.seed;
     params.positive_class_weight = positive_class_weight(task.train, values);
     if (params.selection == budro::ModelSelection::kMostBalancedAccuracy &&
         task.validation == nullptr)
         return base::make_error(Reason::kBadOption,
-                                "select is 'balanced-accuracy': it needs validation rows");
+                                "`select` is 'balanced-accuracy': it needs validation rows");
     RAMPART_TRY(const auto metric, fair_metric(task, values));
     RAMPART_TRY(const auto points, metric.embed(task.train));
     budro::Points others;
@@ -179,18 +211,20 @@ base::Result<Learned> Budro::learn(const Task& task, const OptionValues& values)
     RAMPART_TRY(const auto result, budro::train_budro(task.train, points, params, task.pool, how));
     Learned out;
     out.link.ensemble = result.ensemble;
-    // constraints on rates decide the operating point; else P(favourable), as weighted
-    const double threshold = values.number("threshold");
-    out.link.ramp =
-        rule_at(params.constraints ? result.threshold : std::log(threshold / (1 - threshold)));
+    // constraints on rates have decided the operating point; P(favourable) is as weighted
+    out.link.ramp = rule_at(params.constraints ? result.threshold
+                                               : threshold_on(params.lagrangian.operating_point,
+                                                              out.link.ensemble, task));
     out.figures = boost::json::serialize(figures_of(result, params));
+    out.report = report_of(result);
     out.state.fair_metric = metric.encode();
     if (const double over = excess(result); over > 0) {
         out.state.constraints_missed = fmt::format("{} is exceeded by {:.4f} on the training rows",
                                                    to_string(*params.constraints), over);
         out.missed = fmt::format(
             "a constraint is missed: the model that was kept is over its group constraints by "
-            "{:.4f} on the training rows; try a larger tolerance or multiplier_step, or more trees",
+            "{:.4f} on the training rows; try a larger `tolerance` or `multiplier_step`, or more "
+            "`trees`",
             over);
     }
     return out;

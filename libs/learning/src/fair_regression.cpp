@@ -1,14 +1,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/json.hpp>
 
 #include "learners.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/fair_regression/bounded_loss.hpp"
 #include "rampart/fair_regression/loss_names.hpp"
 #include "rampart/fair_regression/parity.hpp"
 #include "rampart/fair_regression/serving.hpp"
 #include "rampart/learning/reasons.hpp"
+#include "regression_story.hpp"
 #include "tree_options.hpp"
 
 namespace rampart::learning {
@@ -17,6 +18,8 @@ namespace {
 using base::Result;
 using fair_regression::RegressionLoss;
 using reductions::Oracle;
+
+constexpr std::string_view kParity = "notion=statistical_parity";  // of options
 
 /// What the options say, but for what needs data.
 struct Settings {
@@ -74,7 +77,7 @@ Result<Settings> settings_of(const OptionValues& values) {
     s.bounded_group_loss.zeta = values.numbers("zeta");
     if (!s.parity && s.bounded_group_loss.zeta.empty())
         return base::make_error(Reason::kBadOption,
-                                "zeta is missing: notion bounded_group_loss needs the bound of a "
+                                "`zeta` is missing: notion bounded_group_loss needs the bound of a "
                                 "group's mean {} loss",
                                 values.text("loss"));
     s.line.ridge = values.number("ridge");
@@ -85,8 +88,8 @@ Result<Settings> settings_of(const OptionValues& values) {
 Result<double> on_unit_scale(double label, const Task& task, std::string_view option) {
     if (label >= task.label_lo && label <= task.label_hi)
         return (label - task.label_lo) / (task.label_hi - task.label_lo);
-    return base::make_error(Reason::kBadOption, "{} is '{}': labels lie between {} and {}", option,
-                            label, task.label_lo, task.label_hi);
+    return base::make_error(Reason::kBadOption, "`{}` is '{}': labels lie between {} and {}",
+                            option, label, task.label_lo, task.label_hi);
 }
 
 /// Returns the least score that stands for a mean label of at least `mean`.
@@ -107,8 +110,8 @@ Result<model::ScoreStep> step_of(const OptionValues& values, const RegressionLos
                &most = values.numbers("approve_at_most");
     if (least.size() + most.size() > 1)
         return base::make_error(Reason::kBadOption,
-                                "approve_at_least, approve_at_most: give one number for one of "
-                                "them");
+                                "give one number for `approve_at_least` or `approve_at_most`, not "
+                                "both");
     model::ScoreStep step;
     if (!most.empty()) {
         step.at_least = false;
@@ -139,41 +142,26 @@ Result<std::unique_ptr<Oracle>> oracle_of(const Settings& settings, const Option
 struct Served {
     std::vector<fair_regression::ServedModel> models;
     int levels = 0;
+    std::string text;  // for people
 };
 
 Served served_of(const fair_regression::ParityRegressionResult& fit, int levels) {
-    Served out{{}, levels};
+    Served out{{}, levels, ""};
     for (const auto& member : fit.members) out.models.push_back({&member.model, member.weight});
+    out.text = fmt::format("one of {} members is drawn, its score is one of {} levels",
+                           out.models.size(), levels + 1);
     return out;
 }
 
 Served served_of(const fair_regression::BoundedLossResult& fit) {
-    if (fit.averaged && fit.averaged->no_worse) return {{{&fit.averaged->model, 1}}, 0};
+    if (fit.averaged && fit.averaged->no_worse)
+        return {{{&fit.averaged->model, 1}},
+                0,
+                fmt::format("one predictor, the mean of {}", fit.members.size())};
     Served out;
     for (const auto& member : fit.members) out.models.push_back({&member.model, member.weight});
+    out.text = fmt::format("a mixture of {} members", out.models.size());
     return out;
-}
-
-boost::json::object figures_of(const fair_regression::ParityRegressionResult& fit) {
-    boost::json::object out{{"notion", "statistical_parity"},
-                            {"loss", fit.train.loss},
-                            {"lower", fit.lower},
-                            {"gap", fit.gap},
-                            {"converged", fit.converged},
-                            {"disparity", fit.train.disparity},
-                            {"calls", fit.calls}};
-    if (fit.validation) out["validation_disparity"] = fit.validation->disparity;
-    return out;
-}
-
-boost::json::object figures_of(const fair_regression::BoundedLossResult& fit) {
-    return {{"notion", "bounded_group_loss"},
-            {"loss", fit.train.loss},
-            {"group_losses", boost::json::value_from(fit.train.group_losses)},
-            {"lower", fit.lower},
-            {"gap", fit.gap},
-            {"converged", fit.converged},
-            {"calls", fit.calls}};
 }
 
 class FairRegression : public Learner {
@@ -183,6 +171,7 @@ class FairRegression : public Learner {
         return "a number or a risk whose scores are alike in all groups, or whose loss is bounded "
                "in each";
     }
+    std::string_view family() const override { return "regression"; }
     std::string_view source() const override {
         return "Agarwal et al. 2019, Fair Regression: Quantitative Definitions and Reduction-Based "
                "Algorithms, Algorithms 1 and 2";
@@ -212,7 +201,7 @@ std::vector<Option> notion_options() {
         {"notion",
          std::string("statistical_parity"),
          "statistical_parity: the scores of all groups have the same distribution, up to "
-         "disparity_tolerance; bounded_group_loss: the mean loss of each group is at most zeta",
+         "`disparity_tolerance`; bounded_group_loss: the mean loss of each group is at most `zeta`",
          0,
          0,
          {"statistical_parity", "bounded_group_loss"}},
@@ -225,14 +214,22 @@ std::vector<Option> notion_options() {
         {"loss_parameter", none,
          "scale of logistic and poisson (default 5), order of quantile (0.5), width of huber (0.1)",
          0, 30},
-        {"disparity_tolerance", fair_regression::ParityRegressionParams{}.epsilon,
+        {"disparity_tolerance",
+         fair_regression::ParityRegressionParams{}.epsilon,
          "statistical parity: allowed difference of P(score >= z) between a group and all rows, at "
          "every z; one value for all groups, or one for each in the order of their names",
-         0, 1},
-        {"zeta", none,
+         0,
+         1,
+         {},
+         kParity},
+        {"zeta",
+         none,
          "bounded group loss: bound on a group's mean loss; one value for all groups, or one for "
          "each in the order of their names",
-         0, 1e6},
+         0,
+         1e6,
+         {},
+         "notion=bounded_group_loss"},
         {"threshold", 0.5,
          "approve from this P(favourable) on; of numeric labels from this share of their range on",
          1e-6, 1 - 1e-6},
@@ -252,21 +249,36 @@ std::vector<Option> game_options() {
          0,
          0,
          {"gbdt", "linear"}},
-        {"ridge", fair_regression::LinearParams{}.ridge, "oracle linear: ridge penalty", 1e-9, 1e6},
+        {"ridge",
+         fair_regression::LinearParams{}.ridge,
+         "oracle linear: ridge penalty",
+         1e-9,
+         1e6,
+         {},
+         "oracle=linear"},
         {"grid", int64_t{parity.levels}, "number of score levels", 1, fair_regression::kMaxLevels},
         {"reduction",
          std::string("loss"),
          "statistical parity: the problem that the oracle solves",
          0,
          0,
-         {"loss", "least-squares", "cost-sensitive"}},
-        {"refine", int64_t{parity.refine},
-         "statistical parity: more trees, or steps of a linear model, on the Lagrangian itself", 0,
-         1000},
-        {"warm_start_steps", int64_t{parity.warm_start_steps},
+         {"loss", "least-squares", "cost-sensitive"},
+         kParity},
+        {"refine",
+         int64_t{parity.refine},
+         "statistical parity: more trees, or steps of a linear model, on the Lagrangian itself",
+         0,
+         1000,
+         {},
+         kParity},
+        {"warm_start_steps",
+         int64_t{parity.warm_start_steps},
          "statistical parity: oracle calls from the unconstrained predictor to the first one that "
          "keeps the tolerance",
-         0, 100},
+         0,
+         100,
+         {},
+         kParity},
         {"method",
          std::string("column-generation"),
          "column-generation; eg: exponentiated gradient; eg-paper: with the paper's step sizes",
@@ -277,13 +289,19 @@ std::vector<Option> game_options() {
         {"optimality_gap", game.optimality_gap,
          "stop when the loss is within this of the optimum; 0: half the loss's standard error", 0,
          1},
-        {"multiplier_bound", game.multiplier_bound,
-         "method eg: bound on the sum of the multipliers", 1e-6, 1e6},
+        {"multiplier_bound",
+         game.multiplier_bound,
+         "method eg: bound on the sum of the multipliers",
+         1e-6,
+         1e6,
+         {},
+         "method!=column-generation"},
     };
 }
 
 std::vector<Option> FairRegression::options() const {
     auto options = tree_options();
+    for (auto& option : options) option.only_with = "oracle=gbdt";
     for (auto* more : {&notion_options, &game_options})
         for (auto& option : more()) options.push_back(std::move(option));
     return options;
@@ -294,48 +312,112 @@ base::Error no_model(const fair_regression::BoundedLossResult& fit) {
     if (fit.proof)
         return base::make_error(Reason::kProvenImpossible,
                                 "no mixture of predictors keeps every group's loss below its bound "
-                                "zeta: proven with a margin of {:.6f}",
+                                "`zeta`: proven with a margin of {:.6f}",
                                 fit.proof->margin);
     return base::make_error(Reason::kNoModelFound,
                             "no mixture was found that keeps every group's loss below its bound "
-                            "zeta (least excess {:.6f}), nor a proof that there is none",
+                            "`zeta` (least excess {:.6f}), nor a proof that there is none",
                             fit.least_violation);
+}
+
+/// Checks that an option with a value for each group has as many as there are groups.
+base::Status check_counts(const OptionValues& values, std::string_view option,
+                          const std::vector<std::string>& groups) {
+    const size_t count = values.numbers(option).size();
+    if (count <= 1 || count == groups.size()) return base::ok();
+    return base::make_error(Reason::kBadOption,
+                            "`{}` has {} values; give one, or one for each of the {} groups in "
+                            "the order of their names: {}",
+                            option, count, groups.size(), fmt::join(groups, "; "));
+}
+
+/// Checks that each group has rows to judge on.
+base::Status check_groups(const dataset::Dataset& validation) {
+    std::vector<size_t> count(validation.group_names.size());
+    for (const int32_t group : validation.group) ++count[static_cast<size_t>(group)];
+    for (size_t g = 0; g < count.size(); ++g)
+        if (count[g] == 0)
+            return base::make_error(base::Reason::kEmptyGroup,
+                                    "the {} validation rows: group '{}' has no rows; merge it with "
+                                    "another, or give the part more rows",
+                                    validation.rows(), validation.group_names[g]);
+    return base::ok();
+}
+
+/// What one training works on.
+struct Game {
+    fair_regression::RegressionTable train;
+    std::optional<fair_regression::RegressionTable> validation;
+    model::ScoreStep step;
+    std::unique_ptr<WatchedOracle> oracle;
+};
+
+Result<Game> game_of(const Settings& settings, const Task& task, const OptionValues& values) {
+    for (const char* option : {"disparity_tolerance", "zeta"})
+        RAMPART_RETURN_IF_ERROR(check_counts(values, option, task.train.group_names));
+    const fair_regression::LabelRange range{task.label_lo, task.label_hi};
+    Game game;
+    RAMPART_TRY(game.train, fair_regression::regression_table(task.train, range));
+    if (task.validation != nullptr) {
+        RAMPART_RETURN_IF_ERROR(check_groups(*task.validation));
+        RAMPART_TRY(game.validation, fair_regression::regression_table(*task.validation, range));
+    }
+    RAMPART_TRY(game.step, step_of(values, settings.loss, task));
+    RAMPART_TRY(auto asked, oracle_of(settings, values, task));
+    game.oracle =
+        std::make_unique<WatchedOracle>(std::move(asked), task, values.integer("max_oracle_calls"));
+    return game;
+}
+
+/// Puts what is served into a link.
+Result<Learned> learned_of(const Served& served, const Game& game, const Settings& settings) {
+    Learned out;
+    RAMPART_TRY(out.link, fair_regression::score_link(served.models, served.levels, game.step));
+    out.state.regression_loss = fair_regression::stored(settings.loss);
+    return out;
 }
 
 Result<Learned> FairRegression::learn(const Task& task, const OptionValues& values) const {
     RAMPART_TRY(const auto settings, settings_of(values));
-    const fair_regression::LabelRange range{task.label_lo, task.label_hi};
-    RAMPART_TRY(const auto table, fair_regression::regression_table(task.train, range));
-    std::optional<fair_regression::RegressionTable> held;
-    if (task.validation != nullptr) {
-        RAMPART_TRY(held, fair_regression::regression_table(*task.validation, range));
-    }
-    const auto rows = table.rows();
-    const auto judges = held ? std::optional(held->rows()) : std::nullopt;
-    RAMPART_TRY(const auto step, step_of(values, settings.loss, task));
-    RAMPART_TRY(auto asked, oracle_of(settings, values, task));
-    WatchedOracle oracle(std::move(asked), task, values.integer("max_oracle_calls"));
-    const auto learned = [&](const Served& served, boost::json::object figures) -> Result<Learned> {
-        Learned out;
-        RAMPART_TRY(out.link, fair_regression::score_link(served.models, served.levels, step));
-        figures["members"] = served.models.size();
-        figures["trees"] = out.link.trees();
-        out.figures = boost::json::serialize(figures);
-        out.state.regression_loss = fair_regression::stored(settings.loss);
-        return out;
-    };
+    RAMPART_TRY(const auto game, game_of(settings, task, values));
+    const auto rows = game.train.rows();
+    const auto judges = game.validation ? std::optional(game.validation->rows()) : std::nullopt;
     const auto* judge = judges ? &*judges : nullptr;
+    RegressionStory story{.parity = settings.parity,
+                          .linear = settings.linear,
+                          .loss = settings.loss,
+                          .levels = settings.statistical_parity.levels,
+                          .bounds = settings.parity ? settings.statistical_parity.epsilon
+                                                    : settings.bounded_group_loss.zeta,
+                          .groups = task.train.group_names,
+                          .range = {task.label_lo, task.label_hi},
+                          .step = game.step};
     if (settings.parity) {
         RAMPART_TRY(const auto fit,
                     fair_regression::fit_parity(rows, settings.loss, settings.statistical_parity,
-                                                oracle, judge));
-        return learned(served_of(fit, settings.statistical_parity.levels), figures_of(fit));
+                                                *game.oracle, judge));
+        const auto served = served_of(fit, story.levels);
+        RAMPART_TRY(auto learned, learned_of(served, game, settings));
+        story.served = served.text;
+        tell(story, fit, learned);
+        return learned;
     }
     RAMPART_TRY(const auto fit,
                 fair_regression::fit_bounded_loss(rows, settings.loss, settings.bounded_group_loss,
-                                                  oracle, judge));
-    if (fit.outcome != fair_regression::BoundedLossOutcome::kFeasible) return no_model(fit);
-    return learned(served_of(fit), figures_of(fit));
+                                                  *game.oracle, judge));
+    Learned learned;
+    if (fit.outcome == fair_regression::BoundedLossOutcome::kFeasible) {
+        const auto served = served_of(fit);
+        RAMPART_TRY(learned, learned_of(served, game, settings));
+        story.served = served.text;
+    } else {
+        learned.no_model = no_model(fit);
+        if (fit.proof)
+            story.proof_checked = static_cast<bool>(fair_regression::check_infeasible(
+                rows, settings.loss, settings.bounded_group_loss.zeta, *fit.proof, *game.oracle));
+    }
+    tell(story, fit, learned);
+    return learned;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "learners.hpp"
 #include "rampart/fairgbm/train.hpp"
+#include "rampart/learning/reasons.hpp"
 #include "rate_options.hpp"
 #include "tree_options.hpp"
 
@@ -69,11 +70,11 @@ std::string missed_note(const FairGbmResult& result, const FairGbmParams& params
             ? fmt::format("no useful iterate keeps {}, the nearest exceeds by {:.4f}{}",
                           count > 1 ? "all" : "it", verdict.tightest.violation,
                           verdict.plain ? " (plain boosting was kept)" : "")
-            : std::string("another iterate keeps it: take output best");
+            : std::string("another iterate keeps it: take `output` best");
     return fmt::format(
-        "a constraint is missed: {}; {}; {}. Try another threshold or operate_at, which decide "
-        "what can be equal, a larger tolerance or multiplier_step, or more trees; a post-processor "
-        "makes rates alike on a plain model",
+        "a constraint is missed: {}; {}; {}. Try another `threshold` or `operate_at`, which decide "
+        "what can be equal, a larger `tolerance` or `multiplier_step`, or more `trees`; a "
+        "post-processor makes rates alike on a plain model (`rampart postprocess`)",
         missed, nearest, decisions_text(result, params));
 }
 
@@ -117,9 +118,19 @@ class FairGbm : public Learner {
     base::Result<Learned> learn(const Task& task, const OptionValues& values) const override {
         RAMPART_TRY(auto params, params_of(values));
         RAMPART_TRY(params.learner, tree_params(values, task));
-        RAMPART_TRY(const auto result, fairgbm::train_fairgbm(task.train, params, task.pool,
-                                                              {.validation = task.validation,
-                                                               .progress = tree_progress(task)}));
+        fairgbm::FairGbmOptions how{.validation = task.validation, .progress = tree_progress(task)};
+        RAMPART_TRY(how.start, start_of(task));
+        fairgbm::FairGbmState state;
+        if (how.start != nullptr) {
+            const auto& multipliers = task.start->state().fairgbm_multipliers;
+            if (!multipliers)
+                return base::make_error(Reason::kCannotResume,
+                                        "the model to go on from holds no multipliers of FairGBM: "
+                                        "it was trained by another learner");
+            state.multipliers = *multipliers;
+            how.state = &state;
+        }
+        RAMPART_TRY(const auto result, fairgbm::train_fairgbm(task.train, params, task.pool, how));
         Learned out;
         out.link = link_of(result);
         out.figures = boost::json::serialize(figures_of(result, params));

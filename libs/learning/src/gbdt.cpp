@@ -1,7 +1,5 @@
 #include "learners.hpp"
-#include "rampart/fairness/operating_point.hpp"
 #include "rampart/gbdt/log_loss.hpp"
-#include "rampart/model/batch_engine.hpp"
 #include "rate_options.hpp"
 #include "tree_options.hpp"
 
@@ -36,15 +34,11 @@ class Gbdt : public Learner {
         RAMPART_TRY(const auto point, operating_point(values));
         gbdt::LogLoss objective(task.train, values.number("favourable_weight"));
         gbdt::TrainingOptions how{.progress = tree_progress(task)};
+        RAMPART_TRY(how.start, start_of(task));
         if (params.early_stopping_rounds > 0) how.validation = task.validation;
         Learned out;
         RAMPART_TRY(out.link.ensemble, gbdt::train(task.train, objective, params, task.pool, how));
-        const auto& judging = task.validation != nullptr ? *task.validation : task.train;
-        std::vector<double> scores(judging.rows());
-        if (point.meets)
-            model::BatchEngine(out.link.ensemble)
-                .predict_raw(model::TableView::of(judging), scores, task.pool);
-        out.link.ramp = rule_at(fairness::threshold_of(point, judging, scores));
+        out.link.ramp = rule_at(threshold_on(point, out.link.ensemble, task));
         out.figures = fmt::format("{{\"trees\":{}}}", out.link.ensemble.trees.size());
         return out;
     }

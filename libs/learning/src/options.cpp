@@ -19,19 +19,6 @@ std::string range_text(const Option& option) {
     return fmt::format(" from {} to {}", option.lo, option.hi);
 }
 
-std::string text_of(const OptionValue& value) {
-    return std::visit(
-        [](const auto& v) -> std::string {
-            using T = std::decay_t<decltype(v)>;
-            if constexpr (std::is_same_v<T, std::vector<double>> ||
-                          std::is_same_v<T, std::vector<std::string>>)
-                return fmt::format("{}", fmt::join(v, ","));
-            else
-                return fmt::format("{}", v);
-        },
-        value);
-}
-
 bool is_choice(const Option& option, const std::string& text) {
     return option.choices.empty() ||
            std::find(option.choices.begin(), option.choices.end(), text) != option.choices.end();
@@ -81,6 +68,19 @@ base::Error bad_option(const Option& option, std::string_view text) {
 }
 
 }  // namespace
+
+std::string text_of(const OptionValue& value) {
+    return std::visit(
+        [](const auto& v) -> std::string {
+            using T = std::decay_t<decltype(v)>;
+            if constexpr (std::is_same_v<T, std::vector<double>> ||
+                          std::is_same_v<T, std::vector<std::string>>)
+                return fmt::format("{}", fmt::join(v, ","));
+            else
+                return fmt::format("{}", v);
+        },
+        value);
+}
 
 std::string describe_type(const Option& option) {
     const auto texts = [&](std::string_view what) {
@@ -150,32 +150,32 @@ bool OptionValues::given(std::string_view name) const {
     return found != values_.end() && found->second.given;
 }
 
-const OptionValue& OptionValues::at(std::string_view name) const {
+const OptionValue& OptionValues::value(std::string_view name) const {
     const auto found = values_.find(name);
     RAMPART_CHECK(found != values_.end(), "no option {}", name);
     return found->second.value;
 }
 
-bool OptionValues::flag(std::string_view name) const { return std::get<bool>(at(name)); }
+bool OptionValues::flag(std::string_view name) const { return std::get<bool>(value(name)); }
 int OptionValues::integer(std::string_view name) const {
-    return static_cast<int>(std::get<int64_t>(at(name)));
+    return static_cast<int>(std::get<int64_t>(value(name)));
 }
-double OptionValues::number(std::string_view name) const { return std::get<double>(at(name)); }
+double OptionValues::number(std::string_view name) const { return std::get<double>(value(name)); }
 const std::string& OptionValues::text(std::string_view name) const {
-    return std::get<std::string>(at(name));
+    return std::get<std::string>(value(name));
 }
 const std::vector<double>& OptionValues::numbers(std::string_view name) const {
-    return std::get<std::vector<double>>(at(name));
+    return std::get<std::vector<double>>(value(name));
 }
 const std::vector<std::string>& OptionValues::texts(std::string_view name) const {
-    return std::get<std::vector<std::string>>(at(name));
+    return std::get<std::vector<std::string>>(value(name));
 }
 
 std::string OptionValues::canonical() const {
     std::string out;
     for (const auto& option : options_)
-        out +=
-            fmt::format("{}{}={}", out.empty() ? "" : " ", option.name, text_of(at(option.name)));
+        out += fmt::format("{}{}={}", out.empty() ? "" : " ", option.name,
+                           text_of(value(option.name)));
     return out;
 }
 

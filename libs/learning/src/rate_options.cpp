@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rampart/fairness/reasons.hpp"
+#include "rampart/model/batch_engine.hpp"
 
 namespace rampart::learning {
 
@@ -15,14 +16,20 @@ std::vector<Option> rate_options(std::vector<std::string> constraints) {
          "rates that have to be alike in all groups: fpr, fnr, equalized_odds (both), "
          "statistical_parity (approval rates) or error; fnr@sex compares the groups of one "
          "protected attribute"},
-        {"tolerance", 0.01, "allowed difference of a rate between groups", 0, 1},
+        {"tolerance",
+         0.01,
+         "allowed difference of a rate between groups",
+         0,
+         1,
+         {},
+         "constraints!="},
         {"targets", none,
          "bounds on rates over all rows: \"fpr<=0.05\", \"statistical_parity<=0.3\" (approves at "
          "most 30 %)"},
         {"operate_at", std::string(),
          "bound that decides the threshold, which is moved until it just holds: \"fpr<=0.05\", or "
          "fnr, statistical_parity; empty: the threshold"},
-        {"threshold", 0.5, "approve from this P(favourable) on", 1e-6, 1 - 1e-6},
+        {"threshold", 0.5, "approve from this P(favourable) on", 1e-6, 1 - 1e-6, {}, "operate_at="},
     };
 }
 
@@ -58,6 +65,15 @@ base::Result<fairness::OperatingPoint> operating_point(const OptionValues& value
     return out;
 }
 
+double threshold_on(const fairness::OperatingPoint& point, const model::Ensemble& ensemble,
+                    const Task& task) {
+    const auto& judging = task.validation != nullptr ? *task.validation : task.train;
+    std::vector<double> scores(judging.rows());
+    if (point.meets)
+        model::BatchEngine(ensemble).predict_raw(model::TableView::of(judging), scores, task.pool);
+    return fairness::threshold_of(point, judging, scores);
+}
+
 std::vector<Option> lagrangian_options() {
     const fairgbm::LagrangianParams p;
     return {
@@ -67,12 +83,16 @@ std::vector<Option> lagrangian_options() {
          0,
          0,
          {"cross_entropy", "quadratic", "hinge", "sigmoid"}},
-        {"proxy_margin", p.proxy_margin,
+        {"proxy_margin",
+         p.proxy_margin,
          "distance from the threshold, in raw score, from which a row adds nothing to the proxy; "
          "not for sigmoid",
-         1e-6, 100},
+         1e-6,
+         100,
+         {},
+         "proxy!=sigmoid"},
         {"multiplier_step", p.ascent.step,
-         "step size of the multipliers, in units of the learning rate", 1e-6, 1e6},
+         "step size of the multipliers, in units of the learning rate", 1e-12, 1e6},
         {"paper_compat", p.ascent.paper_compat,
          "update as printed in the paper (its step is absolute)"},
     };

@@ -24,6 +24,11 @@ base::Result<RateSettings> rate_settings(const OptionValues& values);
 /// Returns the operating point alone.
 base::Result<fairness::OperatingPoint> operating_point(const OptionValues& values);
 
+/// Returns the raw score from which trees of P(favourable) approve: the point's threshold, or where
+/// its bound just holds on the validation rows, else on the training rows.
+double threshold_on(const fairness::OperatingPoint& point, const model::Ensemble& ensemble,
+                    const Task& task);
+
 /// Options of FairGBM's game, and what they say.
 std::vector<Option> lagrangian_options();
 base::Result<fairgbm::LagrangianParams> lagrangian_params(const OptionValues& values,

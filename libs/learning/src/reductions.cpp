@@ -50,6 +50,7 @@ class ReductionLearner : public Learner {
     std::string_view name() const override { return name_; }
     std::string_view summary() const override { return summary_; }
     std::string_view source() const override { return source_; }
+    std::string_view family() const override { return "reduction"; }
     std::vector<Option> options() const override {
         auto options = tree_options();
         for (auto& option : rate_options({"fnr"})) options.push_back(std::move(option));
@@ -86,7 +87,7 @@ class ReductionLearner : public Learner {
             fairgbm::missed_text(params.constraints, judged(result).values);
         out.missed = fmt::format(
             "a constraint is missed: {}. Nothing that {} fits found keeps them (the least found "
-            "is over by {:.4f}); try another threshold, a larger tolerance or more fits",
+            "is over by {:.4f}); try another `threshold`, a larger `tolerance` or more `fits`",
             out.state.constraints_missed, result.trials.size(), result.verdict.tightest.violation);
         return out;
     }

@@ -1,12 +1,29 @@
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 #include "learners.hpp"
+#include "rampart/base/check.hpp"
 #include "rampart/learning/reasons.hpp"
 
 namespace rampart::learning {
 namespace {
+
+std::vector<const Learner*>& registered() {
+    static std::vector<const Learner*> all;
+    return all;
+}
+
+/// Adds the learners of the house.
+bool add_own_learners() {
+    for (const auto* learner :
+         {&gbdt_learner(), &fairgbm_learner(), &exponentiated_gradient_learner(),
+          &grid_search_learner(), &random_reweighing_learner(), &budro_learner(),
+          &fair_regression_learner()})
+        add_learner(*learner);
+    return true;
+}
 
 base::Error cannot(const Learner& learner, std::string_view what) {
     return base::make_error(Reason::kCannotLearn, "learner {}: {}", learner.name(), what);
@@ -21,10 +38,14 @@ base::Status check_rows(const Learner& learner, const Capabilities& can, const T
     if (!train.weight.empty() && !can.weights) return cannot(learner, "it takes no weights");
     if (can.groups && train.group.empty())
         return base::make_error(Reason::kNoProtectedAttributes,
-                                "learner {}: the rows have no protected groups", learner.name());
+                                "learner {} needs protected groups, and the rows have none: name "
+                                "columns under `protected` in the schema",
+                                learner.name());
     if (task.validation != nullptr && !(task.validation->schema == train.schema &&
                                         task.validation->group_names == train.group_names))
         return cannot(learner, "validation rows have other features or groups");
+    if (task.start != nullptr && !can.resume)
+        return cannot(learner, "it does not go on from a model");
     if (can.groups) return train.numeric() ? validate_numeric(train) : validate(train);
     auto alone = check_columns(train);
     if (!alone || train.rows() > 0) return alone;
@@ -49,12 +70,18 @@ std::string_view to_string(Output output) {
     return kTexts[static_cast<size_t>(output)];
 }
 
+void add_learner(const Learner& learner) {
+    auto& all = registered();
+    const bool known = std::any_of(
+        all.begin(), all.end(), [&](const auto* other) { return other->name() == learner.name(); });
+    RAMPART_CHECK(!known, "there is a learner {} already", learner.name());
+    all.push_back(&learner);
+}
+
 std::span<const Learner* const> learners() {
-    static const std::array<const Learner*, 7> all{
-        &gbdt_learner(),           &fairgbm_learner(),           &exponentiated_gradient_learner(),
-        &grid_search_learner(),    &random_reweighing_learner(), &budro_learner(),
-        &fair_regression_learner()};
-    return all;
+    static const bool begun = add_own_learners();
+    RAMPART_CHECK(begun, "no learners");
+    return registered();
 }
 
 base::Result<const Learner*> find_learner(std::string_view name) {
@@ -68,6 +95,13 @@ base::Result<const Learner*> find_learner(std::string_view name) {
 }
 
 base::Result<Learned> fit(const Learner& learner, const Task& task, const OptionValues& values) {
+    auto learned = try_fit(learner, task, values);
+    if (learned && learned->no_model) return *learned->no_model;
+    return learned;
+}
+
+base::Result<Learned> try_fit(const Learner& learner, const Task& task,
+                              const OptionValues& values) {
     const auto can = learner.capabilities(values);
     RAMPART_RETURN_IF_ERROR(check_options(learner, can, values));
     RAMPART_RETURN_IF_ERROR(check_rows(learner, can, task));

@@ -127,8 +127,8 @@ std::vector<Option> tree_options() {
     };
 }
 
-Option early_stopping_option() {
-    return {"early_stopping_rounds", int64_t{50},
+Option early_stopping_option(int64_t rounds) {
+    return {"early_stopping_rounds", rounds,
             "stop after so many trees without improvement on the validation rows; 0: never", 0,
             kMost};
 }
@@ -136,20 +136,21 @@ Option early_stopping_option() {
 base::Status check_trees(const OptionValues& values) { return gbdt::validate(params_of(values)); }
 
 base::Status check_features(const OptionValues& values, const dataset::FeatureSchema& schema) {
-    RAMPART_TRY(const auto directions, monotone_of(values.texts("monotone"), schema));
+    const auto named = [&](std::string_view option) {
+        return values.has(option) ? values.texts(option) : std::vector<std::string>();
+    };
+    RAMPART_TRY(const auto directions, monotone_of(named("monotone"), schema));
     for (size_t i = 0; i < directions.size(); ++i)
         if (directions[i] != 0 && schema.features()[i].kind == dataset::FeatureKind::kCategorical)
             return base::make_error(gbdt::Reason::kBadMonotone,
-                                    "monotone {}: it is a category, which has no order",
+                                    "monotone {}: it is categorical, and categories have no order",
                                     schema.features()[i].name);
-    RAMPART_TRY(const auto sets, interactions_of(values.texts("interactions"), schema));
-    for (const char* option : {"protected_features", "indicators"}) {
-        if (!values.has(option)) continue;
-        for (const auto& name : values.texts(option)) {
+    RAMPART_TRY(const auto sets, interactions_of(named("interactions"), schema));
+    for (const char* option : {"protected_features", "indicators"})
+        for (const auto& name : named(option)) {
             const auto found = find_feature(schema, name, Reason::kBadOption, option);
             if (!found) return found.error();
         }
-    }
     return base::ok();
 }
 
@@ -163,6 +164,23 @@ Result<gbdt::LearnerParams> tree_params(const OptionValues& values, const Task& 
         params.early_stopping_rounds = values.integer("early_stopping_rounds");
     RAMPART_RETURN_IF_ERROR(gbdt::validate(params));
     return params;
+}
+
+Result<const model::Ensemble*> start_of(const Task& task) {
+    const model::Ensemble* none = nullptr;
+    if (task.start == nullptr) return none;
+    const auto refused = [](std::string_view why) {
+        return base::make_error(Reason::kCannotResume, "the model to go on from {}", why);
+    };
+    const auto* link = std::get_if<model::LearnedLink>(&task.start->links().back());
+    if (link == nullptr) return refused("holds no trees");
+    if (!link->additional_ensembles.empty())
+        return refused("mixes several ensembles: take a model that has one");
+    if (link->scale.kind == model::ScoreScale::Kind::kUnit)
+        return refused("is of fair regression, whose trees add up to a score and not to log-odds");
+    if (!(task.start->schema() == task.train.schema))
+        return refused("has other features: train with the schema that it was trained with");
+    return &link->ensemble;
 }
 
 gbdt::ProgressCallback tree_progress(const Task& task) {

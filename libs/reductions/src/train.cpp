@@ -1,21 +1,14 @@
 #include "rampart/reductions/train.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "rampart/base/check.hpp"
-#include "rampart/base/enum_names.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "rampart/reductions/reasons.hpp"
 #include "search.hpp"
 
 namespace rampart::reductions {
 namespace {
-
-using Name = base::EnumName<Reduction>;
-constexpr std::array kNames = {Name{Reduction::kExponentiatedGradient, "eg"},
-                               Name{Reduction::kGridSearch, "gs"},
-                               Name{Reduction::kRandomReweighing, "rs"}};
 
 base::Status check_range(std::string_view field, double value, double lo, double hi) {
     if (value >= lo && value <= hi) return base::ok();
@@ -32,10 +25,6 @@ model::RampRule step_at(double threshold, const model::LearnedLink& link) {
 }
 
 }  // namespace
-
-base::Result<Reduction> parse_reduction(std::string_view text) {
-    return base::value_of(kNames, text, Reason::kUnknownReduction);
-}
 
 base::Status validate(const ReductionParams& params) {
     constexpr double kLarge = 1e6, kSmall = 1e-6;

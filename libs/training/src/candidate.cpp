@@ -106,7 +106,7 @@ Result<learning::Learned> fit(const DevelopmentSet& development, const Recipe& r
     note_rows(table, halves, figures);
     RAMPART_RETURN_IF_ERROR(dataset::validate(halves.train));
     RAMPART_RETURN_IF_ERROR(dataset::validate(halves.validation));
-    chosen.options.set_fallback("threshold", map.break_even());
+    if (chosen.options.has("threshold")) chosen.options.set_fallback("threshold", map.break_even());
     RAMPART_TRY(auto learned, learning::fit(*chosen.learner,
                                             {.train = halves.train,
                                              .validation = &halves.validation,

@@ -1,9 +1,9 @@
 #include "rampart/training/recipe.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "rampart/base/check.hpp"
+#include "rampart/learning/option_text.hpp"
 #include "rampart/training/reasons.hpp"
 
 namespace rampart::training {
@@ -46,6 +46,23 @@ double gamma_of(const Recipe& recipe) {
     return post && post->values.has("gamma") ? post->values.number("gamma") : 0;
 }
 
+learning::OptionValues recipe_options(const learning::Learner& learner) {
+    struct Fallback {
+        std::string_view name;
+        learning::OptionValue usual, here;
+    };
+    static const std::vector<Fallback> fallbacks{
+        {"leaves", int64_t{31}, int64_t{15}},
+        {"l2", 0.0, 1.0},
+        {"early_stopping_rounds", int64_t{50}, int64_t{20}},
+        {"tolerance", 0.01, 0.02}};
+    learning::OptionValues options(learner.options());
+    // a learner whose own fallback differs from that of the others has a reason for it
+    for (const auto& [name, usual, here] : fallbacks)
+        if (options.has(name) && options.value(name) == usual) options.set_fallback(name, here);
+    return options;
+}
+
 base::Status validate(const Recipe& recipe) {
     RAMPART_TRY(const auto chosen, chosen_learner(recipe));
     RAMPART_RETURN_IF_ERROR(chosen.learner->check(chosen.options));
@@ -78,14 +95,7 @@ void read_recipe(config::Table& table, Recipe& recipe) {
     const auto learner = learning::find_learner(recipe.learner);
     if (!learner) return table.fail("learner", learner.error().message);
     auto& options = recipe.options;
-    options = learning::OptionValues((*learner)->options());
-    const std::map<std::string_view, learning::OptionValue> fallbacks{
-        {"leaves", int64_t{15}},
-        {"l2", 1.0},
-        {"early_stopping_rounds", int64_t{20}},
-        {"tolerance", 0.02}};
-    for (const auto& [name, value] : fallbacks)
-        if (options.has(name)) options.set_fallback(name, value);
+    options = recipe_options(**learner);
     for (const auto* other : learning::learners())
         for (const auto& option : other->options())
             if (!options.has(option.name) && table.has(option.name))
@@ -126,6 +136,25 @@ base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe)
     }
     RAMPART_RETURN_IF_ERROR(root.finish());
     return validate(recipe);
+}
+
+std::string recipe_text(const Recipe& recipe) {
+    const Recipe usual;
+    std::string out = learning::to_toml("learner", recipe.learner);
+    const auto put = [&](std::string_view name, auto value, auto unless) {
+        if (value != unless) out += learning::to_toml(name, value);
+    };
+    if (const auto chosen = chosen_learner(recipe))
+        for (const auto& option : chosen->options.options())
+            out += learning::to_toml(option.name, chosen->options.value(option.name));
+    put("allow_infeasible", recipe.allow_infeasible, usual.allow_infeasible);
+    put("validation_fraction", recipe.validation_fraction, usual.validation_fraction);
+    put("ipw_cap", recipe.ipw_cap, usual.ipw_cap);
+    if (recipe.criterion == Criterion::kNone) return out;
+    return out + "\n[postprocess]\n" +
+           learning::to_toml("criterion", std::string(to_string(recipe.criterion))) +
+           learning::to_toml("tolerance", recipe.approval_tolerance) +
+           learning::to_toml("gamma", recipe.gamma);
 }
 
 base::Digest digest_of(const Recipe& r) {

@@ -171,6 +171,57 @@ INSTANTIATE_TEST_SUITE_P(Learners, EveryLearner,
                              return name;
                          });
 
+/// Learners that can go on from a model end where a run in one piece ends; the others refuse.
+TEST_P(EveryLearner, GoesOnFromAModelOrRefuses) {
+    const auto& learner = *GetParam();
+    const auto data = made_up(1200, 1);
+    auto values = quick(learner);
+    if (!learner.capabilities(values).resume) {
+        const auto& gbdt = *find_learner("gbdt").value();
+        const auto start = policy_of(fit(gbdt, {.train = data}, quick(gbdt)).value(), data);
+        const auto more = fit(learner, {.train = data, .start = &start}, values);
+        ASSERT_FALSE(more);
+        EXPECT_EQ(more.error().reason, "cannot_learn");
+        return;
+    }
+    if (values.has("output")) {
+        ASSERT_TRUE(values.set("output", "last"));
+    }
+    const auto whole = fit(learner, {.train = data, .seed = 3}, values).value();
+    auto few = values;
+    ASSERT_TRUE(few.set("trees", int64_t{8}));
+    const auto half = policy_of(fit(learner, {.train = data, .seed = 3}, few).value(), data);
+    const auto more = fit(learner, {.train = data, .seed = 3, .start = &half}, values);
+    ASSERT_TRUE(more) << more.error().message;
+    EXPECT_EQ(model::encode_model_file(policy_of(*more, data)),
+              model::encode_model_file(policy_of(whole, data)));
+}
+
+TEST(Learners, GoOnOnlyFromWhatHasTheirTreesAndFeatures) {
+    const auto data = made_up(600, 1);
+    const auto refusal = [&](const char* learner, const model::Policy& start) {
+        const auto& chosen = *find_learner(learner).value();
+        return fit(chosen, {.train = data, .start = &start}, quick(chosen)).error();
+    };
+    const auto of = [&](const char* learner) {
+        const auto& chosen = *find_learner(learner).value();
+        return policy_of(fit(chosen, {.train = data}, quick(chosen)).value(), data);
+    };
+    EXPECT_THAT(refusal("fairgbm", of("gbdt")).message, HasSubstr("no multipliers of FairGBM"));
+    EXPECT_THAT(refusal("gbdt", of("fair-regression")).message,
+                testing::AnyOf(HasSubstr("of fair regression"), HasSubstr("several ensembles")));
+    const auto bootstrap =
+        model::Policy::create(data.schema, {model::BootstrapLink{"x1", {{0, 0.5}}, 0.5}}, {}, {});
+    EXPECT_THAT(refusal("gbdt", *bootstrap).message, HasSubstr("holds no trees"));
+    auto other = data;
+    other.schema = *dataset::FeatureSchema::create({{"x1", {}, {}}, {"y2", {}, {}}});
+    const auto& gbdt = *find_learner("gbdt").value();
+    const auto elsewhere = policy_of(fit(gbdt, {.train = other}, quick(gbdt)).value(), other);
+    const auto error = refusal("gbdt", elsewhere);
+    EXPECT_EQ(error.reason, "cannot_resume");
+    EXPECT_THAT(error.message, HasSubstr("other features"));
+}
+
 TEST(Learners, AreFoundByName) {
     for (const auto* learner : learners())
         EXPECT_EQ(find_learner(learner->name()).value(), learner);
@@ -231,6 +282,11 @@ TEST(FairRegressionLearner, ABoundThatCannotBeKeptIsProvenImpossible) {
     EXPECT_EQ(learner->check(values).error().reason, "bad_option") << "zeta is missing";
     ASSERT_TRUE(values.set("zeta", 1e-6));
     EXPECT_EQ(fit(*learner, {.train = data}, values).error().reason, "proven_impossible");
+    const auto found = try_fit(*learner, {.train = data}, values).value();
+    ASSERT_TRUE(found.no_model);
+    EXPECT_EQ(found.no_model->reason, "proven_impossible");
+    EXPECT_THAT(found.figures, HasSubstr("\"multipliers\""));
+    EXPECT_THAT(found.report, HasSubstr("no mixture keeps the bounds"));
     ASSERT_TRUE(values.set("zeta", 0.2));
     EXPECT_TRUE(fit(*learner, {.train = data}, values));
     ASSERT_TRUE(values.set("oracle", "linear"));
@@ -272,6 +328,11 @@ TEST(BudroLearner, IsIndividuallyFairerThanPlainTreesAndKeepsRatesWhereAsked) {
     const auto plain = fit(*trees, {.train = data}, same).value();
     EXPECT_LT(performance_gap(fair, data, metric, 0.01),
               0.5 * performance_gap(plain, data, metric, 0.01));
+    auto few = values;
+    ASSERT_TRUE(few.set("operate_at", "statistical_parity<=0.2"));
+    const auto strict = fit(*learner, {.train = data}, few).value();
+    EXPECT_LE(mean_approval(policy_of(strict, data), data), 0.2);
+    EXPECT_GT(mean_approval(policy_of(strict, data), data), 0.1);
     ASSERT_TRUE(values.set("constraints", "fnr"));
     EXPECT_TRUE(learner->capabilities(values).groups);
     EXPECT_TRUE(fit(*learner, {.train = data}, values));

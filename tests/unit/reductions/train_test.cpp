@@ -466,12 +466,5 @@ TEST(TrainReduction, AnOracleOfOtherRowsIsFoundOut) {
     EXPECT_EQ(reason_of(result), "bad_oracle");
 }
 
-TEST(Reduction, NamesAreRead) {
-    EXPECT_EQ(parse_reduction("eg").value(), Reduction::kExponentiatedGradient);
-    EXPECT_EQ(parse_reduction("gs").value(), Reduction::kGridSearch);
-    EXPECT_EQ(parse_reduction("rs").value(), Reduction::kRandomReweighing);
-    EXPECT_EQ(parse_reduction("sgd").error().reason, "unknown_reduction");
-}
-
 }  // namespace
 }  // namespace rampart::reductions

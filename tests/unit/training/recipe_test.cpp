@@ -39,6 +39,52 @@ TEST(Recipe, ItsDigestTellsSettingsApartAndIsTheSameForTheSame) {
     EXPECT_NE(digest_of(blind), digest_of(others[5]));
 }
 
+/// Returns the recipe that a text says.
+Recipe read(const std::string& text) {
+    Recipe recipe;
+    auto table = config::parse(text, "recipe").value();
+    read_recipe(table, recipe);
+    if (table.has("postprocess")) {
+        auto post = table.table("postprocess");
+        read_postprocess(post, recipe);
+    }
+    const auto status = table.finish();
+    EXPECT_TRUE(status) << (status ? "" : status.error().message);
+    return recipe;
+}
+
+TEST(Recipe, ItsTextIsReadBackAsTheSameRecipe) {
+    for (const auto* learner : learning::learners()) {
+        Recipe recipe;
+        recipe.learner = learner->name();
+        recipe.options = learning::OptionValues(learner->options());
+        EXPECT_EQ(digest_of(read(recipe_text(recipe))), digest_of(recipe)) << learner->name();
+    }
+    Recipe recipe = read("learner = \"gbdt\"\nallow_infeasible = true\nipw_cap = 7\n");
+    recipe.criterion = Criterion::kStatisticalParity;
+    recipe.approval_tolerance = 0.125;
+    recipe.gamma = 0;
+    const auto again = read(recipe_text(recipe));
+    EXPECT_EQ(digest_of(again), digest_of(recipe));
+    EXPECT_TRUE(again.allow_infeasible);
+    EXPECT_EQ(again.ipw_cap, 7);
+    EXPECT_EQ(recipe_text(again), recipe_text(recipe));
+}
+
+TEST(Recipe, ItsFallbacksSuitSomeThousandsOfRows) {
+    const auto of = [](const char* name) {
+        return recipe_options(*learning::find_learner(name).value());
+    };
+    const auto fairgbm = of("fairgbm");
+    EXPECT_EQ(fairgbm.integer("leaves"), 15);
+    EXPECT_EQ(fairgbm.number("l2"), 1);
+    EXPECT_EQ(fairgbm.integer("early_stopping_rounds"), 20);
+    EXPECT_EQ(fairgbm.number("tolerance"), 0.02);
+    EXPECT_FALSE(fairgbm.given("leaves"));
+    EXPECT_EQ(of("budro").integer("early_stopping_rounds"), 0) << "its own";
+    EXPECT_EQ(read("learner = \"eg\"").options.canonical(), of("eg").canonical());
+}
+
 TEST(Recipe, WhatIsPutOnAProbabilityNeedsALearnerThatGivesOne) {
     Recipe recipe;
     EXPECT_TRUE(validate(recipe));

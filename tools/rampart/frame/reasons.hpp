@@ -23,8 +23,6 @@ namespace rampart::cli {
       "Delete the damaged line of the file, and give the command again.")                          \
     X(kBadStatement, kInvalidArgument, "bad_statement",                                            \
       "Write KEY=TEXT with one of the keys that the message lists, each once.")                    \
-    X(kCannotResume, kInvalidArgument, "cannot_resume",                                            \
-      "Go on from a model of the same learner and schema, with one ensemble.")                     \
     X(kEmbeddedLog, kInvalidArgument, "embedded_log",                                              \
       "Set log.broker = \"kafka\": the embedded log makes its topics itself.")                     \
     X(kException, kInternal, "exception", "Report the case with the command and its message.")     \
@@ -60,17 +58,10 @@ namespace rampart::cli {
     X(kNotServing, kUnavailable, "not_serving", "Start `rampart serve` on this store.")            \
     X(kNotWithBaseline, kInvalidArgument, "not_with_baseline",                                     \
       "Take --learner gbdt with --baseline.")                                                      \
-    X(kNotWithBudro, kInvalidArgument, "not_with_budro",                                           \
-      "Leave --resume and --postprocess out; put a ramp on the model with `rampart "               \
-      "postprocess`.")                                                                             \
     X(kNothingToCompare, kFailedPrecondition, "nothing_to_compare",                                \
       "Compare the log with a head that was filed, or get it back from a backup.")                 \
     X(kNotWithProject, kInvalidArgument, "not_with_project",                                       \
       "Use --baseline project with --learner gbdt alone.")                                         \
-    X(kNotWithReductions, kInvalidArgument, "not_with_reductions",                                 \
-      "Leave --resume and --postprocess out.")                                                     \
-    X(kNotWithRegression, kInvalidArgument, "not_with_regression",                                 \
-      "Leave --resume, --postprocess and --baseline out.")                                         \
     X(kOtherRun, kInvalidArgument, "other_run",                                                    \
       "Choose another --out, or delete the results that are there.")                               \
     X(kOtherSchema, kDataLoss, "other_schema",                                                     \

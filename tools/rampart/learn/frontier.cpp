@@ -11,6 +11,7 @@
 #include "frame/commands.hpp"
 #include "frame/reasons.hpp"
 #include "learn/frontier_trials.hpp"
+#include "learn/learner_flags.hpp"
 #include "learn/regression_frontier.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/reasons.hpp"
@@ -30,24 +31,24 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxSchemaBytes = 16 << 20;
 
-constexpr const char* kRegression = "Learners of regression";
-
 struct Options {
     std::string data, schema, out, constraint = "fnr", operate_at, split = "60/20/20";
     std::vector<std::string> learners{"fairgbm", "gbdt", "thresholds"};
     size_t trials = 20;
     fairness::FrontierParams bands;
     FrontierJob job;
-    RegressionOptions regression;
     std::vector<double> epsilons{0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 1};
-    gbdt::LearnerParams trees;  // trees of regression
-    std::vector<const CLI::Option*> of_classification, of_regression;
+    std::unique_ptr<LearnerFlags> flags;  // flags of regression
+    std::vector<const CLI::Option*> of_classification;
+    CLI::Option* tolerances = nullptr;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
 /// Fills the job; returns the line that identifies this run.
 base::Result<std::string> prepare(Options& o) {
     auto& job = o.job;
+    job.constraint_texts = {o.constraint};
+    job.operate_at_text = o.operate_at;
     RAMPART_TRY(job.constraints.parity, fairness::parse_parity(o.constraint, 0));
     if (!o.operate_at.empty()) {
         RAMPART_TRY(const auto targets, fairness::parse_targets(o.operate_at));
@@ -60,6 +61,7 @@ base::Result<std::string> prepare(Options& o) {
     RAMPART_TRY(const auto fractions, dataset::parse_split(o.split));
     RAMPART_TRY(const auto schema_text, base::read_file(o.schema, kMaxSchemaBytes));
     RAMPART_TRY(const auto schema, dataset::parse_table_schema(schema_text, o.schema));
+    job.attributes = schema.protected_columns;
     RAMPART_TRY(const auto all, dataset::read_table(o.data, schema));
     const auto split = dataset::split_rows(all, fractions, job.seed);
     job.train = all.subset(split.train);
@@ -177,15 +179,15 @@ base::Result<bool> is_regression(const Options& o) {
 }
 
 base::Result<Answer> regression(const Options& o, const Context& context) {
-    RegressionFrontier job{.options = o.regression,
-                           .trees = o.trees,
+    RAMPART_TRY(const auto* learner, learning::find_learner(kRegressionLearner));
+    RAMPART_TRY(auto values, o.flags->values(*learner));
+    RegressionFrontier job{.values = std::move(values),
                            .source = {o.data, "", o.split, o.job.seed},
                            .learners = o.learners,
                            .epsilons = o.epsilons,
                            .out = o.out,
                            .reduction_fits = o.job.reduction_fits,
                            .threads = o.threads};
-    job.trees.seed = o.job.seed;
     RAMPART_TRY(const auto schema_text, base::read_file(o.schema, kMaxSchemaBytes));
     RAMPART_TRY(job.schema, dataset::parse_table_schema(schema_text, o.schema));
     return regression_frontier(job, context);
@@ -198,11 +200,14 @@ base::Result<Answer> frontier(Options& o, const Context& context) {
     if (error)
         return base::make_error(Reason::kNoFolder, "--out {}: cannot be made: {}", o.out,
                                 error.message());
+    std::vector<std::string> given = of_regression ? std::vector<std::string>() : o.flags->given();
+    for (const auto* option :
+         of_regression ? o.of_classification : std::vector<const CLI::Option*>{o.tolerances})
+        if (option->count() > 0) given.push_back(option->get_name());
     std::vector<std::string> notes;
-    for (const auto* option : of_regression ? o.of_classification : o.of_regression)
-        if (option->count() > 0)
-            notes.push_back(fmt::format("{} has no effect {} learners of regression",
-                                        option->get_name(), of_regression ? "with" : "without"));
+    for (const auto& flag : given)
+        notes.push_back(fmt::format("{} has no effect {} learners of regression", flag,
+                                    of_regression ? "with" : "without"));
     if (of_regression) {
         RAMPART_TRY(auto answer, regression(o, context));
         answer.notes = std::move(notes);
@@ -233,27 +238,37 @@ base::Result<Answer> frontier(Options& o, const Context& context) {
 }
 
 std::vector<std::string> learner_names() {
-    std::vector<std::string> names{"gbdt", "fairgbm", "eg", "gs", "rs", "thresholds"};
+    std::vector<std::string> names;
+    for (const auto* learner : learning::learners())
+        if (!is_regression_learner(std::string(learner->name())))
+            names.emplace_back(learner->name());
+    names.emplace_back(kThresholds);
     names.insert(names.end(), regression_learners().begin(), regression_learners().end());
     return names;
 }
 
-void add_regression_frontier_options(CLI::App& command, Options& o) {
-    add_regression_options(command, o.regression);
-    o.of_regression = o.regression.options;
-    const auto keep = [&](CLI::Option* option) {
-        o.of_regression.push_back(option->capture_default_str()->group(kRegression));
-    };
-    keep(command
-             .add_option("--tolerances", o.epsilons,
-                         "allowed differences of P(score >= z) between a group and all rows; "
-                         "one model for each")
-             ->delimiter(','));
-    keep(command.add_option("--trees", o.trees.trees, "number of trees"));
-    keep(command.add_option("--leaves", o.trees.leaves, "maximum leaves per tree"));
-    keep(command.add_option("--learning-rate", o.trees.learning_rate, "shrinkage per tree"));
-    keep(command.add_option("--min-rows-in-leaf", o.trees.min_rows_in_leaf,
-                            "minimum rows per leaf"));
+void add_regression_flags(CLI::App& command, Options& o) {
+    const auto* learner = learning::find_learner(kRegressionLearner).value();
+    // what the names of the frontier's learners and its tolerances say
+    std::vector<std::string_view> others{"notion",   "oracle",           "disparity_tolerance",
+                                         "zeta",     "approve_at_least", "approve_at_most",
+                                         "threshold"};
+    const std::set<std::string_view> of_trees{"trees", "leaves", "learning_rate",
+                                              "min_rows_in_leaf"};
+    const auto options = learner->options();
+    for (const auto& option : options)  // the same trees for baselines, which have only these
+        if (option.only_with == "oracle=gbdt" && !of_trees.contains(option.name))
+            others.push_back(option.name);
+    o.flags = std::make_unique<LearnerFlags>(command, std::vector{learner}, others);
+    o.flags->show(learner);
+    o.tolerances =
+        command
+            .add_option("--tolerances", o.epsilons,
+                        "allowed differences of P(score >= z) between a group and all rows; "
+                        "one model for each")
+            ->delimiter(',')
+            ->capture_default_str()
+            ->group("Learners of regression");
 }
 
 }  // namespace
@@ -266,8 +281,9 @@ void add_frontier(Frame& frame) {
          .summary = "Train many models and plot performance against fairness",
          .example = "rampart frontier --data data.csv.gz --schema schema.toml --learners "
                     "fairgbm,gbdt,thresholds --constraint fnr --trials 20 --out frontier",
-         .detail = "Learners of classification: gbdt; fairgbm; eg, gs and rs (reductions); "
-                   "thresholds (gbdt with a threshold for each group).\n"
+         .detail = "Learners of classification: those of `rampart learners`, and thresholds (gbdt "
+                   "with a threshold for each group). budro keeps no rates alike: its epsilon is "
+                   "drawn.\n"
                    "Learners of regression, which plot the loss against the disparity of "
                    "the whole score: fair-regression and unconstrained (trees), "
                    "fair-regression-linear and unconstrained-linear, seo (linear), "
@@ -319,7 +335,7 @@ void add_frontier(Frame& frame) {
                     "eg, gs, rs, fair-classification: number of fits of a model")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
-    add_regression_frontier_options(command, o);
+    add_regression_flags(command, o);
     command.add_option("--split", o.split, "per cent of the rows for training/validation/test")
         ->capture_default_str();
     command.add_option("--seed", o.job.seed, "seed of the split, the settings and the bootstrap")

@@ -1,6 +1,6 @@
 #include "learn/frontier_trials.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,22 +9,30 @@
 #include "learn/result_file.hpp"
 #include "rampart/base/random.hpp"
 #include "rampart/evaluation/evaluation.hpp"
-#include "rampart/fairgbm/train.hpp"
 #include "rampart/fairness/group_thresholds.hpp"
-#include "rampart/gbdt/log_loss.hpp"
-#include "rampart/model/batch_engine.hpp"
-#include "rampart/reductions/train.hpp"
+#include "rampart/learning/learner.hpp"
 
 namespace rampart::cli {
 namespace {
 
-using fairness::RateConstraints;
+using learning::Learner;
+using learning::OptionValue;
+using learning::OptionValues;
 
+constexpr double kSmallerSteps = 10;
+
+/// Sets the options that the learner has.
+base::Status set_those_there(const std::vector<std::pair<std::string_view, OptionValue>>& wanted,
+                             OptionValues& values) {
+    for (const auto& [name, value] : wanted)
+        if (values.has(name)) RAMPART_RETURN_IF_ERROR(values.set(name, value));
+    return base::ok();
+}
+
+/// A drawn setting, of which each learner takes what it has.
 struct Settings {
-    gbdt::LearnerParams learner;
-    RateConstraints constraints;
-    double multiplier_step = 0;
-    std::string text;
+    std::vector<std::pair<std::string_view, OptionValue>> drawn, fixed;
+    double tolerance = 0;
 };
 
 Settings settings_of(const FrontierJob& job, size_t number) {
@@ -32,90 +40,79 @@ Settings settings_of(const FrontierJob& job, size_t number) {
     const auto log_uniform = [&](double lo, double hi) {
         return std::exp(random.uniform(std::log(lo), std::log(hi)));
     };
-    Settings out;
-    auto& p = out.learner;
-    p.trees = static_cast<int>(std::lround(log_uniform(0.15, 1) * job.most_trees));
-    p.trees = std::max(1, p.trees);
-    p.leaves = static_cast<int>(std::lround(log_uniform(6, 64)));
-    p.learning_rate = log_uniform(0.03, 0.2);
-    p.min_rows_in_leaf = static_cast<int>(std::lround(log_uniform(10, 200)));
+    const int64_t trees = std::max<int64_t>(1, std::lround(log_uniform(0.15, 1) * job.most_trees));
+    const int64_t leaves = std::lround(log_uniform(6, 64));
+    const double learning_rate = log_uniform(0.03, 0.2);
+    const int64_t rows = std::lround(log_uniform(10, 200));
     const double tolerance = random.uniform(0, job.most_tolerance);
-    out.multiplier_step = log_uniform(1, 10);
-    p.seed = job.seed;
-    out.constraints = job.constraints;
-    for (auto& constraint : out.constraints.parity) constraint.tolerance = tolerance;
-    out.text = fmt::format(
-        "trees={} leaves={} learning_rate={:.4f} min_rows_in_leaf={} "
-        "tolerance={:.4f} multiplier_step={:.2f}",
-        p.trees, p.leaves, p.learning_rate, p.min_rows_in_leaf, tolerance, out.multiplier_step);
-    return out;
+    const double step = log_uniform(1, 10);
+    const double epsilon = log_uniform(1e-3, 1);
+    return {{{"trees", trees},
+             {"leaves", leaves},
+             {"learning_rate", learning_rate},
+             {"min_rows_in_leaf", rows},
+             {"tolerance", tolerance},
+             {"multiplier_step", step},
+             {"epsilon", epsilon}},
+            {{"early_stopping_rounds", int64_t{0}}, {"fits", int64_t{job.reduction_fits}}},
+            tolerance};
 }
 
-/// 2 · P - 1, as a link compares it with its threshold.
-double ramp_threshold(double threshold) {
-    return std::clamp(2 * model::sigmoid(threshold) - 1, -1.0, 1.0);
-}
-
-base::Result<model::Ensemble> boost(const FrontierJob& job, const Settings& settings,
-                                    base::ThreadPool& pool) {
-    gbdt::LogLoss objective(job.train);
-    return gbdt::train(job.train, objective, settings.learner, &pool);
-}
-
-base::Result<model::LearnedLink> plain(const FrontierJob& job, const Settings& settings,
-                                       base::ThreadPool& pool) {
-    model::LearnedLink link;
-    RAMPART_TRY(link.ensemble, boost(job, settings, pool));
-    if (!job.operate_at) return link;
-    std::vector<double> scores(job.validation.rows());
-    model::BatchEngine(link.ensemble)
-        .predict_raw(model::TableView::of(job.validation), scores, &pool);
-    link.ramp.thresholds = {
-        ramp_threshold(fairness::threshold_of({.meets = job.operate_at}, job.validation, scores))};
-    return link;
-}
-
-base::Result<model::LearnedLink> fairgbm(const FrontierJob& job, const Settings& settings,
-                                         base::ThreadPool& pool) {
-    fairgbm::FairGbmParams params;
-    params.learner = settings.learner;
-    params.constraints = settings.constraints;
-    params.lagrangian.ascent.step = settings.multiplier_step;
-    params.lagrangian.operating_point.meets = job.operate_at;
-    RAMPART_TRY(const auto fit,
-                fairgbm::train_fairgbm(job.train, params, &pool, {.validation = &job.validation}));
-    model::LearnedLink link;
-    link.ensemble = fit.ensemble;
-    link.ramp.thresholds = {ramp_threshold(fit.threshold)};
-    return link;
-}
-
-base::Result<model::LearnedLink> reduction(const FrontierJob& job, const Settings& settings,
-                                           std::string_view method, base::ThreadPool& pool) {
-    reductions::ReductionParams params;
-    RAMPART_TRY(params.method, reductions::parse_reduction(method));
-    params.learner = settings.learner;
-    params.constraints = settings.constraints;
-    if (job.operate_at) {
-        // a mixture has no scores to put a threshold on: it gets the rate as a target
-        if (params.method == reductions::Reduction::kExponentiatedGradient)
-            params.constraints.targets.push_back(*job.operate_at);
-        else
-            params.operating_point.meets = job.operate_at;
+/// Returns what was drawn, as the learner takes it: "trees=120 learning_rate=0.0500".
+std::string text_of(const Settings& settings, const OptionValues& values) {
+    std::vector<std::string> out;
+    for (const auto& [name, drawn] : settings.drawn) {
+        if (!values.has(name)) continue;
+        const auto* number = std::get_if<double>(&values.value(name));
+        out.push_back(fmt::format("{}={}", name,
+                                  number != nullptr ? fmt::format("{:.4f}", *number)
+                                                    : learning::text_of(values.value(name))));
     }
-    params.fits = job.reduction_fits;
-    params.seed = job.seed;
-    RAMPART_TRY(const auto fit, reductions::train_reduction(job.train, params, &pool,
-                                                            {.validation = &job.validation}));
-    return reductions::link_of(fit.members);
+    return fmt::format("{}", fmt::join(out, " "));
 }
 
-/// Thresholds by group on the unconstrained model.
-base::Result<model::LearnedLink> thresholds(const FrontierJob& job, const Settings& settings,
-                                            base::ThreadPool& pool) {
-    RAMPART_TRY(auto ensemble, boost(job, settings, pool));
+/// Returns the learner's options: those drawn, the constraints, the operating point.
+base::Result<OptionValues> values_of(const FrontierJob& job, const Learner& learner,
+                                     const Settings& settings) {
+    OptionValues values(learner.options());
+    RAMPART_RETURN_IF_ERROR(set_those_there(settings.drawn, values));
+    RAMPART_RETURN_IF_ERROR(set_those_there(settings.fixed, values));
+    if (learner.capabilities(values).attributes) {
+        // attacks follow the model, so that steps have to be small; rates are compared, not kept
+        RAMPART_RETURN_IF_ERROR(
+            values.set("learning_rate", values.number("learning_rate") / kSmallerSteps));
+        if (job.operate_at_text.empty()) return values;
+        RAMPART_RETURN_IF_ERROR(values.set("operate_at", job.operate_at_text));
+        return values;
+    }
+    RAMPART_RETURN_IF_ERROR(set_those_there({{"constraints", job.constraint_texts}}, values));
+    if (job.operate_at_text.empty()) return values;
+    // a mixture has no scores to put a threshold on: it gets the rate as a target
+    auto at = values;
+    RAMPART_RETURN_IF_ERROR(at.set("operate_at", job.operate_at_text));
+    if (learner.check(at)) return at;
+    RAMPART_RETURN_IF_ERROR(values.set("targets", job.operate_at_text));
+    return values;
+}
+
+base::Result<model::LearnedLink> fit(const FrontierJob& job, const Learner& learner,
+                                     const OptionValues& values, base::ThreadPool& pool) {
+    RAMPART_TRY(auto learned, learning::fit(learner,
+                                            {.train = job.train,
+                                             .validation = &job.validation,
+                                             .attributes = job.attributes,
+                                             .seed = job.seed,
+                                             .pool = &pool},
+                                            values));
+    return std::move(learned.link);
+}
+
+/// Puts thresholds by group on a model that no constraint has changed.
+base::Result<model::LearnedLink> with_thresholds(const FrontierJob& job, double tolerance,
+                                                 model::Ensemble ensemble, base::ThreadPool& pool) {
     fairness::GroupThresholdParams params;
-    params.constraints = settings.constraints;
+    params.constraints = job.constraints;
+    for (auto& constraint : params.constraints.parity) constraint.tolerance = tolerance;
     if (job.operate_at) {
         // as many of label 1 as the rate allows
         params.constraints.targets.push_back(*job.operate_at);
@@ -125,16 +122,8 @@ base::Result<model::LearnedLink> thresholds(const FrontierJob& job, const Settin
             params.false_negative_cost = 0;
     }
     const auto scores = fairness::link_scores(job.validation, ensemble, &pool);
-    RAMPART_TRY(const auto fit, fairness::fit_group_thresholds(job.validation, scores, params));
-    return fairness::threshold_link(fit, std::move(ensemble));
-}
-
-base::Result<model::LearnedLink> learn(const FrontierJob& job, std::string_view learner,
-                                       const Settings& settings, base::ThreadPool& pool) {
-    if (learner == "gbdt") return plain(job, settings, pool);
-    if (learner == "fairgbm") return fairgbm(job, settings, pool);
-    if (learner == "thresholds") return thresholds(job, settings, pool);
-    return reduction(job, settings, learner, pool);
+    RAMPART_TRY(const auto found, fairness::fit_group_thresholds(job.validation, scores, params));
+    return fairness::threshold_link(found, std::move(ensemble));
 }
 
 base::Result<fairness::TradeOff> judge(const FrontierJob& job, const model::Policy& policy,
@@ -154,12 +143,19 @@ constexpr std::string_view kHeader =
 
 }  // namespace
 
-base::Result<TrialRow> run_trial(const FrontierJob& job, std::string_view learner, size_t number,
+base::Result<TrialRow> run_trial(const FrontierJob& job, std::string_view name, size_t number,
                                  base::ThreadPool& pool) {
     const Settings settings = settings_of(job, number);
-    TrialRow row{std::string(learner), number, settings.text, {}, 0};
+    const bool by_group = name == kThresholds;
+    RAMPART_TRY(const auto* learner, learning::find_learner(by_group ? "gbdt" : name));
+    RAMPART_TRY(const auto values, values_of(job, *learner, settings));
+    TrialRow row{std::string(name), number, text_of(settings, values), {}, 0};
     const auto start = std::chrono::steady_clock::now();
-    RAMPART_TRY(auto link, learn(job, learner, settings, pool));
+    RAMPART_TRY(auto link, fit(job, *learner, values, pool));
+    if (by_group) {
+        row.settings += fmt::format(" tolerance={:.4f}", settings.tolerance);
+        RAMPART_TRY(link, with_thresholds(job, settings.tolerance, std::move(link.ensemble), pool));
+    }
     row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const auto names = link.group_aware() ? job.train.group_names : std::vector<std::string>();
     RAMPART_TRY(const auto policy,

@@ -20,6 +20,9 @@ struct FrontierJob {
     dataset::Dataset train, validation, test;
     fairness::RateConstraints constraints;  // parity; tolerances are drawn
     std::optional<fairness::RateTarget> operate_at;
+    std::vector<std::string> constraint_texts;  // as learners' options take them
+    std::string operate_at_text;                // empty: none
+    std::vector<std::string> attributes;        // protected columns
     double most_tolerance = 0.05;
     int most_trees = 400;
     int reduction_fits = 10;  // fits of one trial of eg, gs or rs
@@ -34,11 +37,15 @@ struct TrialRow {
     double seconds = 0;
 };
 
-/// Runs trial `number` of a learner (gbdt, fairgbm, eg, gs, rs, thresholds). Its settings follow
-/// from the job's seed and the number alone, and are the same for all learners that have them.
+/// Thresholds by group on gbdt: a post-processor, compared like a learner.
+inline constexpr std::string_view kThresholds = "thresholds";
+
+/// Runs trial `number` of a learner of rampart/learning, or of kThresholds. Its settings follow from
+/// the job's seed and the number alone, and are the same for all learners that have them; learners
+/// with a fair metric take smaller steps and are under no constraint on rates.
 /// Performance is the accuracy or, at an operating point, the share of label 1 approved; unfairness
 /// is the largest gap of the constraints.
-base::Result<TrialRow> run_trial(const FrontierJob& job, std::string_view learner, size_t number,
+base::Result<TrialRow> run_trial(const FrontierJob& job, std::string_view name, size_t number,
                                  base::ThreadPool& pool);
 
 /// The file of trials: `job` in the first line, so that no other run's are taken for this one's.

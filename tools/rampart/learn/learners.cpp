@@ -15,19 +15,12 @@ namespace json = boost::json;
 using learning::Learner;
 using postprocessing::Postprocessor;
 
-std::string fallback_text(const learning::OptionValues& values, std::string_view name) {
-    const learning::OptionValues one(
-        std::vector{*std::find_if(values.options().begin(), values.options().end(),
-                                  [&](const auto& option) { return option.name == name; })});
-    return one.canonical().substr(name.size() + 1);
-}
-
 json::array options_json(const learning::OptionValues& values) {
     json::array options;
     for (const auto& option : values.options())
         options.push_back({{"name", option.name},
                            {"type", describe_type(option)},
-                           {"default", fallback_text(values, option.name)},
+                           {"default", learning::text_of(option.fallback)},
                            {"help", option.help}});
     return options;
 }
@@ -59,7 +52,7 @@ std::string describe(const One& one) {
     auto text = fmt::format("{}: {}\n{}{}\n", one.name(), one.summary(), one.source(),
                             one.source().empty() ? "" : "\n");
     for (const auto& option : values.options()) {
-        const auto fallback = fallback_text(values, option.name);
+        const auto fallback = learning::text_of(option.fallback);
         text += fmt::format("{:<24} {}\n{:<24} {}{}\n", option.name, option.help, "",
                             describe_type(option),
                             fallback.empty() ? "" : fmt::format("; default: {}", fallback));

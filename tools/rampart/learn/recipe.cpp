@@ -79,8 +79,10 @@ void add_recipe(Frame& frame) {
         {.name = "recipe check",
          .summary = "Check a recipe: what a scheduled training would refuse at night",
          .example = "rampart recipe check ops/config/recipes/fairgbm.toml --schema schema.toml",
-         .detail = "A recipe is a file that training.recipe of rampartd.toml names: a learner with "
-                   "its options (`rampart learners NAME`), and [postprocess].",
+         .detail =
+             "A recipe is a file that training.recipe of rampartd.toml names, or `rampart train "
+             "--recipe`: a learner with its options (`rampart learners NAME`), and "
+             "[postprocess].",
          .reads_no_store = true},
         [options](const Context&) { return check(*options); });
     command.add_option("RECIPE", options->file, "recipe file")->required();

@@ -12,7 +12,6 @@
 
 #include "frame/reasons.hpp"
 #include "learn/frontier_trials.hpp"
-#include "learn/regression_train.hpp"
 #include "learn/result_file.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/random.hpp"
@@ -20,7 +19,11 @@
 #include "rampart/dataset/reasons.hpp"
 #include "rampart/evaluation/table_digest.hpp"
 #include "rampart/fair_regression/baselines.hpp"
+#include "rampart/fair_regression/levels.hpp"
 #include "rampart/fair_regression/loss_names.hpp"
+#include "rampart/fair_regression/oracles.hpp"
+#include "rampart/fair_regression/serving.hpp"
+#include "rampart/learning/reasons.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "rampart/reductions/train.hpp"
 #include "rampart/report/text_table.hpp"
@@ -31,7 +34,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::Result;
-using fair_regression::LevelRows;
 using fair_regression::RegressionTable;
 
 constexpr size_t kResamples = 400;
@@ -44,58 +46,131 @@ constexpr std::string_view kLinearSuffix = "-linear";
 struct Data {
     TableParts parts;
     RegressionTable train, test;
+    fair_regression::LabelRange range;
     std::string line;  // identifies this run
 };
 
-/// What a predictor says of rows, as levels.
-struct LevelMember {
+/// What is minimised, and on how many levels it is judged.
+struct Settings {
+    fair_regression::RegressionLoss loss;
+    int levels = 0;
+};
+
+Result<Settings> settings_of(const learning::OptionValues& values) {
+    const auto& parameter = values.numbers("loss_parameter");
+    RAMPART_TRY(auto loss,
+                fair_regression::parse_loss(
+                    values.text("loss"),
+                    parameter.empty() ? std::nullopt : std::optional(parameter.front())));
+    return Settings{std::move(loss), values.integer("grid")};
+}
+
+/// A row's score: level k with weight[k].
+struct LevelMass {
+    uint8_t level;
     double weight;
-    std::vector<uint8_t> train, test;
+};
+/// What a predictor, or a mixture, says of rows.
+struct Scores {
+    std::vector<std::vector<LevelMass>> train, test;
+    size_t members = 1;
 };
 
 class Bench {
   public:
-    Bench(const RegressionFrontier& job, const RegressionJob& settings, const Data& data,
-          base::ThreadPool& pool, WatchedOracle::Progress progress)
+    Bench(const RegressionFrontier& job, const Settings& settings, const Data& data,
+          base::ThreadPool& pool, std::function<bool(const learning::Progress&)> progress)
         : job_(job),
           settings_(settings),
           data_(data),
           pool_(pool),
           progress_(std::move(progress)) {}
 
-    Result<std::vector<LevelMember>> learn(const std::string& learner, double epsilon) const {
+    Result<Scores> learn(const std::string& learner, double epsilon) const {
         if (learner == "seo") return seo();
         if (learner == "fair-classification") return classification(epsilon);
-        RegressionJob job = settings_;
-        job.linear = learner.ends_with(kLinearSuffix);
-        job.statistical_parity.epsilon = {epsilon};
-        RAMPART_TRY(const auto oracle,
-                    WatchedOracle::create(job, data_.parts.train, nullptr, pool_, progress_));
-        if (learner.starts_with("unconstrained")) {
-            RAMPART_TRY(const auto fit,
-                        fair_regression::fit_unconstrained(data_.train.rows(), job.loss, *oracle));
-            return std::vector{member(fit.model, 1)};
-        }
-        RAMPART_TRY(const auto fit, fair_regression::fit_parity(data_.train.rows(), job.loss,
-                                                                job.statistical_parity, *oracle));
-        std::vector<LevelMember> out;
-        for (const auto& one : fit.members) out.push_back(member(one.model, one.weight));
-        return out;
+        const bool linear = learner.ends_with(kLinearSuffix);
+        if (learner.starts_with("unconstrained")) return unconstrained(linear);
+        auto values = job_.values;
+        RAMPART_RETURN_IF_ERROR(values.set("oracle", linear ? "linear" : "gbdt"));
+        RAMPART_RETURN_IF_ERROR(values.set("disparity_tolerance", epsilon));
+        RAMPART_TRY(auto learned, fit(kRegressionLearner, values));
+        RAMPART_TRY(const auto policy,
+                    model::Policy::create(data_.parts.train.schema, {learned.link}, {}, {}));
+        const auto of = [&](const dataset::Dataset& rows) {
+            std::vector<std::vector<LevelMass>> out;
+            std::vector<float> row(rows.schema.size());
+            for (size_t i = 0; i < rows.rows(); ++i) {
+                rows.copy_row(i, row);
+                auto& masses = out.emplace_back();
+                for (const auto& [score, weight] : policy.scores(row, std::nullopt))
+                    masses.push_back({levels({score}).front(), weight});
+            }
+            return out;
+        };
+        return Scores{of(data_.parts.train), of(data_.parts.test),
+                      std::max<size_t>(1, learned.link.members.size())};
     }
 
   private:
-    std::vector<uint8_t> levels(const std::vector<double>& u) const {
-        return fair_regression::levels_of(u, settings_.statistical_parity.levels);
+    Result<learning::Learned> fit(std::string_view name,
+                                  const learning::OptionValues& values) const {
+        RAMPART_TRY(const auto* learner, learning::find_learner(name));
+        return learning::fit(*learner,
+                             {.train = data_.parts.train,
+                              .label_lo = data_.range.lo,
+                              .label_hi = data_.range.hi,
+                              .seed = job_.source.seed,
+                              .pool = &pool_,
+                              .progress = progress_},
+                             values);
     }
-    LevelMember member(const reductions::OracleModel& model, double weight) const {
-        return {weight, levels(reductions::predict(model, data_.parts.train, &pool_)),
-                levels(reductions::predict(model, data_.parts.test, &pool_))};
+    std::vector<uint8_t> levels(const std::vector<double>& u) const {
+        return fair_regression::levels_of(u, settings_.levels);
+    }
+    /// Adds a member that scores the rows.
+    void add(const std::vector<double>& scores, double weight,
+             std::vector<std::vector<LevelMass>>& to) const {
+        const auto of_rows = levels(scores);
+        to.resize(of_rows.size());
+        for (size_t i = 0; i < of_rows.size(); ++i) to[i].push_back({of_rows[i], weight});
     }
 
-    Result<std::vector<LevelMember>> seo() const {
-        RAMPART_TRY(const auto model,
+    Scores scores_of(const reductions::OracleModel& model) const {
+        Scores out;
+        add(reductions::predict(model, data_.parts.train, &pool_), 1, out.train);
+        add(reductions::predict(model, data_.parts.test, &pool_), 1, out.test);
+        return out;
+    }
+
+    Result<Scores> seo() const {
+        RAMPART_TRY(const reductions::OracleModel model,
                     fair_regression::fit_seo(data_.parts.train, data_.train.rows()));
-        return std::vector{member(model, 1)};
+        return scores_of(model);
+    }
+
+    /// The predictor of least loss, with the trees or the ridge penalty of the others.
+    Result<Scores> unconstrained(bool linear) const {
+        const auto& values = job_.values;
+        const auto fitted = [&](reductions::Oracle&& oracle) -> Result<Scores> {
+            RAMPART_TRY(const auto found, fair_regression::fit_unconstrained(
+                                              data_.train.rows(), settings_.loss, oracle));
+            return scores_of(found.model);
+        };
+        if (linear) {
+            RAMPART_TRY(auto oracle, fair_regression::LinearOracle::create(
+                                         data_.parts.train, {.ridge = values.number("ridge")}));
+            return fitted(std::move(oracle));
+        }
+        gbdt::LearnerParams trees;
+        trees.trees = values.integer("trees");
+        trees.leaves = values.integer("leaves");
+        trees.learning_rate = values.number("learning_rate");
+        trees.min_rows_in_leaf = values.integer("min_rows_in_leaf");
+        trees.seed = job_.source.seed;
+        RAMPART_TRY(auto oracle,
+                    fair_regression::create_tree_oracle(data_.parts.train, trees, &pool_));
+        return fitted(std::move(oracle));
     }
 
     /// The score whose probability the member says.
@@ -109,28 +184,36 @@ class Bench {
         return out;
     }
 
-    Result<std::vector<LevelMember>> classification(double epsilon) const {
-        if (!progress_(0))
-            return base::make_error(Reason::kInterrupted, "the frontier was interrupted");
-        reductions::ReductionParams params;
-        params.learner = settings_.trees;
-        RAMPART_TRY(params.constraints.parity, fairness::parse_parity(kStatisticalParity, epsilon));
-        params.fits = job_.reduction_fits;
-        params.seed = settings_.trees.seed;
-        RAMPART_TRY(const auto fit,
-                    reductions::train_reduction(data_.parts.train, params, &pool_, {}));
-        std::vector<LevelMember> out;
-        for (const auto& one : fit.members)
-            out.push_back({one.weight, levels(unit_scores(one.ensemble, data_.parts.train)),
-                           levels(unit_scores(one.ensemble, data_.parts.test))});
+    /// The members' scores of a classifier of equal approval rates, with the same trees.
+    Result<Scores> classification(double epsilon) const {
+        RAMPART_TRY(const auto* learner, learning::find_learner("eg"));
+        learning::OptionValues values(learner->options());
+        for (const auto& option : values.options())
+            if (job_.values.has(option.name) && option.name != "threshold")
+                RAMPART_RETURN_IF_ERROR(values.set(option.name, job_.values.value(option.name)));
+        RAMPART_RETURN_IF_ERROR(values.set("constraints", "statistical_parity"));
+        RAMPART_RETURN_IF_ERROR(values.set("tolerance", epsilon));
+        RAMPART_RETURN_IF_ERROR(values.set("fits", int64_t{job_.reduction_fits}));
+        RAMPART_TRY(const auto learned, fit("eg", values));
+        const auto& link = learned.link;
+        Scores out;
+        out.members = std::max<size_t>(1, link.members.size());
+        for (size_t m = 0; m < out.members; ++m) {
+            const auto member = link.members.empty() ? model::Member{} : link.members[m];
+            const auto& ensemble = member.ensemble == 0
+                                       ? link.ensemble
+                                       : link.additional_ensembles[member.ensemble - 1];
+            add(unit_scores(ensemble, data_.parts.train), member.weight, out.train);
+            add(unit_scores(ensemble, data_.parts.test), member.weight, out.test);
+        }
         return out;
     }
 
     const RegressionFrontier& job_;
-    const RegressionJob& settings_;
+    const Settings& settings_;
     const Data& data_;
     base::ThreadPool& pool_;
-    WatchedOracle::Progress progress_;
+    std::function<bool(const learning::Progress&)> progress_;
 };
 
 struct Figures {
@@ -148,8 +231,7 @@ class Judge {
                     loss.value(table.label[i], fair_regression::middle_of(k, levels))));
     }
 
-    Figures judge(const std::vector<LevelMember>& members,
-                  const std::vector<uint8_t> LevelMember::*which,
+    Figures judge(const std::vector<std::vector<LevelMass>>& scores,
                   std::span<const uint32_t> count) const {
         const size_t n = table_.label.size(), width = levels_ + 1;
         std::vector<double> at(table_.groups * width), total(table_.groups);
@@ -161,10 +243,9 @@ class Judge {
             const auto g = static_cast<size_t>(table_.group[i]);
             total[g] += w;
             all += w;
-            for (const auto& member : members) {
-                const size_t level = (member.*which)[i];
-                at[g * width + level] += w * member.weight;
-                out.loss += w * member.weight * static_cast<double>(losses_[i * width + level]);
+            for (const auto& [level, mass] : scores[i]) {
+                at[g * width + level] += w * mass;
+                out.loss += w * mass * static_cast<double>(losses_[i * width + level]);
             }
         }
         out.loss /= all;
@@ -206,18 +287,18 @@ stats::Interval band(std::vector<double> values) {
     return {at(0.025), at(0.975)};
 }
 
-void put_test(const Judge& judge, const std::vector<LevelMember>& members, size_t rows,
-              uint64_t seed, RegressionPoint& point) {
-    const auto whole = judge.judge(members, &LevelMember::test, {});
+void put_test(const Judge& judge, const std::vector<std::vector<LevelMass>>& scores, uint64_t seed,
+              RegressionPoint& point) {
+    const auto whole = judge.judge(scores, {});
     point.loss = whole.loss;
     point.disparity = whole.disparity;
     base::Random random(seed);  // the same resamples for every point
     std::vector<double> losses, disparities;
-    std::vector<uint32_t> count(rows);
+    std::vector<uint32_t> count(scores.size());
     for (size_t b = 0; b < kResamples; ++b) {
         std::fill(count.begin(), count.end(), 0u);
-        for (size_t i = 0; i < rows; ++i) ++count[random.below(rows)];
-        const auto figures = judge.judge(members, &LevelMember::test, count);
+        for (size_t i = 0; i < scores.size(); ++i) ++count[random.below(scores.size())];
+        const auto figures = judge.judge(scores, count);
         losses.push_back(figures.loss);
         disparities.push_back(figures.disparity);
     }
@@ -225,29 +306,44 @@ void put_test(const Judge& judge, const std::vector<LevelMember>& members, size_
     point.disparity_band = band(std::move(disparities));
 }
 
-Result<Data> read_data(const RegressionFrontier& job, const fair_regression::LabelRange& range,
-                       const RegressionJob& settings) {
+/// Checks rows that fair regression can use: groups, none of them empty. `what` stands in errors.
+base::Status check_groups(const dataset::Dataset& data, const std::string& what) {
+    if (data.group.empty())
+        return base::make_error(base::Reason::kNoGroups,
+                                "{}: fair regression needs protected groups: name columns under "
+                                "`protected` in the schema",
+                                what);
+    std::vector<size_t> count(data.group_names.size());
+    for (const int32_t group : data.group) ++count[static_cast<size_t>(group)];
+    for (size_t g = 0; g < count.size(); ++g)
+        if (count[g] == 0)
+            return base::make_error(base::Reason::kEmptyGroup,
+                                    "{}: group '{}' has no rows; merge it with another, or give "
+                                    "the part more rows",
+                                    what, data.group_names[g]);
+    return base::ok();
+}
+
+Result<Data> read_data(const RegressionFrontier& job) {
     Data out;
+    if (job.schema.label_range)
+        out.range = {job.schema.label_range->lo, job.schema.label_range->hi};
     RAMPART_TRY(out.parts, read_table_parts(job.source, job.schema));
-    RAMPART_RETURN_IF_ERROR(check_regression_rows(
-        out.parts.train, true, fmt::format("the training rows of the split {}", job.source.split)));
+    const auto what = [&](const char* part) {
+        return fmt::format("the {} rows of the split {}", part, job.source.split);
+    };
+    RAMPART_RETURN_IF_ERROR(check_groups(out.parts.train, what("training")));
     if (out.parts.test.rows() == 0)
         return base::make_error(Reason::kNoTestRows,
                                 "the split {} leaves no test rows to judge on: try 50/0/50",
                                 job.source.split);
-    RAMPART_RETURN_IF_ERROR(check_regression_rows(
-        out.parts.test, false, fmt::format("the test rows of the split {}", job.source.split)));
-    RAMPART_TRY(out.train, fair_regression::regression_table(out.parts.train, range));
-    RAMPART_TRY(out.test, fair_regression::regression_table(out.parts.test, range));
-    const auto& t = job.trees;
-    out.line = fmt::format(
-        "rampart frontier of regression, data {}, split {}, seed {}, grid {}, trees {} of {} "
-        "leaves "
-        "at {}, fits {}, bound {} gap {}{}",
-        evaluation::digest_of(out.parts.all).hex(), job.source.split, job.source.seed,
-        settings.statistical_parity.levels, t.trees, t.leaves, t.learning_rate, job.reduction_fits,
-        settings.statistical_parity.game.multiplier_bound,
-        settings.statistical_parity.game.optimality_gap, regression_text(settings));
+    RAMPART_RETURN_IF_ERROR(check_groups(out.parts.test, what("test")));
+    RAMPART_TRY(out.train, fair_regression::regression_table(out.parts.train, out.range));
+    RAMPART_TRY(out.test, fair_regression::regression_table(out.parts.test, out.range));
+    out.line =
+        fmt::format("rampart frontier of regression, data {}, split {}, seed {}, fits {}, {}",
+                    evaluation::digest_of(out.parts.all).hex(), job.source.split, job.source.seed,
+                    job.reduction_fits, job.values.canonical());
     return out;
 }
 
@@ -270,19 +366,16 @@ std::vector<RegressionPoint> wanted(const RegressionFrontier& job) {
 /// A point of this run, not of the same folder with other epsilons.
 using Key = std::pair<std::string, double>;
 
-Result<RegressionPoint> run_point(const Bench& bench, const Data& data,
-                                  const RegressionJob& settings, RegressionPoint point,
-                                  uint64_t seed) {
+Result<RegressionPoint> run_point(const Bench& bench, const Data& data, const Settings& settings,
+                                  RegressionPoint point, uint64_t seed) {
     const auto start = std::chrono::steady_clock::now();
-    RAMPART_TRY(const auto members, bench.learn(point.learner, point.epsilon));
+    RAMPART_TRY(const auto scores, bench.learn(point.learner, point.epsilon));
     point.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    point.members = members.size();
-    const auto train = Judge(data.train, settings.loss, settings.statistical_parity.levels)
-                           .judge(members, &LevelMember::train, {});
+    point.members = scores.members;
+    const auto train = Judge(data.train, settings.loss, settings.levels).judge(scores.train, {});
     point.train_loss = train.loss;
     point.train_disparity = train.disparity;
-    put_test(Judge(data.test, settings.loss, settings.statistical_parity.levels), members,
-             data.test.label.size(), seed, point);
+    put_test(Judge(data.test, settings.loss, settings.levels), scores.test, seed, point);
     return point;
 }
 
@@ -319,7 +412,7 @@ Result<std::vector<RegressionPoint>> read_points(const fs::path& path, std::stri
 }
 
 Result<std::vector<RegressionPoint>> run_all(const RegressionFrontier& job,
-                                             const RegressionJob& settings, const Data& data,
+                                             const Settings& settings, const Data& data,
                                              const Context& context) {
     const fs::path file = fs::path(job.out) / "points.csv";
     RAMPART_TRY(auto points, read_points(file, data.line));
@@ -329,10 +422,10 @@ Result<std::vector<RegressionPoint>> run_all(const RegressionFrontier& job,
     RAMPART_TRY(const auto signal, runtime::Shutdown::install());
     const auto all = wanted(job);
     size_t count = 0;
-    const Bench bench(job, settings, data, pool, [&](int calls) {
+    const Bench bench(job, settings, data, pool, [&](const learning::Progress& p) {
         if (context.terminal) {
-            fmt::print(stderr, "\r{}/{} points, {} {}: {} questions   ", count, all.size(),
-                       all[count - 1].learner, all[count - 1].epsilon, calls);
+            fmt::print(stderr, "\r{}/{} points, {} {}: {} {}   ", count, all.size(),
+                       all[count - 1].learner, all[count - 1].epsilon, p.done, p.unit);
             std::fflush(stderr);
         }
         return !signal->requested();
@@ -341,7 +434,7 @@ Result<std::vector<RegressionPoint>> run_all(const RegressionFrontier& job,
         ++count;
         if (done.contains({point.learner, point.epsilon})) continue;
         auto ran = run_point(bench, data, settings, point, job.source.seed);
-        if (!ran && ran.error().is(Reason::kInterrupted))
+        if (!ran && ran.error().is(learning::Reason::kTrainingStopped))
             return base::make_error(Reason::kInterrupted,
                                     "interrupted after {} points, which {} holds; the same "
                                     "command goes on",
@@ -427,10 +520,8 @@ bool is_regression_learner(const std::string& learner) {
 
 Result<Answer> regression_frontier(const RegressionFrontier& job, const Context& context) {
     RAMPART_RETURN_IF_ERROR(check_learners(job, job.schema));
-    fair_regression::LabelRange range;
-    if (job.schema.label_range) range = {job.schema.label_range->lo, job.schema.label_range->hi};
-    RAMPART_TRY(const auto settings, regression_job(job.options, job.trees, range));
-    RAMPART_TRY(const auto data, read_data(job, range, settings));
+    RAMPART_TRY(const auto settings, settings_of(job.values));
+    RAMPART_TRY(const auto data, read_data(job));
     RAMPART_TRY(const auto points, run_all(job, settings, data, context));
     const auto page = regression_frontier_page(
         fmt::format("{}, split {}, seed {}", job.source.data, job.source.split, job.source.seed),

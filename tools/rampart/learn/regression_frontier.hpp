@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "frame/frame.hpp"
-#include "learn/regression_options.hpp"
 #include "learn/result_file.hpp"
+#include "rampart/learning/learner.hpp"
 #include "rampart/stats/metrics.hpp"
 
 /// `rampart frontier` of fair regression: loss against disparity (Agarwal et al. 2019, figure 1).
@@ -18,9 +18,11 @@ namespace rampart::cli {
 bool is_regression_learner(const std::string& learner);
 const std::vector<std::string>& regression_learners();
 
+/// The learner of the room whose options the frontier takes.
+inline constexpr std::string_view kRegressionLearner = "fair-regression";
+
 struct RegressionFrontier {
-    RegressionOptions options;
-    gbdt::LearnerParams trees;
+    learning::OptionValues values;  // options of kRegressionLearner
     TableSource source;
     dataset::TableSchema schema = {};
     std::vector<std::string> learners;

@@ -6,8 +6,9 @@
 
 #include "frame/commands.hpp"
 #include "frame/figures_text.hpp"
+#include "frame/help.hpp"
 #include "frame/reasons.hpp"
-#include "learn/regression_train.hpp"
+#include "learn/regression_page.hpp"
 #include "learn/result_file.hpp"
 #include "learn/train_options.hpp"
 #include "rampart/base/file.hpp"
@@ -16,7 +17,7 @@
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/evaluation/evaluation.hpp"
 #include "rampart/evaluation/table_digest.hpp"
-#include "rampart/gbdt/log_loss.hpp"
+#include "rampart/learning/reasons.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/runtime/shutdown.hpp"
 
@@ -27,22 +28,27 @@ constexpr size_t kMaxSchemaBytes = 16 << 20;
 
 using Options = TrainOptions;
 
+struct Schema {
+    std::string text;
+    dataset::TableSchema table;
+    fair_regression::LabelRange range() const {
+        if (!table.label_range) return {};
+        return {table.label_range->lo, table.label_range->hi};
+    }
+};
+
 struct Parts : TableParts {
-    std::optional<budro::FairMetric> metric;
+    std::optional<budro::FairMetric> metric;  // as the flags say
 };
 
 struct Trained {
-    model::LearnedLink link;
-    std::optional<fairgbm::FairGbmResult> fairgbm;
-    std::optional<reductions::ReductionResult> reduction;
-    std::optional<budro::BudroResult> budro;
-    std::optional<budro::BudroParams> budro_params;
+    learning::Learned learned;
+    boost::json::object figures;
     std::optional<ramp::RampSolution> ramp;
+    std::optional<budro::FairMetric> metric;
+    model::LearnedLink& link() { return learned.link; }
+    const model::LearnedLink& link() const { return learned.link; }
 };
-
-TableSource source_of(const Options& options) {
-    return {options.data, options.cache, options.split, options.params.learner.seed};
-}
 
 /// What a learner needs that looks at no groups: one of them may be without rows.
 base::Status validate_but_groups(dataset::Dataset& data) {
@@ -54,19 +60,29 @@ base::Status validate_but_groups(dataset::Dataset& data) {
     return sound;
 }
 
-base::Result<Parts> read_parts(const Options& options, const dataset::TableSchema& schema) {
-    RAMPART_TRY(auto table, read_table_parts(source_of(options), schema));
+/// Checks the training rows: groups where the training compares them.
+base::Status check_rows(const Options& options, const TrainPlan& plan, Parts& parts) {
+    const bool compares = plan.can.groups || plan.has_ramp() || options.baseline == "reweigh";
+    const auto sound = !compares ? validate_but_groups(parts.train)
+                       : plan.can.numbers && parts.train.numeric()
+                           ? dataset::validate_numeric(parts.train)
+                           : dataset::validate(parts.train);
+    if (sound) return base::ok();
+    auto error = sound.error().with_context(
+        fmt::format("the {} training rows of {}", parts.train.rows(), options.data));
+    if (error.is(base::Reason::kEmptyGroup) && !parts.train.numeric())
+        error.message += "; --learner gbdt does not compare groups and takes them as they are";
+    return error;
+}
+
+base::Result<Parts> read_parts(const Options& options, const TrainPlan& plan,
+                               const dataset::TableSchema& schema) {
+    RAMPART_TRY(
+        auto table,
+        read_table_parts({options.data, options.cache, options.split, options.seed}, schema));
     Parts parts{std::move(table), {}};
-    const auto sound = compares_groups(options) ? dataset::validate(parts.train)
-                                                : validate_but_groups(parts.train);
-    if (!sound) {
-        auto error = sound.error().with_context(
-            fmt::format("the {} training rows of {}", parts.train.rows(), options.data));
-        if (error.is(base::Reason::kEmptyGroup))
-            error.message += "; --learner gbdt does not compare groups and takes them as they are";
-        return error;
-    }
-    if (options.postprocess == "ramp" && parts.validation.rows() == 0)
+    RAMPART_RETURN_IF_ERROR(check_rows(options, plan, parts));
+    if (plan.has_ramp() && parts.validation.rows() == 0)
         return base::make_error(
             Reason::kNoValidationRows,
             "the ramp is fitted on rows that the learner has not seen, and the split "
@@ -75,9 +91,11 @@ base::Result<Parts> read_parts(const Options& options, const dataset::TableSchem
     return parts;
 }
 
-/// Learns the fair metric, and makes of the rows what a baseline learns from.
-base::Status prepare(const Options& options, const dataset::TableSchema& schema, Parts& parts) {
-    if (needs_metric(options)) {
+/// Learns the fair metric, and makes of the rows what a baseline learns from. A recipe's metric is
+/// learnt by its learner.
+base::Status prepare(const Options& options, const TrainPlan& plan,
+                     const dataset::TableSchema& schema, Parts& parts) {
+    if (needs_metric(options, plan) && options.recipe.empty()) {
         RAMPART_TRY(parts.metric,
                     metric_of(options.metric, {parts.all, parts.train, schema.protected_columns}));
     }
@@ -98,145 +116,60 @@ base::Result<std::optional<Parts>> seen_by_learner(const Options& options, const
 }
 
 /// Shows how far training is, and ends it when the user does.
-gbdt::ProgressCallback watch(const Context& context, const runtime::Shutdown& signal) {
-    return [&signal, terminal = context.terminal](const gbdt::Progress& p) {
-        if (terminal && (p.iteration % std::max(1, p.trees / 100) == 0 || p.iteration == p.trees)) {
-            fmt::print(stderr, "\r{}/{} trees{}", p.iteration, p.trees,
-                       p.iteration == p.trees ? "\n" : "");
-            std::fflush(stderr);
-        }
-        return !signal.requested();
-    };
-}
-
-/// The trees to go on from.
-base::Result<std::optional<model::Ensemble>> start_of(const Options& options,
-                                                      const dataset::FeatureSchema& schema) {
-    if (options.resume.empty()) return std::nullopt;
-    RAMPART_TRY(const auto loaded, model::load_model_file(options.resume));
-    const auto* link = std::get_if<model::LearnedLink>(&loaded.policy.links().back());
-    if (link != nullptr && !link->additional_ensembles.empty())
-        return base::make_error(Reason::kCannotResume,
-                                "--resume {}: it mixes several ensembles; go on from a model "
-                                "that has one",
-                                options.resume);
-    if (link != nullptr && link->scale.kind == model::ScoreScale::Kind::kUnit)
-        return base::make_error(Reason::kCannotResume,
-                                "--resume {}: it is a model of fair regression, whose trees "
-                                "add up to a score and not to log-odds",
-                                options.resume);
-    if (link == nullptr || !(loaded.policy.schema() == schema))
-        return base::make_error(Reason::kCannotResume,
-                                "--resume {}: it {}; train it with the same schema", options.resume,
-                                link == nullptr ? "holds no trees" : "has other features");
-    return link->ensemble;
-}
-
-base::Result<model::Ensemble> boost(const Options& options, const Parts& parts,
-                                    base::ThreadPool& pool,
-                                    const gbdt::ProgressCallback& progress) {
-    auto learner = options.params.learner;
-    if (parts.validation.rows() == 0) learner.early_stopping_rounds = 0;
-    RAMPART_TRY(const auto start, start_of(options, parts.train.schema));
-    gbdt::LogLoss objective(parts.train, options.favourable_weight);
-    gbdt::TrainingOptions how{.progress = progress, .start = start ? &*start : nullptr};
-    if (learner.early_stopping_rounds > 0) how.validation = &parts.validation;
-    return gbdt::train(parts.train, objective, learner, &pool, how);
-}
-
-base::Result<fairgbm::FairGbmResult> learn_fairgbm(const Options& options, const Parts& parts,
-                                                   base::ThreadPool& pool,
-                                                   const gbdt::ProgressCallback& progress) {
-    RAMPART_TRY(const auto start, start_of(options, parts.train.schema));
-    fairgbm::FairGbmOptions how{.progress = progress};
-    if (parts.validation.rows() > 0) how.validation = &parts.validation;
-    std::optional<fairgbm::FairGbmState> state;
-    if (start) {
-        RAMPART_TRY(state, fairgbm_state_of(options.resume));
-        how.start = &*start;
-        how.state = &*state;
+bool show(const learning::Progress& p, bool terminal, const runtime::Shutdown& signal) {
+    if (terminal && (p.done % std::max<size_t>(1, p.of / 100) == 0 || p.done == p.of)) {
+        fmt::print(stderr, "\r{}/{} {}", p.done, p.of, p.unit);
+        std::fflush(stderr);
     }
-    return fairgbm::train_fairgbm(parts.train, options.params, &pool, how);
+    return !signal.requested();
 }
 
-base::Result<reductions::ReductionResult> learn_reduction(const Options& options,
-                                                          const Parts& parts,
-                                                          base::ThreadPool& pool,
-                                                          const Context& context,
-                                                          const runtime::Shutdown& signal) {
-    reductions::ReductionOptions how{.progress = [&](const reductions::ReductionProgress& p) {
-        if (context.terminal) {
-            fmt::print(stderr, "\r{}/{} fits", p.fits, p.of);
-            std::fflush(stderr);
-        }
-        return !signal.requested();
-    }};
-    if (parts.validation.rows() > 0) how.validation = &parts.validation;
-    auto result = reductions::train_reduction(parts.train, options.reduction, &pool, how);
-    if (context.terminal) fmt::print(stderr, "\n");
-    return result;
+/// Says in the words of the command line what the learner refuses.
+base::Error refusal(base::Error error, const Options& options, const TrainPlan& plan) {
+    if (error.is(learning::Reason::kTrainingStopped))
+        return base::make_error(Reason::kInterrupted,
+                                "training was interrupted; nothing was written");
+    error.message = with_flags(std::move(error.message), *plan.learner);
+    return error.is(learning::Reason::kCannotResume)
+               ? error.with_context(fmt::format("--resume {}", options.resume))
+               : error;
 }
 
-BudroTask budro_task(const Options& options, const Parts& parts) {
-    BudroTask task{.train = parts.train,
-                   .validation = parts.validation,
-                   .learner = options.params.learner,
-                   .epsilon = {},
-                   .favourable_weight = options.favourable_weight};
-    if (options.epsilon_option->count() > 0) task.epsilon = options.epsilon;
-    if (options.early_stopping_option->count() == 0 || options.budro.select == "last")
-        task.learner.early_stopping_rounds = 0;
-    if (asks_for_groups(options)) task.constraints = &options.fairgbm;
-    return task;
-}
-
-base::Result<Trained> learn_budro(const Options& options, const Parts& parts,
-                                  base::ThreadPool& pool, const Context& context,
-                                  const runtime::Shutdown& signal) {
-    const auto task = budro_task(options, parts);
-    Trained trained;
-    RAMPART_TRY(trained.budro_params, budro_params(options.budro, task));
-    const auto progress = [&](const budro::BudroRound& round) {
-        if (context.terminal) {
-            fmt::print(stderr, "\r{}/{} trees, robust loss {:.5f}", round.trees,
-                       task.learner.trees + 1, round.robust_loss);
-            std::fflush(stderr);
-        }
-        return !signal.requested();
-    };
-    RAMPART_TRY(trained.budro,
-                cli::learn_budro(task, *trained.budro_params, *parts.metric, pool, progress));
-    if (context.terminal) fmt::print(stderr, "\n");
-    trained.link = budro_link(*trained.budro);
-    return trained;
-}
-
-base::Result<Trained> learn(const Options& options, const Parts& parts, const Context& context) {
+base::Result<Trained> learn(const Options& options, const TrainPlan& plan, const Schema& schema,
+                            const Parts& seen, const Context& context) {
+    std::optional<model::LoadedPolicy> start;
+    if (!options.resume.empty()) {
+        RAMPART_TRY(start, model::load_model_file(options.resume));
+    }
     base::ThreadPool pool(options.threads);
     RAMPART_TRY(const auto signal, runtime::Shutdown::install());
-    const auto progress = watch(context, *signal);
-    Trained trained;
-    if (options.learner == "fairgbm") {
-        RAMPART_TRY(auto result, learn_fairgbm(options, parts, pool, progress));
-        trained.link = fairgbm_link(result);
-        trained.fairgbm = std::move(result);
-    } else if (is_reduction(options.learner)) {
-        RAMPART_TRY(auto result, learn_reduction(options, parts, pool, context, *signal));
-        trained.link = reductions::link_of(result.members);
-        trained.reduction = std::move(result);
-    } else if (options.learner == "budro") {
-        RAMPART_TRY(trained, learn_budro(options, parts, pool, context, *signal));
-    } else {
-        RAMPART_TRY(trained.link.ensemble, boost(options, parts, pool, progress));
-    }
+    learning::Task task{.train = seen.train,
+                        .attributes = schema.table.protected_columns,
+                        .label_lo = schema.range().lo,
+                        .label_hi = schema.range().hi,
+                        .seed = options.seed,
+                        .pool = &pool};
+    if (seen.validation.rows() > 0) task.validation = &seen.validation;
+    if (seen.metric) task.fair_metric = seen.metric->encode();
+    if (start) task.start = &start->policy;
+    task.progress = [&](const auto& p) { return show(p, context.terminal, *signal); };
+    auto learned = learning::try_fit(*plan.learner, task, plan.values());
+    if (context.terminal) fmt::print(stderr, "\n");
+    if (!learned) return refusal(learned.error(), options, plan);
     if (signal->requested())
         return base::make_error(Reason::kInterrupted,
                                 "training was interrupted; nothing was written");
+    Trained trained{.learned = *std::move(learned), .figures = {}, .ramp = {}, .metric = {}};
+    trained.figures = boost::json::parse(trained.learned.figures).as_object();
+    if (const auto& bytes = trained.learned.state.fair_metric; !bytes.empty()) {
+        RAMPART_TRY(trained.metric, budro::FairMetric::decode(bytes));
+    }
     return trained;
 }
 
 /// Fits the ramp on the validation rows, which the trees have not seen.
-base::Result<ramp::RampSolution> fit_ramp(const Options& options, const model::LearnedLink& link,
+base::Result<ramp::RampSolution> fit_ramp(const Options& options, const training::Recipe& recipe,
+                                          const model::LearnedLink& link,
                                           const dataset::Dataset& validation) {
     if (validation.group.empty())
         return base::make_error(
@@ -254,33 +187,12 @@ base::Result<ramp::RampSolution> fit_ramp(const Options& options, const model::L
                                     .group = validation.group,
                                     .groups = validation.group_names.size(),
                                     .weight = validation.weight};
-    auto solution = ramp::solve_ramp(problem, options.ramp);
+    ramp::RampParams params;
+    params.epsilon = recipe.approval_tolerance;
+    params.gamma = recipe.gamma;
+    auto solution = ramp::solve_ramp(problem, params);
     if (!solution) return solution.error().with_context("the ramp on the validation rows");
     return solution;
-}
-
-std::string parameter_text(const Options& options, const Trained& trained) {
-    const auto& p = options.params.learner;
-    auto text = fmt::format(
-        "trees={} learning_rate={} leaves={} max_depth={} min_rows_in_leaf={} l1={} l2={} "
-        "max_bins={} "
-        "feature_fraction={} row_fraction={} early_stopping={}",
-        p.trees, p.learning_rate, p.leaves, p.max_depth, p.min_rows_in_leaf, p.l1, p.l2, p.max_bins,
-        p.feature_fraction, p.row_fraction, p.early_stopping_rounds);
-    if (!options.rules.monotone.empty())
-        text += fmt::format(" monotone={}", fmt::join(options.rules.monotone, ","));
-    if (!options.rules.interactions.empty())
-        text += fmt::format(" interactions={}", fmt::join(options.rules.interactions, ","));
-    if (options.favourable_weight != 1)
-        text += fmt::format(" favourable_weight={}", options.favourable_weight);
-    if (options.learner == "fairgbm") text += fairgbm_text(options.params);
-    if (is_reduction(options.learner)) text += reduction_text(options.reduction);
-    if (trained.budro_params) text += budro_text(*trained.budro_params);
-    if (options.baseline != "none") text += fmt::format(" baseline={}", options.baseline);
-    if (options.postprocess == "ramp")
-        text += fmt::format(" ramp_tolerance={} ramp_gamma={}", options.ramp.epsilon,
-                            options.ramp.gamma);
-    return text;
 }
 
 boost::json::object describe(const ramp::RampSolution& ramp) {
@@ -292,267 +204,286 @@ boost::json::object describe(const ramp::RampSolution& ramp) {
 }
 
 /// How alike people are treated, on the rows that the learner has not seen where there are any.
-base::Status put_individual(const Options& options, const Parts& parts, const Parts& seen,
+base::Status put_individual(const Options& options, const TrainPlan& plan, const Parts& parts,
+                            const Parts& seen, const budro::FairMetric& metric,
                             const model::Policy& policy, boost::json::object& json,
                             Answer& answer) {
     const bool held_out = parts.validation.rows() > 0;
     const auto& rows = held_out ? parts.validation : parts.train;
     const auto& as_seen = held_out ? seen.validation : seen.train;
     RAMPART_TRY(const auto answers, evaluation::policy_answers(policy, as_seen, std::nullopt));
+    auto values = plan.values();
+    if (!values.has("epsilon")) {  // a baseline is audited as BuDRO is
+        RAMPART_TRY(const auto* budro, learning::find_learner("budro"));
+        RAMPART_TRY(values, options.flags->values(*budro));
+    }
     budro::IndividualAuditParams params;
-    if (options.epsilon_option->count() > 0) params.transport.epsilon = options.epsilon;
-    params.transport.memory_budget = options.budro.memory_mib << 20;
+    params.transport.epsilon = values.number("epsilon");
+    params.transport.memory_budget = static_cast<size_t>(values.integer("attack_memory")) << 20;
     base::ThreadPool pool(options.threads);
     RAMPART_TRY(const auto found,
                 evaluation::individual_fairness(policy, rows, answers,
-                                                {.metric = *parts.metric,
+                                                {.metric = metric,
                                                  .params = params,
-                                                 .counterfactuals = options.budro.counterfactuals,
+                                                 .counterfactuals = options.counterfactuals,
                                                  .projected = options.baseline == "project"},
                                                 pool));
-    json["metric"] = metric_json(*parts.metric);
+    json["metric"] = metric_json(metric);
     json["individual"] = to_json(found);
-    answer.text += fmt::format("\nfair metric: {}\nalike people on the {} rows:\n{}",
-                               metric_text(*parts.metric), held_out ? "validation" : "train",
-                               report::align(summary_table(found)));
+    answer.text +=
+        fmt::format("\nfair metric: {}\nalike people on the {} rows:\n{}", metric_text(metric),
+                    held_out ? "validation" : "train", report::align(summary_table(found)));
     return base::ok();
 }
 
-/// What a constraint that was stated and is not kept is missed by, and what to do; empty: all are.
-std::string missed_note(const Options& options, const Trained& trained) {
-    if (trained.fairgbm) return fairgbm_note(*trained.fairgbm, options.params);
-    if (trained.reduction) return reduction_note(*trained.reduction, options.reduction);
-    return trained.budro ? budro_note(*trained.budro) : "";
-}
-
-/// What each learner says of itself.
-void put_learner(const Options& options, const Trained& trained, boost::json::object& json,
-                 Answer& answer) {
-    if (trained.fairgbm) json["fairgbm"] = fairgbm_json(*trained.fairgbm, options.params);
-    if (trained.reduction)
-        json["reduction"] = reduction_json(*trained.reduction, options.reduction);
-    if (trained.budro) {
-        json["budro"] = budro_json(*trained.budro, *trained.budro_params);
-        answer.text += fmt::format("\nthe attack on the training rows:\n{}",
-                                   report::align(budro_table(*trained.budro)));
+/// Shows how the scores of fair regression that are served are distributed.
+base::Status put_regression(const Options& options, const Schema& schema, const Parts& parts,
+                            const Trained& trained, const std::optional<model::Policy>& policy,
+                            boost::json::object& figures, Answer& answer) {
+    RegressionPage page{
+        .data = fmt::format("{}, split {}, seed {}", options.data, options.split, options.seed),
+        .learned = trained.learned,
+        .range = schema.range(),
+        .notes = answer.notes,
+        .train_tails = {},
+        .validation_tails = {}};
+    const auto levels = figures.at("grid").to_number<size_t>();
+    if (policy) {
+        page.train_tails = score_tails(*policy, parts.train, levels);
+        if (parts.validation.rows() > 0)
+            page.validation_tails = score_tails(*policy, parts.validation, levels);
+        figures["tails"] = {{"train", boost::json::value_from(page.train_tails)},
+                            {"validation", boost::json::value_from(page.validation_tails)}};
     }
-    if (trained.ramp) json["ramp"] = describe(*trained.ramp);
-    if (options.baseline == "project")
-        answer.notes.push_back(
-            "the model reads projected columns, not the table's: it is for "
-            "comparison, `rampart evaluate` and decisions refuse it");
+    if (options.report.empty()) return base::ok();
+    RAMPART_RETURN_IF_ERROR(
+        base::write_file_atomically(options.report, regression_page(page, figures)));
+    answer.text += fmt::format("wrote {}\n", options.report);
+    return base::ok();
 }
 
-/// What did not come of the training as it was asked for.
-void put_shortfalls(const Options& options, const Parts& parts, const Trained& trained,
-                    bool written, Answer& answer) {
-    if (trained.link.trees() == 0)
+/// Puts what did not come of the training as it was asked for.
+void put_shortfalls(const Options& options, const TrainPlan& plan, const Parts& parts,
+                    const Trained& trained, bool written, Answer& answer) {
+    const auto& learned = trained.learned;
+    const auto note = [&](const std::string& text) {
+        answer.notes.push_back(options.recipe.empty() ? with_flags(text, *plan.learner) : text);
+    };
+    const bool trees = trained.link().trees() == 0 && trained.link().linears.empty();
+    if (trees && !learned.no_model)
         answer.notes.push_back(fmt::format(
             "0 trees were learnt, so the model has one score for all rows: no tree made it better "
             "on the {} rows; look at the features, --min-rows-in-leaf, --row-fraction, --l1 and "
             "--l2",
             parts.validation.rows() > 0 ? "validation" : "training"));
-    if (options.early_stopping_option->count() > 0 && parts.validation.rows() == 0 &&
-        !is_reduction(options.learner))
+    if (plan.values().given("early_stopping_rounds") && parts.validation.rows() == 0)
         answer.notes.push_back(
             fmt::format("--early-stopping has no effect without validation rows, "
                         "and the split {} leaves none",
                         options.split));
-    const auto missed = missed_note(options, trained);
-    if (missed.empty()) return;
-    answer.notes.push_back(missed);
+    if (options.baseline == "project")
+        answer.notes.push_back(
+            "the model reads projected columns, not the table's: it is for "
+            "comparison, `rampart evaluate` and decisions refuse it");
+    for (const auto& text : learned.notes) note(text);
+    if (learned.no_model) {
+        answer.exit_code = learned.no_model->is(learning::Reason::kProvenImpossible)
+                               ? ExitCode::kImpossible
+                               : ExitCode::kNo;
+        note(learned.no_model->message + "; no model was written");
+    }
+    if (learned.missed.empty()) return;
+    note(learned.missed);
     if (written) return;
     answer.exit_code = ExitCode::kNo;
-    answer.notes.push_back(
-        "no model was written: --allow-infeasible writes one that misses a "
-        "constraint");
+    answer.notes.push_back(fmt::format(
+        "no model was written: {} writes one that misses a constraint",
+        options.recipe.empty() ? "--allow-infeasible" : "allow_infeasible = true in the recipe"));
 }
 
-base::Result<Answer> answer_of(const Options& options, const Parts& parts, const Parts& seen,
-                               const Trained& trained, const model::Policy& policy,
-                               const std::optional<domain::PolicyId>& id) {
+/// What was trained, where it was written, and from what.
+struct Outcome {
+    const Options& options;
+    const TrainPlan& plan;
+    const Schema& schema;
+    const Parts &parts, &seen;
+    const Trained& trained;
+    const std::optional<model::Policy>& policy;
+    const std::optional<domain::PolicyId>& id;
+};
+
+/// Puts the figures of the decisions on each part of the table.
+base::Status put_evaluations(const Outcome& of, boost::json::object& json, Answer& answer) {
+    for (const auto& [name, part] : {std::pair{"train", &of.seen.train},
+                                     {"validation", &of.seen.validation},
+                                     {"test", &of.seen.test}}) {
+        if (part->rows() == 0) continue;
+        RAMPART_TRY(const auto evaluation,
+                    evaluation::evaluate_policy(*of.policy, *part, std::nullopt));
+        json[name] = to_json(evaluation);
+        if (part != &of.seen.train || of.seen.validation.rows() == 0)
+            answer.text += fmt::format("\non the {} rows:\n{}", name, to_text(evaluation));
+    }
+    return base::ok();
+}
+
+base::Result<Answer> answer_of(const Outcome& of) {
+    const auto& [options, plan, schema, parts, seen, trained, policy, id] = of;
+    const auto& learned = trained.learned;
+    const auto name = plan.learner->name();
     Answer answer;
-    answer.notes = ineffective(options);
+    answer.notes = ineffective(options, plan);
     if (!parts.note.empty()) answer.notes.push_back(parts.note);
-    boost::json::object json{{"learner", options.learner},
-                             {"trees", trained.link.trees()},
+    put_shortfalls(options, plan, parts, trained, id.has_value(), answer);
+    boost::json::object json{{"learner", name},
+                             {"trees", learned.link.trees()},
                              {"split", options.split},
-                             {"seed", options.params.learner.seed}};
+                             {"seed", options.seed},
+                             {"training_rows", parts.train.rows()}};
     if (options.baseline != "none") json["baseline"] = options.baseline;
     if (id) {
         json["model"] = options.out;
         json["id"] = id->value();
         answer.text = fmt::format("wrote {}\nid {}\n", options.out, id->value());
     }
-    answer.text += fmt::format("{}, {} trees, {} training rows\n", options.learner,
-                               trained.link.trees(), parts.train.rows());
-    put_learner(options, trained, json, answer);
-    put_shortfalls(options, parts, trained, id.has_value(), answer);
-    for (const auto& [name, part] : {std::pair{"train", &seen.train},
-                                     {"validation", &seen.validation},
-                                     {"test", &seen.test}}) {
-        if (part->rows() == 0) continue;
-        RAMPART_TRY(const auto evaluation,
-                    evaluation::evaluate_policy(policy, *part, std::nullopt));
-        json[name] = to_json(evaluation);
-        if (part != &seen.train || seen.validation.rows() == 0)
-            answer.text += fmt::format("\non the {} rows:\n{}", name, to_text(evaluation));
-    }
-    if (parts.metric)
-        RAMPART_RETURN_IF_ERROR(put_individual(options, parts, seen, policy, json, answer));
+    const bool regression = trained.figures.contains("detail");
+    auto figures = regression ? trained.figures.at("detail").as_object() : trained.figures;
+    if (regression)
+        RAMPART_RETURN_IF_ERROR(
+            put_regression(options, schema, parts, trained, policy, figures, answer));
+    if (!options.report.empty() && regression) json["report"] = options.report;
+    answer.text +=
+        fmt::format("{}, {} trees, {} training rows\n{}{}", name, learned.link.trees(),
+                    parts.train.rows(), learned.report.empty() ? "" : "\n", learned.report);
+    json[plan.learner->family()] = std::move(figures);
+    if (trained.ramp) json["ramp"] = describe(*trained.ramp);
+    if (!regression) RAMPART_RETURN_IF_ERROR(put_evaluations(of, json, answer));
+    if (const auto& metric = parts.metric ? parts.metric : trained.metric)
+        RAMPART_RETURN_IF_ERROR(
+            put_individual(options, plan, parts, seen, *metric, *policy, json, answer));
     answer.json = boost::json::serialize(json);
     return answer;
 }
 
-/// What goes together.
-base::Status check_combination(Options& options) {
-    if (options.learner == kFairRegression) {
-        if (options.resume.empty() && options.postprocess == "none" && options.baseline == "none")
-            return base::ok();
-        return base::make_error(Reason::kNotWithRegression,
-                                "--learner {} makes a mixture with a policy of its own: "
-                                "neither --resume nor --postprocess nor --baseline go with "
-                                "it",
-                                kFairRegression);
-    }
-    if (options.learner == "fairgbm")
-        RAMPART_RETURN_IF_ERROR(apply(options.fairgbm, options.params));
-    if (options.learner == "fairgbm" && options.params.output == fairgbm::Output::kRandomized &&
-        options.postprocess != "none")
-        return base::make_error(Reason::kTwoRules,
-                                "--output randomized draws among iterates, a ramp is fitted "
-                                "on the scores of one: leave --postprocess out, or take "
-                                "--output best");
-    if (is_reduction(options.learner)) {
-        RAMPART_TRY(options.reduction,
-                    reduction_params(options.fairgbm, options.learner, options.params.learner,
-                                     options.reduction_fits));
-        if (!options.resume.empty() || options.postprocess != "none")
-            return base::make_error(Reason::kNotWithReductions,
-                                    "--learner {} makes a mixture of models: neither "
-                                    "--resume nor --postprocess go with it",
-                                    options.learner);
-    }
-    if (options.learner == "budro" && (!options.resume.empty() || options.postprocess != "none"))
-        return base::make_error(Reason::kNotWithBudro,
-                                "neither --resume nor --postprocess go with --learner budro: "
-                                "put a ramp on the model with "
-                                "`rampart postprocess`");
-    const bool alone = options.learner == "gbdt" && options.resume.empty() &&
-                       options.postprocess == "none" && options.rules.monotone.empty() &&
-                       options.rules.interactions.empty();
-    if (options.baseline == "project" && !alone)
-        return base::make_error(Reason::kNotWithProject,
-                                "--baseline project changes what the features are: it goes "
-                                "with --learner gbdt, without --resume, --postprocess, "
-                                "--monotone and --interactions");
-    if (options.baseline != "none" && options.learner != "gbdt")
-        return base::make_error(Reason::kNotWithBaseline,
-                                "--baseline {} is of plain boosting: take --learner gbdt",
-                                options.baseline);
-    return base::ok();
+/// Prints the recipe that says the same as the flags, or as the file.
+base::Result<Answer> print_recipe(const Options& options, const TrainPlan& plan) {
+    RAMPART_RETURN_IF_ERROR(check_recipe_says_all(options));
+    Answer answer;
+    answer.text = training::recipe_text(plan.recipe);
+    answer.json = boost::json::serialize(boost::json::object{
+        {"recipe", answer.text}, {"digest", training::digest_of(plan.recipe).hex()}});
+    answer.notes = ineffective(options, plan);
+    if (plan.values().has("threshold") && !plan.values().given("threshold"))
+        answer.notes.emplace_back(
+            "`threshold` is that of this command; leave it out where scheduled training is to "
+            "decide from the break-even of the product on");
+    return answer;
 }
 
-std::map<std::string, std::string> provenance_of(const Options& options, const Trained& trained) {
-    return {{"learner", options.learner},
-            {"parameters", parameter_text(options, trained)},
-            {"postprocess", options.postprocess}};
+std::map<std::string, std::string> provenance_of(const Options& options, const TrainPlan& plan) {
+    std::map<std::string, std::string> out{{"learner", plan.recipe.learner},
+                                           {"parameters", plan.values().canonical()},
+                                           {"postprocess", plan.has_ramp() ? "ramp" : "none"}};
+    if (options.baseline != "none") out["baseline"] = options.baseline;
+    if (!check_recipe_says_all(options)) return out;
+    out["recipe"] = training::recipe_text(plan.recipe);
+    out["recipe_sha256"] = training::digest_of(plan.recipe).hex();
+    return out;
 }
 
-model::PolicyState state_of(const Options& options, const Parts& parts, const Trained& trained,
-                            const std::string& schema_text) {
-    model::PolicyState state;
-    if (trained.fairgbm) {
-        state.fairgbm_multipliers = trained.fairgbm->state.multipliers;
-        state.constraints_missed =
-            fairgbm::missed_constraints(trained.fairgbm->verdict, options.params.constraints);
-    }
-    if (trained.budro) state.fair_metric = parts.metric->encode();
-    state.training = {.table_schema = schema_text,
+base::Result<model::Policy> policy_of(const Options& options, const TrainPlan& plan,
+                                      const Schema& schema, const Parts& parts, const Parts& seen,
+                                      const Trained& trained) {
+    const auto names =
+        trained.link().group_aware() ? parts.all.group_names : std::vector<std::string>();
+    auto state = trained.learned.state;
+    state.training = {.table_schema = schema.text,
                       .split = options.split,
-                      .seed = options.params.learner.seed,
+                      .seed = options.seed,
                       .data = evaluation::digest_of(parts.all)};
-    return state;
+    return model::Policy::create(seen.train.schema, {trained.link()}, names,
+                                 provenance_of(options, plan), std::move(state));
 }
 
-base::Result<Answer> regression(const Options& options, const dataset::TableSchema& schema,
-                                const std::string& schema_text, const Context& context) {
-    RegressionTraining training{.options = options.regression,
-                                .trees = options.params.learner,
-                                .source = source_of(options),
-                                .schema = schema,
-                                .schema_text = schema_text,
-                                .out = options.out,
-                                .tree_text = parameter_text(options, {}),
-                                .notes = ineffective(options),
-                                .threads = options.threads};
-    return train_regression(training, context);
+base::Result<Schema> read_schema(const Options& options, const TrainPlan& plan) {
+    Schema schema;
+    RAMPART_TRY(schema.text, base::read_file(options.schema, kMaxSchemaBytes));
+    RAMPART_TRY(schema.table, dataset::parse_table_schema(schema.text, options.schema));
+    RAMPART_RETURN_IF_ERROR(learning::check_features(plan.values(), schema.table.features));
+    if (needs_metric(options, plan))
+        for (const auto& text : options.counterfactuals)
+            if (const auto parsed = budro::parse_counterfactual(text, schema.table.features);
+                !parsed)
+                return parsed.error().with_context("--counterfactual");
+    return schema;
 }
 
-base::Result<Answer> train(Options& options, const Context& context) {
-    RAMPART_RETURN_IF_ERROR(check_combination(options));
+base::Result<Answer> train(const Options& options, const Context& context) {
+    RAMPART_TRY(const auto plan, plan_of(options));
+    if (options.print_recipe) return print_recipe(options, plan);
     // before minutes of work: can the result be written at all?
     const auto folder = std::filesystem::absolute(options.out).parent_path();
     if (std::error_code error; !std::filesystem::is_directory(folder, error))
         return base::make_error(Reason::kNoSuchFolder,
                                 "--out {}: the folder {} does not exist; make it first",
                                 options.out, folder.string());
-    RAMPART_TRY(const auto schema_text, base::read_file(options.schema, kMaxSchemaBytes));
-    RAMPART_TRY(const auto schema, dataset::parse_table_schema(schema_text, options.schema));
-    RAMPART_RETURN_IF_ERROR(apply_rules(options.rules, schema.features, options.params.learner));
-    if (options.learner == kFairRegression)
-        return regression(options, schema, schema_text, context);
-    if (needs_metric(options))
-        for (const auto& text : options.budro.counterfactuals)
-            if (const auto parsed = budro::parse_counterfactual(text, schema.features); !parsed)
-                return parsed.error().with_context("--counterfactual");
-    RAMPART_TRY(auto parts, read_parts(options, schema));
-    RAMPART_RETURN_IF_ERROR(prepare(options, schema, parts));
+    RAMPART_TRY(const auto schema, read_schema(options, plan));
+    RAMPART_TRY(auto parts, read_parts(options, plan, schema.table));
+    RAMPART_RETURN_IF_ERROR(prepare(options, plan, schema.table, parts));
     RAMPART_TRY(const auto projected, seen_by_learner(options, parts));
     const Parts& seen = projected ? *projected : parts;
-    RAMPART_TRY(auto trained, learn(options, seen, context));
-    if (options.postprocess == "ramp") {
-        RAMPART_TRY(trained.ramp, fit_ramp(options, trained.link, parts.validation));
-        trained.link.ramp = trained.ramp->rule;
+    RAMPART_TRY(auto trained, learn(options, plan, schema, seen, context));
+    if (plan.has_ramp()) {
+        RAMPART_TRY(trained.ramp, fit_ramp(options, plan.recipe, trained.link(), parts.validation));
+        trained.link().ramp = trained.ramp->rule;
     }
-    const auto names =
-        trained.link.ramp.group_aware() ? parts.all.group_names : std::vector<std::string>();
-    RAMPART_TRY(const auto policy,
-                model::Policy::create(seen.train.schema, {trained.link}, names,
-                                      provenance_of(options, trained),
-                                      state_of(options, parts, trained, schema_text)));
+    std::optional<model::Policy> policy;
     std::optional<domain::PolicyId> id;
-    if (options.allow_infeasible || missed_note(options, trained).empty()) {
-        if (!options.save_metric.empty() && parts.metric)
-            RAMPART_RETURN_IF_ERROR(budro::save_fair_metric(*parts.metric, options.save_metric));
-        RAMPART_TRY(id, model::save_model_file(policy, options.out));
+    if (!trained.learned.no_model) {
+        RAMPART_TRY(policy, policy_of(options, plan, schema, parts, seen, trained));
     }
-    return answer_of(options, parts, seen, trained, policy, id);
+    if (policy && (plan.recipe.allow_infeasible || trained.learned.missed.empty())) {
+        const auto& metric = parts.metric ? parts.metric : trained.metric;
+        if (!options.save_metric.empty() && metric)
+            RAMPART_RETURN_IF_ERROR(budro::save_fair_metric(*metric, options.save_metric));
+        RAMPART_TRY(id, model::save_model_file(*policy, options.out));
+    }
+    return answer_of({options, plan, schema, parts, seen, trained, policy, id});
+}
+
+/// Returns the help of all learners, or of the one that --learner names.
+std::string detail_of_help() {
+    std::string text = "Learners:\n";
+    for (const auto* learner : learning::learners())
+        text += fmt::format("{}: {}\n", learner->name(), learner->summary());
+    return text +
+           "An option that the learner does not use is named in a note. Recipes have defaults of "
+           "their own where the help says so, which suit some thousands of rows. Exit code 1: no "
+           "model that keeps the constraints was found; 3: bounded_group_loss, and it is proven "
+           "that there is none.";
 }
 
 }  // namespace
 
 void add_train(Frame& frame) {
     auto options = std::make_shared<Options>();
-    options->params.learner.early_stopping_rounds = 50;
-    auto& command = frame.add(
-        {.name = "train",
-         .summary = "Train a model on a CSV table and write it as a model file",
-         .example = "rampart train --data data.csv.gz --schema schema.toml --learner "
-                    "fairgbm --constraint fnr,fpr "
-                    "--tolerance 0.01 --split 60/20/20 --seed 7 --out m.rmp",
-         .detail = "--learner gbdt: gradient-boosted trees. fairgbm: trees that keep rates "
-                   "alike between groups. eg, gs, rs (exponentiated gradient, grid "
-                   "search, random reweighing): mixtures of trees that do so. budro: "
-                   "trees whose loss is bounded when rows are replaced by similar ones. "
-                   "fair-regression: a number (a schema with label_range), or the risk "
-                   "of a label of two values; its losses are on the scale from 0 to 1.\n"
-                   "An option that the learner does not use is named in a note. Exit "
-                   "code 1: no model that keeps the constraints was found; 3: "
-                   "bounded_group_loss, and it is proven that there is none.",
-         .reads_no_store = true},
-        [options](const Context& context) { return train(*options, context); });
+    auto& command =
+        frame.add({.name = "train",
+                   .summary = "Train a model on a CSV table and write it as a model file",
+                   .example = "rampart train --data data.csv.gz --schema schema.toml --learner "
+                              "fairgbm --constraint fnr,fpr "
+                              "--tolerance 0.01 --split 60/20/20 --seed 7 --out m.rmp",
+                   .detail = detail_of_help(),
+                   .reads_no_store = true},
+                  [options](const Context& context) { return train(*options, context); });
     add_train_options(command, *options);
+    command.formatter_fn([options](const CLI::App* app, const std::string&, CLI::AppFormatMode) {
+        if (app->get_option("--learner")->count() > 0) {
+            if (const auto learner = learning::find_learner(options->learner))
+                options->flags->show(*learner);
+        }
+        return help_text(*app);
+    });
 }
 
 }  // namespace rampart::cli

@@ -57,6 +57,9 @@ struct Task {
     uint64_t seed = 0;
     base::ThreadPool* pool = nullptr;
     std::function<bool(const Progress&)> progress = {};  // false stops
+    /// A policy of the same learner on the same features, to whose last link trees are added: an
+    /// option `trees` counts them all. nullptr: from scratch.
+    const model::Policy* start = nullptr;
 };
 
 /// What came of a training.
@@ -65,8 +68,12 @@ struct Learned {
     model::LearnedLink link;
     model::PolicyState state = {};  // multipliers, fair metric, loss, constraints that are missed
     std::string figures = "{}";     // a JSON object: trees, feasible, gap, …; by learner
-    /// By how much the constraints are missed, and what to try; empty: all are kept.
+    /// By how much the constraints are missed, and what to try; empty: all are kept. Options are
+    /// named in backticks, here and in `notes` and errors.
     std::string missed = {};
+    std::string report = {};                   // lines about the training, for people; may be empty
+    std::vector<std::string> notes = {};       // what did not come as it was asked for
+    std::optional<base::Error> no_model = {};  // why there is no link: only of try_fit()
 };
 
 /// A learner. Stateless; safe to use from many threads.
@@ -76,6 +83,8 @@ class Learner {
     virtual std::string_view name() const = 0;     // "fairgbm"
     virtual std::string_view summary() const = 0;  // one line: what it promises
     virtual std::string_view source() const = 0;   // the paper and its algorithm, or ""
+    /// Returns the name of the figures, which learners of one family have in common: "reduction".
+    virtual std::string_view family() const { return name(); }
     virtual std::vector<Option> options() const = 0;
     virtual Capabilities capabilities(const OptionValues& values) const = 0;
     /// Checks the options with one another, before there is any data. Errors: invalid_argument or
@@ -83,13 +92,18 @@ class Learner {
     virtual base::Status check(const OptionValues& values) const = 0;
 
   protected:
-    friend base::Result<Learned> fit(const Learner&, const Task&, const OptionValues&);
-    /// Learns. `task` has been checked against the capabilities.
+    friend base::Result<Learned> try_fit(const Learner&, const Task&, const OptionValues&);
+    /// Learns. `task` has been checked against the capabilities. Errors: "cannot_resume" of a start
+    /// that the learner cannot go on from.
     virtual base::Result<Learned> learn(const Task& task, const OptionValues& values) const = 0;
 };
 
 /// Returns all learners, in the order in which people should meet them.
 std::span<const Learner* const> learners();
+/// Adds a learner of the program's own, which lives as long as the program; recipes, command line
+/// and scheduled training then know it. Call it at the start of the program, not from several
+/// threads. Requires a name that no other learner has.
+void add_learner(const Learner& learner);
 /// Returns the learner of the name. Errors: invalid_argument "unknown_learner" lists the names.
 base::Result<const Learner*> find_learner(std::string_view name);
 
@@ -100,7 +114,11 @@ base::Status check_features(const OptionValues& values, const dataset::FeatureSc
 /// Trains. Deterministic in its arguments for any number of threads. Errors: those of check();
 /// invalid_argument "cannot_learn" names what the learner cannot do with the data or the options;
 /// dataset::validate's of the training rows; unavailable "training_stopped" where progress returned
-/// false; the learner's.
+/// false; failed_precondition "no_model_found", "proven_impossible"; the learner's.
 base::Result<Learned> fit(const Learner& learner, const Task& task, const OptionValues& values);
+
+/// Trains like fit(); where no model was found, or none is possible, it returns what was found in
+/// its place, with Learned::no_model.
+base::Result<Learned> try_fit(const Learner& learner, const Task& task, const OptionValues& values);
 
 }  // namespace rampart::learning

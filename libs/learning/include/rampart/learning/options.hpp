@@ -27,7 +27,13 @@ struct Option {
     double lo = -std::numeric_limits<double>::infinity();  // range of each number, inclusive
     double hi = std::numeric_limits<double>::infinity();
     std::vector<std::string_view> choices = {};  // texts that are allowed; empty: any
+    /// The option has an effect only where another has a value: "oracle=linear", "proxy!=sigmoid",
+    /// "operate_at=" (is empty); one of several: "constraints!=|targets!=". Empty: always.
+    std::string_view only_with = {};
 };
+
+/// Returns a value as text: "0.5", "fnr,fpr", "true".
+std::string text_of(const OptionValue& value);
 
 /// Returns how the option's value looks in a recipe: "number from 0 to 1", "one of best, last".
 std::string describe_type(const Option& option);
@@ -50,6 +56,7 @@ class OptionValues {
     /// Returns whether the value was set.
     bool given(std::string_view name) const;
     // Values by name; each requires an option of the name and type.
+    const OptionValue& value(std::string_view name) const;
     bool flag(std::string_view name) const;
     int integer(std::string_view name) const;
     double number(std::string_view name) const;
@@ -67,7 +74,6 @@ class OptionValues {
         bool given = false;
     };
     const Option* find(std::string_view name) const;
-    const OptionValue& at(std::string_view name) const;
     std::vector<Option> options_;
     std::map<std::string, Entry, std::less<>> values_;
 };

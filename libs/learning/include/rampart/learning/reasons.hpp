@@ -8,6 +8,8 @@ namespace rampart::learning {
 #define RAMPART_LEARNING_REASONS(X)                                                             \
     X(kBadOption, kInvalidArgument, "bad_option",                                               \
       "Give the option a value of the type and range that the message names.")                  \
+    X(kCannotResume, kInvalidArgument, "cannot_resume",                                         \
+      "Go on from a model of the same learner and schema, with one ensemble.")                  \
     X(kCannotLearn, kInvalidArgument, "cannot_learn",                                           \
       "Take a learner that can do what the data and the recipe ask for.")                       \
     X(kNoProtectedAttributes, kInvalidArgument, "no_protected_attributes",                      \

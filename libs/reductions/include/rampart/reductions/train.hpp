@@ -49,7 +49,6 @@
 namespace rampart::reductions {
 
 enum class Reduction { kExponentiatedGradient, kGridSearch, kRandomReweighing };
-base::Result<Reduction> parse_reduction(std::string_view text);  // "eg", "gs", "rs"
 
 struct ReductionParams {
     Reduction method = Reduction::kExponentiatedGradient;

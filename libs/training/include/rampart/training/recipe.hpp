@@ -78,14 +78,21 @@ bool decides_by_group(const Recipe& recipe);
 /// Returns the ramp's width that the recipe names; 0 where its rule has none.
 double gamma_of(const Recipe& recipe);
 
+/// Returns the learner's options with the fallbacks of recipes, which suit some thousands of rows, as
+/// retraining has.
+learning::OptionValues recipe_options(const learning::Learner& learner);
+
+/// Keys of a recipe that only scheduled training reads: how it takes rows from the log.
+inline constexpr std::array<std::string_view, 2> kLoopKeys{"validation_fraction", "ipw_cap"};
+
 /// Checks the recipe without data: the options of learner and post-processor; that the learner's
 /// output can take what the recipe puts on it. Errors: those of their check(); invalid_argument
 /// "not_with_learner"; "bad_selection": a search over persons from whom the rule has learnt.
 base::Status validate(const Recipe& recipe);
 
 /// Reads from a table the learner, its options, and what happens to a candidate that misses its
-/// constraints. Fallbacks suit some thousands of rows, as retraining has. What is wrong is recorded
-/// at its key, for Table::finish(); options of other learners are refused by name.
+/// constraints. Fallbacks are those of recipe_options(). What is wrong is recorded at its key, for
+/// Table::finish(); options of other learners are refused by name.
 void read_recipe(config::Table& table, Recipe& recipe);
 /// Reads a table [postprocess]: criterion, and the options of the post-processor of that name.
 /// Options of others are refused by name.
@@ -94,6 +101,10 @@ void read_postprocess(config::Table& table, Recipe& recipe);
 /// rest. Errors: not_found; bad_toml; bad_configuration with file, line, key and what is allowed;
 /// those of validate().
 base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe);
+
+/// Returns the recipe as the text of a recipe file: all options of the learner, and what else differs
+/// from a recipe's defaults.
+std::string recipe_text(const Recipe& recipe);
 
 /// Returns the SHA-256 of all settings of a recipe by which two candidates may differ, each with
 /// its name.

@@ -1,0 +1,111 @@
+#include "command_line.hpp"
+
+/// `rampart train --recipe` and `--print-recipe`, as a user runs them.
+namespace rampart::cli_tests {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr const char* kBundled = RAMPART_SOURCE_DIR "/ops/config/recipes/";
+
+class TrainByRecipe : public CommandLine {
+  protected:
+    void SetUp() override {
+        CommandLine::SetUp();
+        write("loans.csv", loans(800));
+        const auto schema = run(
+            "schema infer loans.csv --label repaid --favourable yes --protected sex --ignore id");
+        ASSERT_EQ(schema.exit_code, 0) << schema.err;
+        write("schema.toml", schema.out);
+    }
+    Ran train_by(const std::string& how, const std::string& out = "m.rmp") const {
+        return run("train --data loans.csv --schema schema.toml --seed 7 --out " + out + " " + how);
+    }
+    std::string refusal(const std::string& how) const {
+        const auto ran = train_by(how, "x.rmp");
+        EXPECT_EQ(ran.exit_code, 2) << ran.out;
+        EXPECT_FALSE(std::filesystem::exists(path("x.rmp")));
+        return ran.err;
+    }
+};
+
+/// The printed recipe says all that the flags say: the same model, to the byte.
+TEST_F(TrainByRecipe, ThePrintedRecipeMakesTheModelOfTheFlags) {
+    for (const std::string flags :
+         {"--learner gbdt --trees 20 --monotone income=increasing --favourable-weight 2 "
+          "--operate-at 'statistical_parity<=0.6'",
+          "--learner gbdt --trees 20 --postprocess ramp --ramp-tolerance 0.03",
+          "--learner fairgbm --trees 20 --constraint fnr,fpr@sex --tolerance 0.3 --target "
+          "'statistical_parity<=0.9' --allow-infeasible",
+          "--learner gs --trees 10 --reduction-fits 4 --constraint none --target "
+          "'fpr<=0.9' --allow-infeasible",
+          "--learner eg --trees 10 --reduction-fits 4 --allow-infeasible",
+          "--learner budro --trees 10 --learning-rate 0.02 --epsilon 0.01 --protected-feature "
+          "region --metric-weight income:2 --select robust-loss",
+          "--learner fair-regression --trees 10 --grid 10 --max-oracle-calls 6 "
+          "--disparity-tolerance 0.1,0.2 --approve-at-least 0.6 --loss logistic"}) {
+        const auto by_flags = train_by(flags, "flags.rmp");
+        ASSERT_EQ(by_flags.exit_code, 0) << flags << by_flags.err;
+        const auto printed = run("train " + flags + " --print-recipe");
+        ASSERT_EQ(printed.exit_code, 0) << printed.err;
+        write("r.toml", printed.out);
+        const auto by_recipe = train_by("--recipe r.toml", "recipe.rmp");
+        ASSERT_EQ(by_recipe.exit_code, 0) << flags << by_recipe.err;
+        EXPECT_EQ(read("recipe.rmp"), read("flags.rmp")) << flags;
+        const auto again = run("train --recipe r.toml --print-recipe");
+        EXPECT_EQ(again.out, printed.out);
+    }
+}
+
+TEST_F(TrainByRecipe, BundledRecipesAreTrainedBy) {
+    for (const std::string name : {"fairgbm", "gbdt", "ramp_statistical_parity"}) {
+        const auto ran = train_by(fmt::format("--recipe {}{}.toml --json", kBundled, name));
+        ASSERT_EQ(ran.exit_code, 0) << ran.err;
+        EXPECT_EQ(ran.json().contains("ramp"), name.starts_with("ramp"));
+    }
+    const auto ran = run("evaluate --model m.rmp --data loans.csv --split validation --json");
+    EXPECT_NEAR(number(ran.json().at("gaps").at("approval_rate").as_object(), "difference"), 0.05,
+                1e-9)
+        << "the tolerance of the recipe";
+}
+
+TEST_F(TrainByRecipe, TheModelFileHasTheRecipeAndTheDigestOfRecipeCheck) {
+    write("r.toml", "learner = \"gbdt\"\ntrees = 12 # few\n");
+    ASSERT_EQ(train_by("--recipe r.toml").exit_code, 0);
+    const auto facts = run("inspect model m.rmp --json").json().at("provenance").as_object();
+    const auto checked = run("recipe check r.toml --json").json();
+    EXPECT_EQ(facts.at("recipe_sha256"), checked.at("digest"));
+    const std::string text(facts.at("recipe").as_string());
+    EXPECT_THAT(text, AllOf(HasSubstr("learner = \"gbdt\"\ntrees = 12\nleaves = 15\n"),
+                            HasSubstr("threshold = 0.5\n")));
+    write("again.toml", text);
+    EXPECT_EQ(run("recipe check again.toml --json").json().at("digest"), checked.at("digest"));
+}
+
+TEST_F(TrainByRecipe, WhatARecipeCannotSayOrWhatStandsBesideItIsRefused) {
+    write("r.toml", "learner = \"gbdt\"\n");
+    EXPECT_THAT(refusal("--recipe r.toml --trees 5 --learner gbdt"),
+                AllOf(HasSubstr("--trees, --learner beside --recipe r.toml"),
+                      HasSubstr("leave --recipe out")));
+    EXPECT_THAT(refusal("--recipe r.toml --postprocess ramp"), HasSubstr("--postprocess beside"));
+    EXPECT_THAT(refusal("--recipe r.toml --metric-l2 2"), HasSubstr("--metric-l2 beside"));
+    EXPECT_THAT(refusal("--recipe none.toml"), HasSubstr("none.toml"));
+    write("loop.toml", "learner = \"gbdt\"\nipw_cap = 5\n");
+    EXPECT_THAT(refusal("--recipe loop.toml"),
+                AllOf(HasSubstr("loop.toml: ipw_cap"), HasSubstr("leave it out")));
+    write("held.toml", "learner = \"gbdt\"\nvalidation_fraction = 0.3\n");
+    EXPECT_THAT(refusal("--recipe held.toml"), HasSubstr("validation_fraction"));
+    write("bad.toml", "learner = \"eg\"\n[postprocess]\ncriterion = \"statistical_parity\"\n");
+    EXPECT_THAT(refusal("--recipe bad.toml"), HasSubstr("gives a decision"));
+    for (const std::string flag : {"--baseline reweigh", "--learner budro --metric m.fair",
+                                   "--learner budro --compared-pairs p.csv"}) {
+        const auto ran = run("train --print-recipe " + flag);
+        EXPECT_EQ(ran.exit_code, 2);
+        EXPECT_THAT(ran.err, HasSubstr("a recipe has nothing that says --"));
+    }
+    EXPECT_EQ(run("train --learner fairgbm --out m.rmp").exit_code, 2) << "no table";
+}
+
+}  // namespace
+}  // namespace rampart::cli_tests
