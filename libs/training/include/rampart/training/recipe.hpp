@@ -67,8 +67,8 @@ struct ChosenLearner {
 };
 base::Result<ChosenLearner> chosen_learner(const Recipe& recipe);
 
-/// Returns the learner's options with the fallbacks of recipes, which suit some thousands of rows, as
-/// retraining has.
+/// Returns the learner's options with the fallbacks of recipes, which suit some thousands of rows,
+/// as retraining has.
 learning::OptionValues recipe_options(const learning::Learner& learner);
 
 /// Keys of a recipe that only scheduled training reads: how it takes rows from the log.
@@ -78,8 +78,8 @@ inline constexpr std::array<std::string_view, 2> kLoopKeys{"validation_fraction"
 /// puts on it. Errors: those of the learner's check(); invalid_argument "not_with_learner".
 base::Status validate(const Recipe& recipe);
 
-/// Reads from a table the learner, its options, and what happens to a candidate that misses its
-/// constraints. Fallbacks are those of recipe_options(). What is wrong is recorded at its key, for Table::finish(); options of other learners are refused by name.
+/// Reads learner, options and what happens to a candidate that misses its constraints. Records what
+/// is wrong at its key, for Table::finish(), options of other learners by name.
 void read_recipe(config::Table& table, Recipe& recipe);
 /// Reads a table [postprocess]: criterion, tolerance, gamma.
 void read_postprocess(config::Table& table, Recipe& recipe);
@@ -88,8 +88,8 @@ void read_postprocess(config::Table& table, Recipe& recipe);
 /// those of validate().
 base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe);
 
-/// Returns the recipe as the text of a recipe file: all options of the learner, and what else differs
-/// from a recipe's defaults.
+/// Returns the recipe as the text of a recipe file: all options of the learner, and what else
+/// differs from a recipe's defaults.
 std::string recipe_text(const Recipe& recipe);
 
 /// Returns the SHA-256 of all settings of a recipe by which two candidates may differ, each with
