@@ -19,7 +19,8 @@ using base::Result;
 using fair_regression::RegressionLoss;
 using reductions::Oracle;
 
-constexpr std::string_view kParity = "notion=statistical_parity";  // of options
+/// Condition under which options of statistical parity have an effect.
+constexpr std::string_view kParity = "notion=statistical_parity";
 
 /// What the options say, but for what needs data.
 struct Settings {

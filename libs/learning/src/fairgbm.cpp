@@ -94,7 +94,7 @@ class FairGbm : public Learner {
         for (auto& option : rate_options({"fnr"})) options.push_back(std::move(option));
         for (auto& option : lagrangian_options()) options.push_back(std::move(option));
         options.push_back({"output",
-                           std::string("best"),
+                           std::string(to_string(FairGbmParams{}.output)),
                            "best: the best iterate that keeps the constraints; last: all trees; "
                            "randomized: an iterate drawn for each decision",
                            0,

@@ -91,8 +91,8 @@ bool holds(const OptionValues& values, std::string_view condition, Ineffective& 
     return (text_of(values.value(why.because_of)) == why.value) != why.must_not;
 }
 
-/// Returns whether one of the conditions, parted by bars, holds; `why` is then unspecified, else the
-/// first of them.
+/// Returns whether one of the conditions, parted by bars, holds; `why` is then unspecified, else
+/// the first of them.
 bool is_effective(const OptionValues& values, std::string_view conditions, Ineffective& why) {
     if (conditions.empty()) return true;
     const auto bar = conditions.find('|');

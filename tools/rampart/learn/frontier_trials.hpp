@@ -40,9 +40,9 @@ struct TrialRow {
 /// Thresholds by group on gbdt: a post-processor, compared like a learner.
 inline constexpr std::string_view kThresholds = "thresholds";
 
-/// Runs trial `number` of a learner of rampart/learning, or of kThresholds. Its settings follow from
-/// the job's seed and the number alone, and are the same for all learners that have them; learners
-/// with a fair metric take smaller steps and are under no constraint on rates.
+/// Runs trial `number` of a learner of rampart/learning, or of kThresholds. Its settings follow
+/// from the job's seed and the number alone, and are the same for all learners that have them;
+/// those with a fair metric take smaller steps and are under no constraint on rates.
 /// Performance is the accuracy or, at an operating point, the share of label 1 approved; unfairness
 /// is the largest gap of the constraints.
 base::Result<TrialRow> run_trial(const FrontierJob& job, std::string_view name, size_t number,

@@ -11,7 +11,8 @@
 namespace rampart::learning {
 
 /// Returns the value that the texts say: one text, or several for a list, which may also be parted
-/// by commas; "none" is an empty list of texts. The range is checked by OptionValues::set(). Errors: bad_option names option, text and what it takes.
+/// by commas; "none" is an empty list of texts. OptionValues::set() checks the range. Errors:
+/// bad_option names option, text and what it takes.
 base::Result<OptionValue> parse_value(const Option& option, std::span<const std::string> texts);
 
 /// Returns "name = value\n" as TOML, which read_options() reads as the same value.

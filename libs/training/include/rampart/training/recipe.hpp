@@ -78,8 +78,8 @@ bool decides_by_group(const Recipe& recipe);
 /// Returns the ramp's width that the recipe names; 0 where its rule has none.
 double gamma_of(const Recipe& recipe);
 
-/// Returns the learner's options with the fallbacks of recipes, which suit some thousands of rows, as
-/// retraining has.
+/// Returns the learner's options with the fallbacks of recipes, which suit some thousands of rows,
+/// as retraining has.
 learning::OptionValues recipe_options(const learning::Learner& learner);
 
 /// Keys of a recipe that only scheduled training reads: how it takes rows from the log.
@@ -102,8 +102,8 @@ void read_postprocess(config::Table& table, Recipe& recipe);
 /// those of validate().
 base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe);
 
-/// Returns the recipe as the text of a recipe file: all options of the learner, and what else differs
-/// from a recipe's defaults.
+/// Returns the recipe as the text of a recipe file: all options of the learner, and what else
+/// differs from a recipe's defaults.
 std::string recipe_text(const Recipe& recipe);
 
 /// Returns the SHA-256 of all settings of a recipe by which two candidates may differ, each with
