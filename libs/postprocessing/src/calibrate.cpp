@@ -41,6 +41,7 @@ base::Status calibrate(const Rows& rows, std::optional<calibration::CalibrationM
                          .folds = setting.report ? size_t{5} : size_t{0},
                          .seed = setting.seed}));
         fitted.rule.calibrations = fitted.calibration->maps;
+        fitted.method = method;
     }
     model::LearnedLink link;
     fitted.rule.put_on(link, {});
