@@ -25,19 +25,23 @@ std::optional<calibration::CalibrationMethod> calibration_method(
 base::Status calibrate(const Rows& rows, std::optional<calibration::CalibrationMethod> method,
                        bool by_group, const Setting& setting, Fitted& fitted) {
     if (method) {
-        const std::span<const int32_t> group =
-            by_group ? std::span<const int32_t>(rows.group) : std::span<const int32_t>();
+        // folds are dealt out within groups, where every row is in one
+        const bool known =
+            !rows.group.empty() && std::all_of(rows.group.begin(), rows.group.end(),
+                                               [](int32_t group) { return group >= 0; });
         RAMPART_TRY(fitted.calibration,
-                    calibration::fit_calibration({.score = rows.p,
-                                                  .label = rows.label,
-                                                  .group = group,
-                                                  .groups = by_group ? rows.groups() : 1,
-                                                  .weight = rows.weight},
-                                                 {.method = *method,
-                                                  .by_group = by_group,
-                                                  .folds = setting.report ? size_t{5} : size_t{0},
-                                                  .seed = setting.seed}));
+                    calibration::fit_calibration(
+                        {.score = rows.p,
+                         .label = rows.label,
+                         .group = known ? std::span(rows.group) : std::span<const int32_t>(),
+                         .groups = known ? rows.groups() : 1,
+                         .weight = rows.weight},
+                        {.method = *method,
+                         .by_group = by_group,
+                         .folds = setting.report ? size_t{5} : size_t{0},
+                         .seed = setting.seed}));
         fitted.rule.calibrations = fitted.calibration->maps;
+        fitted.method = method;
     }
     model::LearnedLink link;
     fitted.rule.put_on(link, {});

@@ -113,7 +113,7 @@ base::Result<Compared> compare_member(const Rows& rows, const std::string& membe
     const auto members =
         std::count_if(keys.begin(), keys.end(), [](const auto& key) { return key.second; });
     if (members == 0 || static_cast<size_t>(members) == names.size())
-        return base::make_error(Reason::kUnknownMember,
+        return base::make_error(Reason::kNoSuchMember,
                                 "member '{}' is in the names of {} of the groups {}: wanted is one "
                                 "that some of them have",
                                 wanted, members, fmt::join(names, "; "));

@@ -28,7 +28,7 @@ base::Result<Compared> compare_groups(const std::vector<std::string>& names,
 
 /// Returns the groups that have `member` in their names against the others, within each value of an
 /// attribute; empty: two groups as they are and, of more without `within`, the largest against the
-/// others. Errors: unknown_attribute; unknown_member.
+/// others. Errors: unknown_attribute; no_such_member.
 base::Result<Compared> compare_member(const Rows& rows, const std::string& member,
                                       const std::string& within);
 

@@ -23,14 +23,6 @@ double pulled(const std::vector<std::vector<double>>& amounts, const GroupModel&
 
 }  // namespace
 
-bool Rule::group_aware() const {
-    model::LearnedLink link;
-    link.ramp = ramp;
-    link.calibrations = calibrations;
-    link.members = members;
-    return link.group_aware();
-}
-
 std::vector<double> Rule::approve(const Rows& rows, const GroupModel& groups) const {
     model::LearnedLink link;
     put_on(link, {});

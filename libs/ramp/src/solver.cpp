@@ -197,10 +197,6 @@ base::Result<RampSolution> solve_sorted(const SortedRows& rows, const RampParams
 
 std::string_view to_string(RampCriterion criterion) { return base::name_of(kCriteria, criterion); }
 
-base::Result<RampCriterion> parse_ramp_criterion(std::string_view text) {
-    return base::value_of(kCriteria, text, Reason::kUnknownCriterion);
-}
-
 base::Result<RampSolution> solve_ramp(const RampProblem& problem, const RampParams& params) {
     RAMPART_RETURN_IF_ERROR(check_problem(problem));
     RAMPART_RETURN_IF_ERROR(check_params(params, problem.groups));

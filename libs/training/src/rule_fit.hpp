@@ -38,8 +38,8 @@ class RuleFit {
     /// Errors: to_dataset's; calibration::fit_group_posteriors'.
     static base::Result<RuleFit> create(const RuleInputs& inputs);
 
-    /// Returns the rule that all rows fit, with the ramp's width gamma. Errors: postprocessing::fit's;
-    /// "criterion_not_solved".
+    /// Returns the rule that all rows fit, with the ramp's width gamma. Errors:
+    /// postprocessing::fit's; "criterion_not_solved".
     base::Result<postprocessing::Rule> fit(double gamma) const;
     /// Returns P(approve) of each row of the development set by such a rule of the other folds; NaN
     /// where no rule can decide it, or its person is not valued.

@@ -23,7 +23,7 @@ inline Rows applicants(size_t n, uint64_t seed) {
     return rows;
 }
 
-/// Features of the rows: what the score follows from, and one that tells the group in part.
+/// Returns features of the rows: what the score follows from, and one that leans with the group.
 inline dataset::Dataset features_of(const Rows& rows, uint64_t seed) {
     dataset::Dataset data = rows.table();
     data.schema = dataset::FeatureSchema::create({{"trade", dataset::FeatureKind::kNumeric, {}},

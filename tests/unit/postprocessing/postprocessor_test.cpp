@@ -116,7 +116,7 @@ TEST(Postprocessors, TheGroupBlindRuleKeepsItWhereTheFeaturesTellTheGroup) {
         add_posteriors(*groups, features, nullptr, rows);
         const auto fitted = fit(one, rows, values, kImpact);
         ASSERT_TRUE(fitted) << fitted.error().message;
-        EXPECT_FALSE(fitted->rule.group_aware());
+        EXPECT_FALSE(fitted->rule.ramp.group_aware());
         const auto kept = one.measure(rows, fitted->rule.approve(rows, *groups), values).value();
         const auto plain = fit(named("none"), rows, values_of("none"), kImpact);
         auto without = rows;
@@ -164,7 +164,7 @@ TEST(Postprocessors, TheCovarianceIsThatOfOneGroupAndTheOthers) {
     }
     const auto refused =
         fit(one, rows, values_of("covariance", {{"member", std::string("sex=x")}}), kImpact);
-    EXPECT_EQ(refused.error().reason, "unknown_member");
+    EXPECT_EQ(refused.error().reason, "no_such_member");
     EXPECT_THAT(refused.error().message, HasSubstr("sex=x"));
 }
 

@@ -48,13 +48,13 @@ TEST(Rule, APolicyDecidesAsTheRuleSays) {
         }
         const auto fitted = fit(one, rows, values, {.slope = 1.5, .threshold = 0.05});
         ASSERT_TRUE(fitted) << criterion << ": " << fitted.error().message;
-        EXPECT_EQ(fitted->rule.group_aware(), needs.groups_to_decide) << criterion;
         auto same = rows;
         const double raw = 0.7;
         same.p.assign(rows.size(), model::sigmoid(raw));
         const auto approve = fitted->rule.approve(same, groups);
         auto link = link_of(raw);
         fitted->rule.put_on(link, groups);
+        EXPECT_EQ(link.group_aware(), needs.groups_to_decide) << criterion;
         const auto policy = model::Policy::create(
             features.schema, {link},
             link.group_aware() ? rows.group_names : std::vector<std::string>(), {});

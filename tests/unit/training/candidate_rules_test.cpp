@@ -64,7 +64,7 @@ double true_gap(const training_set::DevelopmentSet& set, const model::Policy& po
     return std::abs(rate[0] / weight[0] - rate[1] / weight[1]);
 }
 
-/// The features of development_set(), with one more that tells the group in part.
+/// Returns development_set(), whose second feature leans with the group.
 training_set::DevelopmentSet with_a_trade() {
     auto set = development_set();
     base::Random random(9);

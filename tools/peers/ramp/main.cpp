@@ -105,7 +105,11 @@ base::Status fit(const Options& o) {
     RAMPART_TRY(const std::string calibration, calibrate(rows, o, f));
     for (double& p : f) p = 2 * p - 1;
     ramp::RampParams params{.epsilon = o.epsilon};
-    RAMPART_TRY(params.criterion, ramp::parse_ramp_criterion(o.criterion));
+    using enum ramp::RampCriterion;
+    for (const auto one : {kStatisticalParity, kCovariance, kEqualOpportunity, kEqualizedOdds})
+        if (to_string(one) == o.criterion) params.criterion = one;
+    if (to_string(params.criterion) != o.criterion)
+        return base::make_error(peers::Reason::kBadProblem, "no criterion '{}'", o.criterion);
     const ramp::RampProblem problem{fresh_of(rows, f), fresh_of(rows, rows.group), rows.groups, {}};
     ramp::GammaSearch search;
     search.label = fresh_of(rows, rows.label);

@@ -261,8 +261,8 @@ std::string summary_of(const Options& o, const Postprocessed& post) {
         text += fmt::format(", gamma {:g}{}, duality gap {:.1e}", post.link.ramp.gamma,
                             post.fitted.gammas.empty() ? "" : " (by cross-validation)", *gap);
     if (post.fitted.calibration)
-        text +=
-            fmt::format("\ncalibration: {}", calibration_text(post.fitted.calibration->overall));
+        text += fmt::format("\n{} calibration: {}", to_string(*post.fitted.method),
+                            calibration_text(post.fitted.calibration->overall));
     const auto& blind = post.fitted.blind;
     if (blind && !std::isnan(blind->aware_mean_product))
         text += fmt::format(

@@ -22,7 +22,8 @@ struct GroupPosteriorParams {
 
 /// Fits GroupBlindAdjustment::posteriors: for two groups one ensemble, of the second; for more, one
 /// for each against the rest. Labels are read where one is given only: rows may have none, but then
-/// as many targets. Deterministic like gbdt::train. Errors: data (dataset::validate), parameters; failed_precondition "no_groups", "absent_group": a group without rows of that label.
+/// as many targets. Deterministic like gbdt::train. Errors: data (dataset::validate), parameters;
+/// failed_precondition "no_groups", "absent_group": a group without rows of that label.
 base::Result<std::vector<model::Ensemble>> fit_group_posteriors(const dataset::Dataset& data,
                                                                 const GroupPosteriorParams& params,
                                                                 base::ThreadPool* pool = nullptr);

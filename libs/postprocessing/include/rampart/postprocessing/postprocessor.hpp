@@ -45,7 +45,8 @@ struct Setting {
 struct Fitted {
     Rule rule;
     std::optional<calibration::CalibrationFit> calibration = {};
-    std::vector<ramp::GammaFigure> gammas = {};  // those searched
+    std::optional<calibration::CalibrationMethod> method = {};  // by which it was calibrated
+    std::vector<ramp::GammaFigure> gammas = {};                 // those searched
     // at most one of these two
     std::optional<ramp::RampSolution> aware = {};
     std::optional<ramp::BlindSolution> blind = {};

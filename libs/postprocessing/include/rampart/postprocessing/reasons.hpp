@@ -16,10 +16,10 @@ namespace rampart::postprocessing {
       "Wait for more rows, hold more persons out, or leave the group out of the product.")     \
     X(kNoLabels, kInvalidArgument, "no_labels",                                                \
       "Give rows with labels, or take a criterion and a calibration that need none.")          \
+    X(kNoSuchMember, kInvalidArgument, "no_such_member",                                       \
+      "Name a group, or a value of one attribute, that some and not all groups have.")         \
     X(kOtherScores, kInvalidArgument, "other_scores",                                          \
       "Give a score that rises with P(favourable), or take statistical_parity or covariance.") \
-    X(kUnknownMember, kInvalidArgument, "unknown_member",                                      \
-      "Name a group, or a value of one attribute, that some and not all groups have.")         \
     X(kUnknownPostprocessor, kInvalidArgument, "unknown_postprocessor",                        \
       "Take one of the named criteria.")
 RAMPART_REASONS("postprocessing", RAMPART_POSTPROCESSING_REASONS)

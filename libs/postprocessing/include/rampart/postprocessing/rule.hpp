@@ -16,7 +16,6 @@ struct Rule {
     std::vector<std::vector<double>> amounts = {};  // by adjustment of the group model: [groups]
     std::vector<model::Member> members = {};        // thresholds that are drawn, on one ensemble
 
-    bool group_aware() const;
     /// Returns P(approve) of every row, as the link computes it but for rounding; NaN where the
     /// rule needs the group and the row has none. `groups`: the model that gave the posteriors.
     std::vector<double> approve(const Rows& rows, const GroupModel& groups) const;

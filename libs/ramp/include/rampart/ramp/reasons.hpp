@@ -31,9 +31,7 @@ namespace rampart::ramp {
     X(kNoPositives, kInvalidArgument, "no_positives",                                        \
       "Give scores above -1 to some rows of the group, or leave the group out.")             \
     X(kRampNotSolved, kInternal, "ramp_not_solved",                                          \
-      "Widen the constraints or allow more iterations; report the case if it stays.")        \
-    X(kUnknownCriterion, kInvalidArgument, "unknown_criterion",                              \
-      "Use one of the criteria that the message lists.")
+      "Widen the constraints or allow more iterations; report the case if it stays.")
 RAMPART_REASONS("ramp", RAMPART_RAMP_REASONS)
 
 }  // namespace rampart::ramp

@@ -46,7 +46,6 @@ enum class RampCriterion {
     kEqualizedOdds,      // that and approval among the others
 };
 std::string_view to_string(RampCriterion criterion);
-base::Result<RampCriterion> parse_ramp_criterion(std::string_view text);
 
 struct RampProblem {
     std::span<const double> score;   // [n] in [-1, 1]
