@@ -150,11 +150,12 @@ std::string recipe_text(const Recipe& recipe) {
     put("allow_infeasible", recipe.allow_infeasible, usual.allow_infeasible);
     put("validation_fraction", recipe.validation_fraction, usual.validation_fraction);
     put("ipw_cap", recipe.ipw_cap, usual.ipw_cap);
-    if (recipe.criterion == Criterion::kNone) return out;
-    return out + "\n[postprocess]\n" +
-           learning::to_toml("criterion", std::string(to_string(recipe.criterion))) +
-           learning::to_toml("tolerance", recipe.approval_tolerance) +
-           learning::to_toml("gamma", recipe.gamma);
+    const auto post = chosen_postprocessor(recipe);
+    if (!post || !post->needs().any()) return out;
+    out += "\n[postprocess]\n" + learning::to_toml("criterion", recipe.criterion);
+    for (const auto& option : post->values.options())
+        out += learning::to_toml(option.name, post->values.value(option.name));
+    return out;
 }
 
 base::Digest digest_of(const Recipe& r) {

@@ -8,6 +8,7 @@
 #include "frame/figures_text.hpp"
 #include "frame/help.hpp"
 #include "frame/reasons.hpp"
+#include "learn/postprocess_fit.hpp"
 #include "learn/regression_page.hpp"
 #include "learn/result_file.hpp"
 #include "learn/train_options.hpp"
@@ -44,7 +45,7 @@ struct Parts : TableParts {
 struct Trained {
     learning::Learned learned;
     boost::json::object figures;
-    std::optional<ramp::RampSolution> ramp;
+    std::optional<Postprocessed> ramp;
     std::optional<budro::FairMetric> metric;
     model::LearnedLink& link() { return learned.link; }
     const model::LearnedLink& link() const { return learned.link; }
@@ -167,40 +168,38 @@ base::Result<Trained> learn(const Options& options, const TrainPlan& plan, const
     return trained;
 }
 
-/// Fits the ramp on the validation rows, which the trees have not seen.
-base::Result<ramp::RampSolution> fit_ramp(const Options& options, const training::Recipe& recipe,
-                                          const model::LearnedLink& link,
-                                          const dataset::Dataset& validation) {
-    if (validation.group.empty())
+/// Puts the recipe's rule on the score, fitted on the validation rows, which the trees have not
+/// seen.
+base::Result<Postprocessed> fit_rule(const Options& options, const TrainPlan& plan,
+                                     const model::LearnedLink& link, const Parts& parts) {
+    if (parts.validation.group.empty())
         return base::make_error(
             base::Reason::kNoGroups,
             "the ramp needs protected groups: name columns under `protected` in {}",
             options.schema);
-    std::vector<double> scores;
-    std::vector<float> row(validation.schema.size());
-    for (size_t i = 0; i < validation.rows(); ++i) {
-        validation.copy_row(i, row);
-        const double p = model::sigmoid(link.ensemble.predict_raw(row));
-        scores.push_back(std::clamp(link.score_slope * p + link.score_intercept, -1.0, 1.0));
-    }
-    const ramp::RampProblem problem{.score = scores,
-                                    .group = validation.group,
-                                    .groups = validation.group_names.size(),
-                                    .weight = validation.weight};
-    ramp::RampParams params;
-    params.epsilon = recipe.approval_tolerance;
-    params.gamma = recipe.gamma;
-    auto solution = ramp::solve_ramp(problem, params);
-    if (!solution) return solution.error().with_context("the ramp on the validation rows");
-    return solution;
+    RAMPART_TRY(const auto chosen, training::chosen_postprocessor(plan.recipe));
+    base::ThreadPool pool(options.threads);
+    auto made = postprocess_link(link, parts.validation, parts.train,
+                                 {.postprocessor = chosen.postprocessor,
+                                  .values = chosen.values,
+                                  .search_gamma = false,
+                                  .seed = options.seed},
+                                 pool);
+    if (!made) return made.error().with_context("the ramp on the validation rows");
+    return made;
 }
 
-boost::json::object describe(const ramp::RampSolution& ramp) {
-    return {{"thresholds", boost::json::value_from(ramp.rule.thresholds)},
-            {"gamma", ramp.rule.gamma},
-            {"rates", boost::json::value_from(ramp.rates)},
-            {"rho", ramp.rho},
-            {"duality_gap", ramp.gap}};
+boost::json::object describe(const Postprocessed& post, const std::string& criterion) {
+    const auto& rule = post.link.ramp;
+    boost::json::object out{{"criterion", criterion},
+                            {"thresholds", boost::json::value_from(rule.thresholds)},
+                            {"gamma", rule.gamma}};
+    if (post.fitted.aware) {
+        out["rates"] = boost::json::value_from(post.fitted.aware->rates);
+        out["rho"] = post.fitted.aware->rho;
+    }
+    if (const auto gap = post.gap()) out["duality_gap"] = *gap;
+    return out;
 }
 
 /// How alike people are treated, on the rows that the learner has not seen where there are any.
@@ -356,7 +355,7 @@ base::Result<Answer> answer_of(const Outcome& of) {
         fmt::format("{}, {} trees, {} training rows\n{}{}", name, learned.link.trees(),
                     parts.train.rows(), learned.report.empty() ? "" : "\n", learned.report);
     json[plan.learner->family()] = std::move(figures);
-    if (trained.ramp) json["ramp"] = describe(*trained.ramp);
+    if (trained.ramp) json["ramp"] = describe(*trained.ramp, plan.recipe.criterion);
     if (!regression) RAMPART_RETURN_IF_ERROR(put_evaluations(of, json, answer));
     if (const auto& metric = parts.metric ? parts.metric : trained.metric)
         RAMPART_RETURN_IF_ERROR(
@@ -434,8 +433,8 @@ base::Result<Answer> train(const Options& options, const Context& context) {
     const Parts& seen = projected ? *projected : parts;
     RAMPART_TRY(auto trained, learn(options, plan, schema, seen, context));
     if (plan.has_ramp()) {
-        RAMPART_TRY(trained.ramp, fit_ramp(options, plan.recipe, trained.link(), parts.validation));
-        trained.link().ramp = trained.ramp->rule;
+        RAMPART_TRY(trained.ramp, fit_rule(options, plan, trained.link(), parts));
+        trained.link() = trained.ramp->link;
     }
     std::optional<model::Policy> policy;
     std::optional<domain::PolicyId> id;

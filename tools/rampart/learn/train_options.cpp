@@ -165,9 +165,11 @@ base::Result<training::Recipe> recipe_of_flags(const TrainOptions& o) {
     RAMPART_RETURN_IF_ERROR(put_metric(o.metric, recipe.options));
     recipe.allow_infeasible = o.allow_infeasible;
     if (o.postprocess == "ramp") {
-        recipe.criterion = training::Criterion::kStatisticalParity;
-        recipe.approval_tolerance = o.ramp_tolerance;
-        recipe.gamma = o.gamma;
+        recipe.criterion = o.criterion;
+        RAMPART_TRY(const auto post, training::chosen_postprocessor(recipe));
+        recipe.postprocess = post.values;
+        RAMPART_RETURN_IF_ERROR(recipe.postprocess.set("tolerance", o.ramp_tolerance));
+        RAMPART_RETURN_IF_ERROR(recipe.postprocess.set("gamma", o.gamma));
     }
     const auto sound = training::validate(recipe);
     if (sound) return recipe;
@@ -245,6 +247,11 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
             ->group(kFiles);
     add_ramp(command, o);
     add_metric(command, o);
+}
+
+bool TrainPlan::has_ramp() const {
+    const auto post = training::chosen_postprocessor(recipe);
+    return post && post->needs().any();
 }
 
 base::Result<TrainPlan> plan_of(const TrainOptions& o) {

@@ -42,7 +42,7 @@ struct TrainPlan {
     const learning::Learner* learner = nullptr;
     learning::Capabilities can = {};
     const learning::OptionValues& values() const { return recipe.options; }
-    bool has_ramp() const { return recipe.criterion != training::Criterion::kNone; }
+    bool has_ramp() const;  // the recipe puts a rule on the score
 };
 /// Errors: those of the learner's options, by flag or by line of the recipe; of what does not go
 /// together; bad_usage for flags beside --recipe, and for keys that only the loop reads.
