@@ -153,14 +153,22 @@ Result<std::vector<double>> out_of_fold_probabilities(const DevelopmentSet& deve
     return out;
 }
 
-/// Returns whether the link is a probability with a threshold, on which any ramp may be put.
-bool gives_probability(const learning::Learned& learned) {
-    const auto& link = learned.link;
-    return link.members.empty() && link.scale.kind == model::ScoreScale::Kind::kLogOdds;
+/// Returns whether the learner gives a probability, on which any ramp may be put; otherwise it
+/// decides by a rule of its own.
+bool gives_probability(const Recipe& recipe) {
+    const auto chosen = chosen_learner(recipe);
+    return chosen &&
+           chosen->learner->capabilities(chosen->options).output == learning::Output::kProbability;
 }
 
-/// Returns where on the map of scores the learner's own threshold lies.
-double threshold_on(const ScoreMap& map, const learning::Learned& learned) {
+/// Returns where on the map of scores the recipe's operating point lies; where it names none, 0: an
+/// approval is worth as much as a decline, or always more, or always less.
+double threshold_on(const ScoreMap& map, const learning::Learned& learned, const Recipe& recipe) {
+    const auto chosen = chosen_learner(recipe);
+    const auto named = [&](const char* option) {
+        return chosen && chosen->options.has(option) && chosen->options.given(option);
+    };
+    if (!named("threshold") && !named("operate_at")) return 0;
     const double p = (learned.link.ramp.thresholds.front() + 1) / 2;
     const double f = map.slope * p + map.intercept;
     return std::abs(f) < 1e-9 ? 0 : std::clamp(f, -1.0, 1.0);
@@ -183,7 +191,7 @@ Result<std::optional<RuleFit>> rule_of(const CandidateInputs& in, const ScoreMap
     RAMPART_TRY(const auto post, chosen_postprocessor(in.recipe));
     if (!post.needs().any()) return std::optional<RuleFit>();
     RAMPART_TRY(auto rule, RuleFit::create(rule_inputs(
-                               in, map, threshold_on(map, learned),
+                               in, map, threshold_on(map, learned, in.recipe),
                                probabilities_of(in.development, learned.link.ensemble), false)));
     return std::optional(std::move(rule));
 }
@@ -273,9 +281,9 @@ Result<LinkParameters> selected_parameters(const CandidateInputs& in,
                                            const RuleFit* rule,
                                            std::map<std::string, std::string>& figures) {
     const Recipe& recipe = in.recipe;
-    const bool probability = gives_probability(learned);
-    const LinkParameters begin{probability ? threshold_on(map, learned) : 0, gamma_of(recipe),
-                               recipe.exploration.epsilon, recipe.kappa};
+    const bool probability = gives_probability(recipe);
+    const LinkParameters begin{probability ? threshold_on(map, learned, recipe) : 0,
+                               gamma_of(recipe), recipe.exploration.epsilon, recipe.kappa};
     if (recipe.selection == Selection::kNone) return begin;
     if (!probability) {
         figures["selection"] = "as given: the learner decides by a rule of its own";
@@ -401,7 +409,7 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     RAMPART_TRY(const auto rule, rule_of(in, map, learned));
     RAMPART_TRY(const auto parameters,
                 selected_parameters(in, links, map, learned, rule ? &*rule : nullptr, figures));
-    const bool probability = gives_probability(learned);
+    const bool probability = gives_probability(recipe);
     auto& link = learned.link;
     link.exploration = {recipe.exploration.mode, parameters.epsilon};
     link.kappa = parameters.kappa;

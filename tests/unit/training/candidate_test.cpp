@@ -133,6 +133,21 @@ TEST(Candidate, TheOperatingPointIsWhereAnApprovalIsWorthADecline) {
     EXPECT_NEAR(threshold(own), 0.8, 1e-6);
 }
 
+TEST(Candidate, WhereAnApprovalIsAlwaysWorthMoreOrLessTheSignDecides) {
+    const auto set = development_set();
+    for (const auto& [favourable, unfavourable] :
+         {std::pair{75.0, 10.0}, {-10.0, -150.0}, {-50.0, 75.0}}) {
+        auto declared = impact();
+        declared.favourable = favourable;
+        declared.unfavourable = unfavourable;
+        const auto made =
+            make_candidate({set, declared, bootstrap(set), "champion", recipe()}).value();
+        EXPECT_EQ(std::get<model::LearnedLink>(made.policy.links().back()).ramp.thresholds.front(),
+                  0)
+            << favourable << ", " << unfavourable;
+    }
+}
+
 TEST(Candidate, OneThatMissesItsConstraintsIsMadeOnlyWhereThatIsAllowed) {
     const auto set = development_set();
     auto wanted = recipe("fairgbm", {{"tolerance", 0.0}, {"multiplier_step", 1e-6}});

@@ -23,22 +23,13 @@ struct Options {
 };
 
 base::Status check_schema(const learning::Capabilities& can, const learning::OptionValues& values,
-                          const training::ChosenPostprocessor& post, const std::string& path) {
-    RAMPART_TRY(const auto text, base::read_file(path, kMaxSchemaBytes));
-    RAMPART_TRY(const auto schema, dataset::parse_table_schema(text, path));
+                          const dataset::TableSchema& schema, const std::string& path) {
     const bool numeric = schema.label_range.has_value();
     if (numeric ? !can.numbers : !can.labels)
         return base::make_error(learning::Reason::kCannotLearn,
                                 "{} has a numeric label, and the learner learns labels of two "
                                 "values",
                                 path);
-    if ((can.groups || can.attributes) && schema.protected_columns.empty())
-        return base::make_error(learning::Reason::kNoProtectedAttributes,
-                                "{} names no protected columns, and the learner needs them", path);
-    if (post.needs().groups && schema.protected_columns.empty())
-        return base::make_error(learning::Reason::kNoProtectedAttributes,
-                                "{} names no protected columns, and criterion {} needs them", path,
-                                post.postprocessor->name());
     return learning::check_features(values, schema.features);
 }
 
@@ -48,11 +39,20 @@ base::Result<Answer> check(const Options& options) {
     RAMPART_TRY(const auto chosen, training::chosen_learner(recipe));
     RAMPART_TRY(const auto post, training::chosen_postprocessor(recipe));
     const auto can = chosen.learner->capabilities(chosen.options);
-    if (!options.schema.empty()) {
-        const auto fits = check_schema(can, chosen.options, post, options.schema);
-        if (!fits) return fits.error().with_context(options.file);
-    }
     Answer answer;
+    if (!options.schema.empty()) {
+        RAMPART_TRY(const auto text, base::read_file(options.schema, kMaxSchemaBytes));
+        RAMPART_TRY(const auto schema, dataset::parse_table_schema(text, options.schema));
+        const auto fits = check_schema(can, chosen.options, schema, options.schema);
+        if (!fits) return fits.error().with_context(options.file);
+        if ((can.groups || can.attributes || post.needs().groups) &&
+            schema.protected_columns.empty())
+            answer.notes.push_back(fmt::format(
+                "{} names no protected columns, and the recipe needs protected attributes in "
+                "training: `rampart train` refuses it with this schema; a service has them in its "
+                "product file",
+                options.schema));
+    }
     answer.text = fmt::format(
         "{}: {}\n  learner    {}\n  gives a    {}{}\n  options    {}\n  criterion  {}{}\n"
         "  options    {}\n  digest     {}\n",
