@@ -7,6 +7,7 @@
 #include "frame/commands.hpp"
 #include "rampart/learning/learner.hpp"
 #include "rampart/postprocessing/postprocessor.hpp"
+#include "rampart/training/recipe.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -15,18 +16,33 @@ namespace json = boost::json;
 using learning::Learner;
 using postprocessing::Postprocessor;
 
+/// Returns the default that is in force in a recipe.
+std::string default_of(const learning::OptionValues& values, std::string_view option) {
+    if (option == "threshold" && !values.given("threshold"))
+        return fmt::format("{}; on the schedule the product's break-even",
+                           learning::text_of(values.value(option)));
+    return learning::text_of(values.value(option));
+}
+
+learning::OptionValues defaults_of(const Learner& learner) {
+    return training::recipe_options(learner);
+}
+learning::OptionValues defaults_of(const Postprocessor& one) {
+    return learning::OptionValues(one.options());
+}
+
 json::array options_json(const learning::OptionValues& values) {
     json::array options;
     for (const auto& option : values.options())
         options.push_back({{"name", option.name},
                            {"type", describe_type(option)},
-                           {"default", learning::text_of(option.fallback)},
+                           {"default", learning::text_of(values.value(option.name))},
                            {"help", option.help}});
     return options;
 }
 
 json::object to_json(const Learner& learner) {
-    const learning::OptionValues values(learner.options());
+    const auto values = defaults_of(learner);
     const auto can = learner.capabilities(values);
     return {{"name", learner.name()},         {"summary", learner.summary()},
             {"source", learner.source()},     {"output", to_string(can.output)},
@@ -48,11 +64,11 @@ json::object to_json(const Postprocessor& one) {
 /// Describes a learner or a post-processor.
 template <class One>
 std::string describe(const One& one) {
-    const learning::OptionValues values(one.options());
+    const auto values = defaults_of(one);
     auto text = fmt::format("{}: {}\n{}{}\n", one.name(), one.summary(), one.source(),
                             one.source().empty() ? "" : "\n");
     for (const auto& option : values.options()) {
-        const auto fallback = learning::text_of(option.fallback);
+        const auto fallback = default_of(values, option.name);
         text += fmt::format("{:<24} {}\n{:<24} {}{}\n", option.name, option.help, "",
                             describe_type(option),
                             fallback.empty() ? "" : fmt::format("; default: {}", fallback));
@@ -120,7 +136,8 @@ void add_learners(Frame& frame) {
         {.name = "learners",
          .summary = "List the learners, or the options of one",
          .example = "rampart learners fairgbm",
-         .detail = "The options are keys of [training] in rampartd.toml, next to learner = NAME.",
+         .detail = "The options are keys of a recipe, or of [training] in rampartd.toml, next to "
+                   "learner = NAME; the defaults are those there.",
          .reads_no_store = true},
         [name](const Context&) { return print_learners(*name); });
     command.add_option("NAME", *name, "a learner; default: all of them");
