@@ -30,6 +30,13 @@ void say_missed(const std::string& missed, RunRecord& record) {
     kLog.warning("run={} missed_in_training=\"{}\"", record.ordinal, missed);
 }
 
+/// Refuses the trainer's name: what people propose may follow from figures that they have read.
+Status check_proposer(const std::string& name) {
+    if (name != kSchedule) return base::ok();
+    return base::make_error(Reason::kReservedName,
+                            "the candidate is proposed by '{}', which is the trainer's name", name);
+}
+
 }  // namespace
 
 TrainingLoop::TrainingLoop(RunStore store, TrainingSettings settings, TrainerDeps deps)
@@ -178,11 +185,7 @@ Status TrainingLoop::check_since_promotion(TimePoint t) const {
 Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimePoint t,
                                         const std::string& new_epoch,
                                         const std::string& proposed_by) {
-    if (proposed_by == kSchedule) {
-        return base::make_error(Reason::kReservedName,
-                                "the candidate is proposed by '{}', which is the trainer's name",
-                                proposed_by);
-    }
+    RAMPART_RETURN_IF_ERROR(check_proposer(proposed_by));
     RAMPART_RETURN_IF_ERROR(finish_started());
     RAMPART_TRY(const auto loaded, deps_.registry.load_model(candidate));
     RAMPART_RETURN_IF_ERROR(check_fits(loaded.policy));
@@ -191,6 +194,7 @@ Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimeP
 }
 
 Result<Proposed> TrainingLoop::propose(const ProposalRequest& request, TimePoint t) {
+    RAMPART_RETURN_IF_ERROR(check_proposer(request.proposed_by));
     auto model = model::decode_model_file(request.model);
     if (!model) {  // the file that was sent is damaged, not the store
         model.error().code = base::ErrorCode::kInvalidArgument;

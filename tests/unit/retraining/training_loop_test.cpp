@@ -120,6 +120,16 @@ TEST_F(AfterALook, ThatPassedNothingIsDue) {
     EXPECT_EQ(runs_after(kLook - 7, certification::Verdict::kCertified), 2u);
 }
 
+TEST_F(TrainingLoopTest, NoProposalIsInTheTrainersName) {
+    node.bootstrap(day(0));
+    const auto loop = open().value();
+    const auto first = node.registry->champion()->policy;
+    EXPECT_EQ(loop->certify(first, day(1), "", "schedule").error().reason, "reserved_name");
+    const ProposalRequest request{.submit = true, .proposed_by = "schedule"};
+    EXPECT_EQ(loop->propose(request, day(1)).error().reason, "reserved_name");
+    EXPECT_TRUE(loop->runs().value().empty());
+}
+
 TEST_F(TrainingLoopTest, RecordsOfAnEarlierReleaseNameCertificatesInPublic) {
     const auto digest = base::sha256("a certificate"), refusal = base::sha256("a refusal");
     auto ledger = certification::DeltaLedger::open({}).value();
