@@ -177,7 +177,7 @@ TEST(Proposal, TheGridChoosesWidthAndStepAsTheTrainerDoes) {
     const auto& b = bench();
     const auto made = b.propose(b.model(b.plain()), recipe(Selection::kGrid)).value();
     EXPECT_EQ(made.candidate.figures.at("selection"), "grid, 6 evaluations");
-    EXPECT_LE(last(made).ramp.gamma, recipe().gamma);
+    EXPECT_LE(last(made).ramp.gamma, gamma_of(recipe()));
     const auto given = b.propose(b.model(b.plain()), recipe()).value();
     EXPECT_GE(*made.change.chance + 1e-9, *given.change.chance * 0.9);
 }

@@ -61,9 +61,10 @@ TEST(Recipe, ItsTextIsReadBackAsTheSameRecipe) {
         EXPECT_EQ(digest_of(read(recipe_text(recipe))), digest_of(recipe)) << learner->name();
     }
     Recipe recipe = read("learner = \"gbdt\"\nallow_infeasible = true\nipw_cap = 7\n");
-    recipe.criterion = Criterion::kStatisticalParity;
-    recipe.approval_tolerance = 0.125;
-    recipe.gamma = 0;
+    recipe.criterion = "statistical_parity";
+    recipe.postprocess = chosen_postprocessor(recipe).value().values;
+    ASSERT_TRUE(recipe.postprocess.set("tolerance", 0.125));
+    ASSERT_TRUE(recipe.postprocess.set("gamma", 0.0));
     const auto again = read(recipe_text(recipe));
     EXPECT_EQ(digest_of(again), digest_of(recipe));
     EXPECT_TRUE(again.allow_infeasible);
