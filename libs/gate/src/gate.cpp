@@ -125,8 +125,8 @@ Result<std::optional<training_set::VaultSet>> Gate::rows_read_before(
 }
 
 /// Returns the vault as known at `t` without records that a run of an earlier epoch has read: an
-/// epoch after the first is a new budget, and needs records of its own. So does a candidate that may
-/// be fitted to what was read.
+/// epoch after the first is a new budget, and needs records of its own. So does a candidate that
+/// may be fitted to what was read.
 Result<Gate::EpochVault> Gate::vault_of_epoch(const LedgerView& history, TimePoint t,
                                               const ReadUntil& read_until) const {
     EpochVault out;
@@ -202,8 +202,8 @@ Result<std::optional<model::LoadedPolicy>> Gate::anchor_of(
 }
 
 /// Returns the earlier look at the same pair, also where a crash cut a further look off; nullopt:
-/// there is none, or it has other settings, or its records were read since, so that this is a run of
-/// its own.
+/// there is none, or it has other settings, or its records were read since, so that this is a run
+/// of its own.
 Result<std::optional<certification::EarlierLook>> Gate::earlier_look(
     const LedgerView& history, const Submission& run, const Inputs& inputs,
     const std::optional<TimePoint>& unread) const {

@@ -66,7 +66,7 @@ class Choice : public testing::Test {
         for (const auto& one : ranked) names.push_back(recipes[one.recipe].name);
         return names;
     }
-    /// Returns the gain over all rows with an outcome, as somebody sees it who learnt from them.
+    /// Returns the gain over all rows with an outcome, as it looks to a learner that has seen them.
     double gain_seen(const Recipe& recipe) const {
         const auto made = make_candidate({set, impact(), champion, "champion", recipe}).value();
         double sum = 0;

@@ -96,8 +96,8 @@ class Gate {
         const training_set::DevelopmentSet& development) const;
 
     /// Whether the pair's last run can be looked at again at no charge: it did not pass, no run is
-    /// open, and the settings allow further looks. Not where it was proposed by a person and figures
-    /// of certificates have been read.
+    /// open, and the settings allow further looks. Not where a person proposed it and figures of
+    /// certificates have been read.
     base::Result<bool> allows_further_look(const certification::PolicyPair& pair) const;
 
     /// Says where the current epoch's spending differs from the configured one, and what is not

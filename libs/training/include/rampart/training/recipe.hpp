@@ -35,7 +35,7 @@ std::string_view to_string(Selection selection);
 
 /// Recipe of a candidate.
 struct Recipe {
-    std::string name{};              // of its file, without ending; empty: it has none
+    std::string name{};              // that of its file, without ending; empty: it has none
     std::string learner = "gbdt";    // a name that learning::find_learner() knows
     learning::OptionValues options;  // empty: the fallbacks
     /// Keeps a candidate that misses its learner's constraints or its criterion.
