@@ -176,6 +176,7 @@ TEST_F(CandidateCommand, OneThatDoesNotFitIsRefusedByNameValueAndRemedy) {
     EXPECT_THAT(refusal("--model m.rmp --step 0.9"), HasSubstr("the step is 0.9; allowed is"));
     EXPECT_THAT(refusal("--model m.rmp --approve-rate 1.5"), HasSubstr("1.5"));
     EXPECT_THAT(refusal("--model m.rmp --out none/c.rmp"), HasSubstr("none"));
+    done("candidate --config a/rampartd.toml --model m.rmp --out c.rmp");
     EXPECT_THAT(refusal("--model c.rmp"), HasSubstr("chain of 2 links"));
     EXPECT_THAT(refusal("--model m.rmp", "a/audit.toml"), HasSubstr("audit.enabled is true"));
     const auto epoch =

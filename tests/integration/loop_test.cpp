@@ -130,6 +130,8 @@ TEST_F(Loop, TheSameSeedGivesTheSameReportAndCertificates) {
         report->as_object().erase("seconds");
         // a certificate holds digests of the log, whose records are sealed with random keys
         for (auto& run : report->at("gate_runs").as_array()) run.as_object().erase("certificate");
+        for (auto& entry : report->at("ledger").at("entries").as_array())
+            entry.as_object().erase("hash");
     }
     EXPECT_EQ(first, again);
     const auto certificates = payloads_in(out_ / "a" / "certificates");
