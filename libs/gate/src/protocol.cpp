@@ -132,22 +132,24 @@ Result<certification::PrecheckResult> Protocol::check(const TestInputs& inputs,
 
 Result<Answer> Protocol::test(const TestInputs& inputs, const ReadOutcomes& outcomes,
                               DeltaLedger& ledger, TimePoint t, bool asked_for_epoch) const {
-    const auto open = ledger.open_run();
-    RAMPART_TRY(auto closed, close_with_stored(ledger, t));
-    if (closed && open->candidate_id == inputs.identity.candidate_id &&
-        open->reference_id == inputs.identity.reference_id && open->at == t)
-        return std::move(*closed);
     const std::string& present = inputs.identity.software;
     RAMPART_TRY(auto checked, check(inputs, present, ledger));
     const auto is_open_run = [&] {
         return checked.prepared && ledger.ticket(checked.prepared->request()).has_value();
     };
-    if (ledger.open_run() && !is_open_run()) {
+    const auto open = ledger.open_run();
+    if (open && !is_open_run() && !open->software.empty() && open->software != present) {
         // this program may be another one than that of the charge, and come to the same plan
-        const std::string charged = ledger.open_run()->software;
-        if (!charged.empty() && charged != present) {
-            RAMPART_TRY(checked, check(inputs, charged, ledger));
-        }
+        RAMPART_TRY(checked, check(inputs, open->software, ledger));
+    }
+    const bool same =
+        open &&
+        (is_open_run() || (open->candidate_id == inputs.identity.candidate_id &&
+                           open->reference_id == inputs.identity.reference_id && open->at == t));
+    RAMPART_TRY(auto closed, close_with_stored(ledger, t));
+    if (closed && same) return std::move(*closed);
+    if (closed) {
+        RAMPART_TRY(checked, check(inputs, present, ledger));
     }
     if (ledger.open_run() && !is_open_run()) {
         // A run that crashed and can't be finished as it was registered. Its charge stays; this one
