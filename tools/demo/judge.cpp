@@ -203,7 +203,7 @@ class Judge {
 
     Status add_certificate(const retraining::RunRecord& run, GateRun& out) const {
         // Not by read_figures(): what people propose to this store later would then be tested on
-        // later records only, and of a replay of public data the report tells all outcomes anyway.
+        // later records only, and a replay of public data has no secret outcomes.
         const auto& registry = node_.registry();
         RAMPART_TRY(const auto names, registry::CertificateNames::read(registry));
         const auto id = names.find(run.certificate);
