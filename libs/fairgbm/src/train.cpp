@@ -20,7 +20,8 @@ constexpr std::array kNames = {Name{Output::kBest, "best"}, Name{Output::kLast, 
                                Name{Output::kRandomized, "randomized"}};
 
 constexpr double kNoPressure = 1e-300;  // multipliers that vanish in the gradients
-constexpr double kFewAlike = 0.01;      // where fewer get the rarer decision, plain trees are tried
+constexpr double kLargestStep = 1e6;    // of multipliers
+constexpr double kFewAlike = 0.01;      // where fewer get the rarer decision, others are tried
 
 base::Status check(const dataset::Dataset& data, const FairGbmParams& params,
                    const FairGbmOptions& options) {
@@ -219,6 +220,19 @@ void select_iterate(FairGbmResult& result, const FairGbmObjective& objective,
     result.ensemble.trees.resize(verdict.trees);
 }
 
+/// Returns whether a run's choice is taken in place of another's: it does not decide nearly all
+/// alike, it keeps the constraints, its trees come nearer to them. if_equal: the answer where both
+/// come as near.
+bool preferred(const FairGbmVerdict& next, const FairGbmVerdict& best, bool if_equal) {
+    const double enough = kNearlyAll * std::max(next.most_rarer, best.most_rarer);
+    const bool decides = next.rarer >= enough, best_decides = best.rarer >= enough;
+    if (decides != best_decides) return decides;
+    if (next.feasibility != best.feasibility) return next.feasibility == Feasibility::kFeasible;
+    if (next.feasibility == Feasibility::kFeasible) return false;
+    const double here = next.tightest.violation, there = best.tightest.violation;
+    return here < there || (if_equal && here == there);
+}
+
 /// Trains once: learner and multipliers in turn.
 base::Result<FairGbmResult> run(const dataset::Dataset& data, const FairGbmParams& params,
                                 base::ThreadPool* pool, const FairGbmOptions& options) {
@@ -305,22 +319,31 @@ base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const Fa
         stopped = options.progress && !options.progress(p);
         return !stopped;
     };
-    RAMPART_TRY(auto result, run(data, params, pool, watched));
-    const auto& verdict = result.verdict;
-    const bool nearly_all = verdict.rarer < kFewAlike;
-    const bool missed = verdict.feasibility == Feasibility::kInfeasible;
-    if (params.output != Output::kBest || stopped || !(missed || nearly_all)) return result;
-    if (params.lagrangian.ascent.paper_compat || options.start != nullptr) return result;
-    FairGbmParams plain = params;
-    plain.lagrangian.ascent.step = kNoPressure;
-    plain.lagrangian.ascent.damping = 0;  // pushes by itself
-    RAMPART_TRY(auto second, run(data, plain, pool, watched));
-    second.verdict.plain = true;
-    const double enough = kNearlyAll * std::max(verdict.most_rarer, second.verdict.most_rarer);
-    const bool decides = verdict.rarer >= enough, plain_decides = second.verdict.rarer >= enough;
-    if (decides != plain_decides) return decides ? result : second;
-    const bool nearer = second.verdict.tightest.violation <= verdict.tightest.violation;
-    return missed && nearer ? second : result;
+    RAMPART_TRY(auto best, run(data, params, pool, watched));
+    best.verdict.multiplier_step = params.lagrangian.ascent.step;
+    const auto done = [&] {
+        return stopped || (best.verdict.feasibility == Feasibility::kFeasible &&
+                           best.verdict.rarer >= kFewAlike);
+    };
+    if (params.output != Output::kBest || params.lagrangian.ascent.paper_compat ||
+        options.start != nullptr)
+        return best;
+    for (const double times : {4.0, 16.0, 64.0, 0.0}) {
+        if (done()) return best;
+        FairGbmParams other = params;
+        auto& ascent = other.lagrangian.ascent;
+        ascent.step = std::min(times * ascent.step, kLargestStep);
+        const bool plain = times == 0;
+        if (plain) {
+            ascent.step = kNoPressure;
+            ascent.damping = 0;  // pushes by itself
+        }
+        RAMPART_TRY(auto next, run(data, other, pool, watched));
+        next.verdict.plain = plain;
+        next.verdict.multiplier_step = plain ? 0 : ascent.step;
+        if (preferred(next.verdict, best.verdict, plain)) best = std::move(next);
+    }
+    return best;
 }
 
 }  // namespace rampart::fairgbm

@@ -34,6 +34,7 @@ boost::json::object figures_of(const FairGbmResult& result, const FairGbmParams&
     return {{"trees", result.ensemble.trees.size()},
             {"feasible", verdict.feasibility == fairgbm::Feasibility::kFeasible},
             {"plain_boosting", verdict.plain},
+            {"multiplier_step", verdict.multiplier_step},
             {"judged_on", on_validation ? "validation" : "train"},
             {"constraints", to_string(params.constraints)},
             {"gap", largest_gap(judged.values)},

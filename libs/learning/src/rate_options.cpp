@@ -92,7 +92,10 @@ std::vector<Option> lagrangian_options() {
          {},
          "proxy!=sigmoid"},
         {"multiplier_step", p.ascent.step,
-         "step size of the multipliers, in units of the learning rate", 1e-12, 1e6},
+         "step size of the multipliers, in units of the learning rate; where an output best misses "
+         "the "
+         "constraints, FairGBM tries 4, 16 and 64 times as much as well",
+         1e-12, 1e6},
         {"paper_compat", p.ascent.paper_compat,
          "update as printed in the paper (its step is absolute)"},
     };

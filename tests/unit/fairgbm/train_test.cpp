@@ -327,7 +327,7 @@ TEST(TrainFairGbm, WhereNothingIsFairEnoughPlainBoostingIsNotFairer) {
         auto params =
             quick({{{fairness::Rate::kFalseNegative, 0}, {fairness::Rate::kFalsePositive, 0}}, {}});
         params.learner.trees = 30;
-        params.lagrangian.ascent.step = 0.1;
+        params.lagrangian.ascent.step = 1e-9;  // and 64 times as much
         params.lagrangian.ascent.cap = 0.1;
         params.lagrangian.ascent.damping = i % 3;
         const auto fair = train_fairgbm(data, params, nullptr, {.validation = &validation});
@@ -344,6 +344,39 @@ TEST(TrainFairGbm, WhereNothingIsFairEnoughPlainBoostingIsNotFairer) {
     }
     EXPECT_GT(by_plain, 0);
     EXPECT_LT(by_plain, 12);
+}
+
+/// Rows of which few are unfavourable, as most loans are repaid, more of them in group 1; a feature
+/// tells the group.
+dataset::Dataset repaid(size_t rows, uint64_t seed) {
+    base::Random random(seed);
+    auto data = made_up(rows, seed);
+    for (size_t i = 0; i < rows; ++i) {
+        const auto x = static_cast<double>(data.columns[0][i]);
+        const double group = data.group[i] == 1 ? 1 : 0;
+        data.label[i] = random.bernoulli(model::sigmoid(2.6 + 1.5 * x - 1.2 * group)) ? 1 : 0;
+    }
+    return data;
+}
+
+TEST(TrainFairGbm, AnOperatingPointAmongFewRowsIsReachedByLongerSteps) {
+    int kept = 0, kept_by_first = 0;
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+        const auto data = repaid(6000, seed), validation = repaid(3000, 100 + seed);
+        auto params = quick({{{fairness::Rate::kFalseNegative, 0.03}}, {}});
+        params.learner.trees = 80;
+        params.lagrangian.operating_point.meets = {fairness::Rate::kFalsePositive, 0.05};
+        const auto fair = train_fairgbm(data, params, nullptr, {.validation = &validation}).value();
+        const bool feasible = fair.verdict.feasibility == Feasibility::kFeasible;
+        kept += feasible ? 1 : 0;
+        kept_by_first += feasible && fair.verdict.multiplier_step == params.lagrangian.ascent.step;
+        if (feasible) {
+            EXPECT_LE(fair.verdict.validation->values.gaps[0], 0.03);
+            EXPECT_GT(fair.verdict.validation->values.approval, 0.02);
+        }
+    }
+    EXPECT_EQ(kept, 6);
+    EXPECT_LT(kept_by_first, 6);
 }
 
 TEST(TrainFairGbm, WholeWeightsMeanRepeatedRows) {

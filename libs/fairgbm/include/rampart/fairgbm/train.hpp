@@ -61,8 +61,9 @@ struct FairGbmVerdict {
     size_t trees_grown = 0;
     Judged train;
     std::optional<Judged> validation;
-    /// Nothing kept the constraints (or what did decided nearly all alike), so the trees were grown
-    /// once more without them, and that came at least as near (or decides).
+    double multiplier_step = 0;  // with which the trees were grown; 0: without constraints
+    /// Nothing kept the constraints (or what did decided nearly all alike), and trees that were
+    /// grown without them came at least as near (or decide).
     bool plain = false;
     /// The smallest violation among the iterates that came into question, where judged: what can be
     /// reached. Its violation counts the training rows as well.
@@ -103,9 +104,11 @@ struct FairGbmOptions {
 };
 
 /// Trains, then keeps what `output` asks for; judged on `validation` when given, else on the
-/// training rows. Where no iterate keeps the constraints (kBest), plain boosting with the same
-/// settings is tried as well: what comes back is never further from them than that. So it is where
-/// an iterate decides nearly all alike, and taken if it does not. Deterministic like gbdt::train.
+/// training rows. Where no iterate keeps the constraints (kBest), the trees are grown anew with 4,
+/// 16 and 64 times the step of the multipliers, and without constraints, until one is kept that
+/// does; else the nearest is kept. A step that suits a threshold in the middle of the scores is too
+/// short for one where few rows lie: their rates hardly move. So it is where an iterate decides
+/// nearly all alike, too. Deterministic like gbdt::train.
 /// `pool` may be nullptr. Errors: parameters, groups without the labels needed, other groups in
 /// validation.
 base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const FairGbmParams& params,
