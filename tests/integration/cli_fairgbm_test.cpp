@@ -124,6 +124,39 @@ TEST_F(CommandLine, FairGbmGoesOnWithItsMultipliers) {
     EXPECT_THAT(refused.err, HasSubstr("no multipliers"));
 }
 
+TEST_F(CommandLine, EveryLearnerOfRatesStandsWhereItIsToldTo) {
+    const auto rate = [&](const std::string& options, std::string_view figure) {
+        train(options + " --allow-infeasible", 3000);
+        const auto ran = run("evaluate --model m.rmp --data loans.csv --split validation --json");
+        EXPECT_EQ(ran.exit_code, 0) << ran.err;
+        const auto all = ran.json();
+        const double approved = number(all, "approval_rate");
+        if (figure != "bad_rate") return number(all, figure);
+        // approved of label 0, by all that are approved
+        const double bad = 1 - number(all, "base_rate");
+        return number(all, "false_positive_rate") * bad / approved;
+    };
+    for (const char* learner :
+         {"gbdt", "budro", "gs --reduction-fits 8", "rs --reduction-fits 8"}) {
+        const double approved = rate(
+            "--learner " + std::string(learner) + " --operate-at approve=0.4", "approval_rate");
+        EXPECT_LE(approved, 0.4) << learner;
+        EXPECT_GT(approved, 0.3) << learner;
+    }
+    const double bad = rate("--operate-at 'bad_rate<=0.2'", "bad_rate");
+    EXPECT_LE(bad, 0.2);
+    EXPECT_GT(bad, 0.17);
+    // a mixture has no score in common: it is held to the rate as to a constraint
+    EXPECT_LE(rate("--learner eg --reduction-fits 12 --constraint none --operate-at 'fpr<=0.1'",
+                   "false_positive_rate"),
+              0.1 + 1e-6);
+    const auto eg =
+        run("train --data loans.csv --schema schema.toml --out n.rmp --learner eg --operate-at "
+            "'bad_rate<=0.1'");
+    EXPECT_EQ(eg.exit_code, 2);
+    EXPECT_THAT(eg.err, HasSubstr("bad_rate<=0.1"));
+}
+
 TEST_F(CommandLine, AnOperatingPointHoldsOnTheRowsThatItWasPutOn) {
     train("--learner fairgbm --constraint fpr --operate-at 'fpr<=0.1' --allow-infeasible", 3000);
     const auto ran = run("evaluate --model m.rmp --data loans.csv --split validation --json");

@@ -134,7 +134,7 @@ void FairGbmObjective::gradients_of_rows(std::span<const double> scores, size_t 
 }
 
 void FairGbmObjective::rows_scored(std::span<const double> scores, size_t first, size_t n) {
-    if (params_.operating_point.meets) return;  // the threshold is known only when all are scored
+    if (params_.operating_point.moves()) return;  // the threshold is known only when all are scored
     auto& sums = approved_sums_[first / gbdt::kChunkRows];
     std::fill(sums.begin(), sums.end(), 0.0);
     const float* const weights = data_->weight.empty() ? nullptr : data_->weight.data() + first;
@@ -144,7 +144,7 @@ void FairGbmObjective::rows_scored(std::span<const double> scores, size_t first,
 }
 
 std::vector<double> FairGbmObjective::approved(std::span<const double> scores) const {
-    if (params_.operating_point.meets) return system_->approved_from(*data_, scores, threshold_);
+    if (params_.operating_point.moves()) return system_->approved_from(*data_, scores, threshold_);
     std::vector<double> out(system_->cells());
     for (const auto& sums : approved_sums_)
         for (size_t cell = 0; cell < out.size(); ++cell) out[cell] += sums[cell];
@@ -162,7 +162,7 @@ double FairGbmObjective::loss() const {
 void FairGbmObjective::after_tree(int, std::span<const double> scores) {
     // what the gradients of this tree saw is what the one before it had come to
     if (!trace_.empty()) trace_.back().loss = loss();
-    if (params_.operating_point.meets)
+    if (params_.operating_point.moves())
         threshold_ = fairness::threshold_of(params_.operating_point, *data_, scores, stride_);
     FairGbmIteration now;
     now.approved = approved(scores);

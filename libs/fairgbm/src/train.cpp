@@ -93,7 +93,7 @@ class EarlyStopping {
           evaluator_(evaluator),
           data_(data),
           rounds_(params.learner.early_stopping_rounds),
-          moves_(params.lagrangian.operating_point.meets.has_value()) {}
+          moves_(params.lagrangian.operating_point.moves()) {}
 
     bool operator()(const gbdt::Progress& progress) {
         bool go_on = true;

@@ -212,9 +212,12 @@ base::Result<Learned> Budro::learn(const Task& task, const OptionValues& values)
     Learned out;
     out.link.ensemble = result.ensemble;
     // constraints on rates have decided the operating point; P(favourable) is as weighted
-    out.link.ramp = rule_at(params.constraints ? result.threshold
-                                               : threshold_on(params.lagrangian.operating_point,
-                                                              out.link.ensemble, task));
+    double threshold = result.threshold;
+    if (!params.constraints) {
+        RAMPART_TRY(threshold,
+                    threshold_on(params.lagrangian.operating_point, out.link.ensemble, task));
+    }
+    out.link.ramp = rule_at(threshold);
     out.figures = boost::json::serialize(figures_of(result, params));
     out.report = report_of(result);
     out.state.fair_metric = metric.encode();

@@ -55,10 +55,10 @@ std::string decisions_text(const FairGbmResult& result, const FairGbmParams& par
     const auto& verdict = result.verdict;
     const auto& judged = verdict.validation ? *verdict.validation : verdict.train;
     const auto& point = params.lagrangian.operating_point;
-    const auto where = point.meets ? fmt::format("where {}<={} just holds, P(favourable) >= {:.3f}",
-                                                 to_string(point.meets->rate), point.meets->at_most,
-                                                 model::sigmoid(result.threshold))
-                                   : fmt::format("at P(favourable) >= {:g}", point.threshold);
+    const auto where = point.moves()
+                           ? fmt::format("at {}, P(favourable) >= {:.3f}", to_string(point),
+                                         model::sigmoid(result.threshold))
+                           : fmt::format("at P(favourable) >= {:g}", point.threshold);
     return fmt::format("{}, {:.1f} % are approved", where, 100 * judged.values.approval);
 }
 

@@ -38,7 +38,8 @@ class Gbdt : public Learner {
         if (params.early_stopping_rounds > 0) how.validation = task.validation;
         Learned out;
         RAMPART_TRY(out.link.ensemble, gbdt::train(task.train, objective, params, task.pool, how));
-        out.link.ramp = rule_at(threshold_on(point, out.link.ensemble, task));
+        RAMPART_TRY(const double threshold, threshold_on(point, out.link.ensemble, task));
+        out.link.ramp = rule_at(threshold);
         out.figures = fmt::format("{{\"trees\":{}}}", out.link.ensemble.trees.size());
         return out;
     }

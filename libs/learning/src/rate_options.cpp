@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "rampart/fairness/reasons.hpp"
+#include "rampart/learning/reasons.hpp"
 #include "rampart/model/batch_engine.hpp"
 
 namespace rampart::learning {
@@ -27,8 +27,10 @@ std::vector<Option> rate_options(std::vector<std::string> constraints) {
          "bounds on rates over all rows: \"fpr<=0.05\", \"statistical_parity<=0.3\" (approves at "
          "most 30 %)"},
         {"operate_at", std::string(),
-         "bound that decides the threshold, which is moved until it just holds: \"fpr<=0.05\", or "
-         "fnr, statistical_parity; empty: the threshold"},
+         "where the threshold is put: \"approve=0.7\" (approve as many), \"bad_rate<=0.03\" (share "
+         "of the unfavourable label among those approved), \"fpr<=0.05\" or \"fnr<=0.1\", each as "
+         "far "
+         "as it just holds; empty: at `threshold`"},
         {"threshold", 0.5, "approve from this P(favourable) on", 1e-6, 1 - 1e-6, {}, "operate_at="},
     };
 }
@@ -54,24 +56,28 @@ base::Result<RateSettings> rate_settings(const OptionValues& values) {
 base::Result<fairness::OperatingPoint> operating_point(const OptionValues& values) {
     fairness::OperatingPoint out{.threshold = values.number("threshold")};
     if (const auto& text = values.text("operate_at"); !text.empty()) {
-        const auto point = fairness::parse_targets(text);
+        const auto point = fairness::parse_operating_point(text);
         if (!point) return point.error().with_context("operate_at");
-        if (point->size() != 1)
-            return base::make_error(fairness::Reason::kBadTarget,
-                                    "operate_at '{}': it takes one rate, as in fpr<=0.05", text);
-        out.meets = point->front();
+        out = *point;
     }
     RAMPART_RETURN_IF_ERROR(validate(out));
     return out;
 }
 
-double threshold_on(const fairness::OperatingPoint& point, const model::Ensemble& ensemble,
-                    const Task& task) {
+base::Result<double> threshold_on(const fairness::OperatingPoint& point,
+                                  const model::Ensemble& ensemble, const Task& task) {
     const auto& judging = task.validation != nullptr ? *task.validation : task.train;
     std::vector<double> scores(judging.rows());
-    if (point.meets)
-        model::BatchEngine(ensemble).predict_raw(model::TableView::of(judging), scores, task.pool);
-    return fairness::threshold_of(point, judging, scores);
+    if (!point.moves()) return fairness::threshold_of(point, judging, scores);
+    model::BatchEngine(ensemble).predict_raw(model::TableView::of(judging), scores, task.pool);
+    const double threshold = fairness::threshold_of(point, judging, scores);
+    const bool asked_for_none = point.meets && point.meets->at_most == 0;
+    if (!asked_for_none && *std::max_element(scores.begin(), scores.end()) < threshold)
+        return base::make_error(Reason::kNothingApproved,
+                                "`operate_at` is '{}', and no threshold that approves anybody "
+                                "keeps it on the {} rows that judge",
+                                fairness::to_string(point), judging.rows());
+    return threshold;
 }
 
 std::vector<Option> lagrangian_options() {

@@ -25,9 +25,10 @@ base::Result<RateSettings> rate_settings(const OptionValues& values);
 base::Result<fairness::OperatingPoint> operating_point(const OptionValues& values);
 
 /// Returns the raw score from which trees of P(favourable) approve: the point's threshold, or where
-/// its bound just holds on the validation rows, else on the training rows.
-double threshold_on(const fairness::OperatingPoint& point, const model::Ensemble& ensemble,
-                    const Task& task);
+/// its bound just holds on the validation rows, else on the training rows. Errors:
+/// "nothing_approved": where it does for nobody only.
+base::Result<double> threshold_on(const fairness::OperatingPoint& point,
+                                  const model::Ensemble& ensemble, const Task& task);
 
 /// Options of FairGBM's game, and what they say.
 std::vector<Option> lagrangian_options();

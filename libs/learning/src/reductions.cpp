@@ -99,6 +99,12 @@ class ReductionLearner : public Learner {
         RAMPART_TRY(auto rates, rate_settings(values));
         params.constraints = std::move(rates.constraints);
         params.operating_point = rates.operating_point;
+        if (const auto& meets = rates.operating_point.meets;
+            meets && method_ == Reduction::kExponentiatedGradient) {
+            // its classifiers have no score in common: the rate is bounded as a constraint
+            params.constraints.targets.push_back(*meets);
+            params.operating_point.meets.reset();
+        }
         params.fits = values.integer("fits");
         return params;
     }

@@ -88,7 +88,7 @@ Search::Search(Rows train, std::optional<Rows> validation, const ReductionParams
       validation_(std::move(validation)),
       params_(&params),
       options_(&options),
-      threshold_(params.operating_point.meets ? 0.5 : params.operating_point.threshold) {}
+      threshold_(params.operating_point.moves() ? 0.5 : params.operating_point.threshold) {}
 
 base::Result<size_t> Search::ask(const std::vector<double>& costs) {
     const auto key = key_of(train_.system, costs);
@@ -100,7 +100,7 @@ base::Result<size_t> Search::ask(const std::vector<double>& costs) {
     ReductionTrial trial;
     trial.costs = costs;
     // the threshold is in the costs: raw score 0 is as likely as not to be worth it
-    if (params_->operating_point.meets) {
+    if (params_->operating_point.moves()) {
         const auto& scores = validation_ ? answer.validation_scores : answer.scores;
         trial.threshold =
             amid(scores, fairness::threshold_of(params_->operating_point, *judging().data, scores));

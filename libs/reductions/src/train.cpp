@@ -37,12 +37,13 @@ base::Status validate(const ReductionParams& params) {
     RAMPART_RETURN_IF_ERROR(check_range("grid_limit", params.grid_limit, kSmall, kLarge));
     RAMPART_RETURN_IF_ERROR(check_range("spread", params.spread, 1, kLarge));
     RAMPART_RETURN_IF_ERROR(check_range("min_gain_share", params.min_gain_share, 0, 1));
-    if (params.method == Reduction::kExponentiatedGradient && params.operating_point.meets)
+    if (params.method == Reduction::kExponentiatedGradient && params.operating_point.moves())
         return base::make_error(Reason::kOperatingPointOfEg,
                                 "exponentiated gradient decides by several classifiers "
                                 "without a score in common to put at an operating point: "
-                                "constrain {} as a target instead",
-                                to_string(params.operating_point.meets->rate));
+                                "constrain fpr, fnr or statistical_parity as a target instead "
+                                "of {}",
+                                to_string(params.operating_point));
     return base::ok();
 }
 

@@ -54,6 +54,40 @@ TEST(OperatingPoint, HandWorkedPoints) {
     EXPECT_LT(at(Rate::kApproval, 1), 0.5);
 }
 
+TEST(OperatingPoint, TheBadRateIsThatOfThoseApproved) {
+    const auto data = labelled({0, 0, 0, 0, 1, 1, 1, 1});
+    const std::vector<double> scores{1, 2, 3, 4, 2.5, 3.5, 0.5, 5};
+    const auto at = [&](double most) { return threshold_of({.bad_rate = most}, data, scores); };
+    // from the top: 5 good, 4 bad, 3.5 good (1 of 3), 3 bad, 2.5 good (2 of 5), 2 bad, 1 bad, 0.5
+    EXPECT_EQ(at(0), 4.5);
+    EXPECT_EQ(at(0.34), 3.25);
+    EXPECT_EQ(at(0.4), 2.25);
+    EXPECT_LT(at(0.5), 0.5);  // all: 4 of 8, though half was bad among fewer as well
+    EXPECT_GT(threshold_of({.bad_rate = 0.1}, labelled({0, 1}), std::vector<double>{2, 1}), 2);
+    // equal scores are decided alike; a weight counts as rows
+    EXPECT_EQ(threshold_of({.bad_rate = 0.3}, labelled({1, 1, 0}), std::vector<double>{2, 1, 1}),
+              1.5);
+    EXPECT_LT(threshold_of({.bad_rate = 0.3}, labelled({1, 1, 0}, {1, 2, 1}),
+                           std::vector<double>{2, 1, 1}),
+              1);
+}
+
+TEST(OperatingPoint, IsReadAndWritten) {
+    for (const char* text :
+         {"approve=0.7", "bad_rate<=0.03", "fpr<=0.05", "fnr<=0.1", "threshold=0.9"}) {
+        const auto point = parse_operating_point(text);
+        ASSERT_TRUE(point) << text;
+        EXPECT_EQ(to_string(*point), text);
+        EXPECT_EQ(point->moves(), std::string_view(text) != "threshold=0.9");
+    }
+    EXPECT_EQ(to_string(parse_operating_point(" approve <= 0.7 ").value()), "approve=0.7");
+    EXPECT_EQ(to_string(parse_operating_point("statistical_parity<=0.7").value()), "approve=0.7");
+    for (const char* text : {"", "=", "<=0.1", "approve", "approve=x", "approve=1.5",
+                             "bad_rate=0.1", "bad_rate<=2", "threshold<=0.5", "threshold=1",
+                             "error<=0.1", "fpr=0.1", "fpr<=0.1,fnr<=0.1", "auc<=0.1"})
+        EXPECT_FALSE(parse_operating_point(text)) << text;
+}
+
 RC_GTEST_PROP(OperatingPoint, MeetsItsTargetAndCouldNotGoFurther, (uint64_t seed)) {
     base::Random random(seed);
     std::vector<uint8_t> labels{0, 1};

@@ -338,5 +338,20 @@ TEST(BudroLearner, IsIndividuallyFairerThanPlainTreesAndKeepsRatesWhereAsked) {
     EXPECT_TRUE(fit(*learner, {.train = data}, values));
 }
 
+TEST(OperatingPoint, ThatNobodyWouldKeepIsAnError) {
+    auto data = made_up(400, 3);
+    for (auto& column : data.columns) std::fill(column.begin(), column.end(), 1.0F);  // alike
+    const auto* learner = find_learner("gbdt").value();
+    auto values = quick(*learner);
+    ASSERT_TRUE(values.set("operate_at", "bad_rate<=0.1"));
+    const auto made = fit(*learner, {.train = data}, values);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().reason, "nothing_approved") << made.error().message;
+    ASSERT_TRUE(values.set("operate_at", "approve=1"));
+    const auto all = fit(*learner, {.train = data}, values);
+    ASSERT_TRUE(all);
+    EXPECT_EQ(mean_approval(policy_of(*all, data), data), 1);
+}
+
 }  // namespace
 }  // namespace rampart::learning

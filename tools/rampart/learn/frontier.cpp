@@ -51,12 +51,13 @@ base::Result<std::string> prepare(Options& o) {
     job.operate_at_text = o.operate_at;
     RAMPART_TRY(job.constraints.parity, fairness::parse_parity(o.constraint, 0));
     if (!o.operate_at.empty()) {
-        RAMPART_TRY(const auto targets, fairness::parse_targets(o.operate_at));
-        if (targets.size() != 1)
-            return base::make_error(fairness::Reason::kBadTarget,
-                                    "--operate-at takes one rate, as in fpr<=0.05");
-        job.operate_at = targets.front();
-        RAMPART_RETURN_IF_ERROR(validate(fairness::OperatingPoint{.meets = job.operate_at}));
+        RAMPART_TRY(const auto point, fairness::parse_operating_point(o.operate_at));
+        if (!point.meets)
+            return base::make_error(fairness::Reason::kBadOperatingPoint,
+                                    "--operate-at is '{}': the frontier takes approve, fpr or fnr, "
+                                    "which thresholds by group and mixtures keep, too",
+                                    o.operate_at);
+        job.operate_at = point.meets;
     }
     RAMPART_TRY(const auto fractions, dataset::parse_split(o.split));
     RAMPART_TRY(const auto schema_text, base::read_file(o.schema, kMaxSchemaBytes));

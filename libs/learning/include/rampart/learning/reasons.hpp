@@ -16,6 +16,8 @@ namespace rampart::learning {
       "Name the protected attributes that the learner's constraints or fair metric are about.") \
     X(kNoModelFound, kFailedPrecondition, "no_model_found",                                     \
       "Widen the bounds, or give the learner more calls.")                                      \
+    X(kNothingApproved, kFailedPrecondition, "nothing_approved",                                \
+      "Take a wider bound of `operate_at`, more rows, or a learner that ranks them better.")    \
     X(kProvenImpossible, kFailedPrecondition, "proven_impossible",                              \
       "Widen the bounds: no model of this learner keeps them.")                                 \
     X(kTrainingStopped, kUnavailable, "training_stopped", "Start the training again.")          \
