@@ -130,6 +130,20 @@ std::pair<long, int> read_limits(config::Table& decision) {
                                               domain::kDefaultCoolOffDays))};
 }
 
+/// Checks a recipe with the deployment's features and its labels of two values.
+base::Status check_rows(config::Table& root, const training::Recipe& recipe,
+                        const dataset::FeatureSchema& features) {
+    const auto misfit = training::find_misfit(recipe, {.features = features});
+    if (!misfit) return base::ok();
+    auto table = root.table("training");
+    const bool here = recipe.file.empty();
+    table.fail(here                  ? misfit->key
+               : table.has("recipe") ? "recipe"
+                                     : "recipes",
+               training::located(recipe, *misfit).message);
+    return root.finish();
+}
+
 void check_criterion(config::Table& root, const training::Recipe& recipe, bool group_aware) {
     if (group_aware || !training::decides_by_group(recipe)) return;
     root.table("postprocess")
@@ -172,6 +186,8 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
+    for (const auto& recipe : training.recipes)
+        RAMPART_RETURN_IF_ERROR(check_rows(root, recipe, table_schema.features));
     if (auto status = check_retention(privacy, product.product); !status) {
         return status.error().with_context(file.string());
     }

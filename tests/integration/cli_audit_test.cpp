@@ -139,9 +139,9 @@ TEST_F(AuditIndividual, MisuseIsToldAndNothingIsWritten) {
     fails("--epsilon 0.1 --metric nowhere.fair", "no_such_file");
     fails("--epsilon 0.1 --metric schema.toml", "bad_metric_file");
     fails("--epsilon 0.1 --protected-feature shoe", "unknown_feature");
-    fails("--epsilon 0.1 --protected-direction noise", "bad_number");
+    fails("--epsilon 0.1 --protected-direction noise", "bad_option");
     fails("--epsilon 0.1 --protected-direction shoe:1", "unknown_column");
-    fails("--epsilon 0.1 --protected-direction noise:1,noise:2", "bad_direction");
+    fails("--epsilon 0.1 --protected-direction noise:1,noise:2", "bad_option");
     fails("--epsilon 0.1 --counterfactual sex=a,b", "unknown_feature");
     fails("--epsilon 0.1 --counterfactual region=north,east", "unknown_category");
     fails("--epsilon 0.1 --metric m.fair --metric-l2 1", "misuse");

@@ -5,6 +5,7 @@
 
 #include "command_line.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/certification/certificate_file.hpp"
 #include "rampart/decision/decider.hpp"
 #include "rampart/decision/encode.hpp"
 #include "rampart/wire/event_codec.hpp"
@@ -41,14 +42,35 @@ std::vector<domain::Decision> logged_by(const rampartd::Node& node) {
     return decisions;
 }
 
-class BundledRecipe : public CommandLine, public testing::WithParamInterface<std::string> {};
+class BundledRecipe : public CommandLine, public testing::WithParamInterface<std::string> {
+  protected:
+    std::string file() const { return (kRecipes / (GetParam() + ".toml")).string(); }
+    /// Runs and certificates name the recipe as `recipe check` does.
+    void expect_the_digest_of_recipe_check(rampartd::Node& node) const {
+        const auto checked = run(fmt::format("recipe check {} --json", file())).json();
+        const std::string digest(checked.at("digest").as_string());
+        const auto runs = node.trainer().runs().value();
+        for (const auto& one : runs) {
+            if (one.candidate.empty()) continue;
+            EXPECT_EQ(one.figures.at("recipe"), digest);
+            EXPECT_NE(one.figures.at("settings"), digest);
+        }
+        const auto certificates = node.registry().certificates().value();
+        for (const auto& one : certificates) {
+            const auto file = node.registry().certificate_file(one.id).value();
+            const auto read =
+                certification::read_certificate(file, node.keys().signing.public_key());
+            EXPECT_EQ(read.value().plan.identity.recipe, digest);
+        }
+        EXPECT_TRUE(!certificates.empty() || GetParam() != "gbdt");
+    }
+};
 
 TEST_P(BundledRecipe, IsExplainedAndChecked) {
-    const auto file = (kRecipes / (GetParam() + ".toml")).string();
-    const auto text = base::read_file(file, 1 << 20).value();
+    const auto text = base::read_file(file(), 1 << 20).value();
     for (const char* part : {"# When: ", "# Promises: ", "# Costs: "})
         EXPECT_THAT(text, HasSubstr(part));
-    const auto checked = run(fmt::format("recipe check {} --json", file));
+    const auto checked = run(fmt::format("recipe check {} --json", file()));
     ASSERT_EQ(checked.exit_code, 0) << checked.err;
     EXPECT_EQ(checked.json().at("digest").as_string().size(), 64u);
 }
@@ -74,6 +96,7 @@ TEST_P(BundledRecipe, IsTrainedTakenToTheGateServedAndReplayedToTheBit) {
         policies[info.id] = *policy;
     }
     EXPECT_GE(policies.size(), 3u) << "too few candidates";
+    expect_the_digest_of_recipe_check(*node);
     const auto decisions = logged_by(*node);
     ASSERT_GE(decisions.size(), 2900u);
     size_t replayed = 0;
@@ -223,7 +246,12 @@ TEST_F(BadRecipe, IsRefusedWithNameValueAndRemedy) {
               {"r.toml, line 2", "constraints", "fairgbm and not of gbdt", "leave it out"}},
              {"learner = \"fairgbm\"\nconstraints = [\"fnrr\"]", {"constraints", "fnrr", "fnr"}},
              {"learner = \"gbdt\"\nmonotone = [\"region=increasing\"]", {"region", "categor"}},
-             {"learner = \"gbdt\"\nmonotone = [\"wealth=increasing\"]", {"wealth"}},
+             {"learner = \"gbdt\"\nmonotone = [\"wealth=increasing\"]",
+              {"r.toml, line 2: monotone", "wealth", "income"}},
+             {"learner = \"fair-regression\"\napprove_at_least = 7",
+              {"r.toml, line 2: approve_at_least", "'7'", "between 0 and 1"}},
+             {"learner = \"gbdt\"\nallow_infeasible = true",
+              {"r.toml, line 2: allow_infeasible", "no effect", "leave it out"}},
              {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"parity\"",
               {"criterion", "parity", "statistical_parity"}},
              {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"equalized_odds\"\ngamma = 0",
@@ -251,18 +279,29 @@ TEST_F(BadRecipe, IsRefusedWithNameValueAndRemedy) {
 }
 
 TEST_F(BadRecipe, OfTheServiceIsNamedWhenTheServiceIsStarted) {
-    write("r.toml", "learner = \"gbdt\"\nconstraints = [\"fnr\"]\n");
-    auto config = base::read_file(RAMPART_SOURCE_DIR "/ops/config/rampartd.toml", 1 << 20).value();
-    const auto section = config.find("[training]\n");
-    ASSERT_NE(section, std::string::npos);
-    const auto learner = config.find("\nlearner = ");
-    config.erase(learner, config.find('\n', learner + 1) - learner);
-    config.insert(section + 11, "recipe = \"r.toml\"\n");
-    write("rampartd.toml", config);
-    const auto ran = run("serve --config rampartd.toml");
-    EXPECT_EQ(ran.exit_code, 2);
-    EXPECT_THAT(ran.err, HasSubstr("r.toml, line 2"));
-    EXPECT_THAT(ran.err, HasSubstr("constraints"));
+    fs::copy_file(RAMPART_SOURCE_DIR "/ops/config/products/simulated.toml", path("product.toml"));
+    fs::copy_file(path("s.toml"), path("schema.toml"));
+    for (const auto& [recipe, parts] :
+         std::vector<std::pair<std::string, std::vector<std::string>>>{
+             {"learner = \"gbdt\"\nconstraints = [\"fnr\"]\n", {"r.toml, line 2: constraints"}},
+             // what only the deployment's features and labels tell
+             {"learner = \"gbdt\"\nmonotone = [\"wealth=increasing\"]\n",
+              {"training.recipe: ", "r.toml, line 2: monotone", "no feature 'wealth'"}},
+             {"learner = \"gbdt\"\nmonotone = [\"region=increasing\"]\n",
+              {"r.toml, line 2: monotone", "region", "categor"}},
+             {"learner = \"gbdt\"\ninteractions = [\"income+wealth\"]\n",
+              {"r.toml, line 2: interactions", "wealth"}},
+             {"learner = \"fair-regression\"\napprove_at_least = 7\n",
+              {"r.toml, line 2: approve_at_least", "'7'", "between 0 and 1"}}}) {
+        write("r.toml", recipe);
+        write("rampartd.toml",
+              "product = \"product.toml\"\nschema = \"schema.toml\"\n[training]\nrecipe = "
+              "\"r.toml\"\n");
+        const auto ran = run("serve --config rampartd.toml");
+        EXPECT_EQ(ran.exit_code, 2);
+        EXPECT_THAT(ran.err, HasSubstr("rampartd.toml, line 4: training.recipe: "));
+        for (const auto& part : parts) EXPECT_THAT(ran.err, HasSubstr(part));
+    }
 }
 
 TEST_F(BadRecipe, WhoseRuleReadsTheGroupNeedsAGroupAwareService) {
@@ -284,7 +323,7 @@ TEST_F(CommandLine, PostprocessorsAreListedWithTheirOptions) {
         EXPECT_THAT(all.out, HasSubstr(name));
         const auto one = run(fmt::format("postprocessors {} --json", name));
         ASSERT_EQ(one.exit_code, 0) << one.err;
-        EXPECT_THAT(one.out, HasSubstr("\"tolerance\""));
+        EXPECT_THAT(one.out, HasSubstr(*name == 'n' ? "\"gamma\"" : "\"tolerance\""));
     }
     EXPECT_THAT(run("postprocessors covariance").out, HasSubstr("member"));
     const auto unknown = run("postprocessors parity");

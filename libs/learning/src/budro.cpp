@@ -48,7 +48,13 @@ std::vector<Option> attack_options() {
          0,
          0,
          {"none", "balanced"}},
-        {"weighted_attack", p.weighted_attack, "class weights count in the attack as well"},
+        {"weighted_attack",
+         p.weighted_attack,
+         "class weights count in the attack as well",
+         0,
+         0,
+         {},
+         "class_weight!=none|favourable_weight!=1"},
         {"first_tree",
          std::string(to_string(p.first_tree)),
          "what is grown before the first attack: a tree on the data, a tree on both labels of each "
@@ -67,11 +73,6 @@ std::vector<Option> attack_options() {
          "l1, l2 and min_hessian_in_leaf are for weights of sum 1, as in the paper"},
         {"attack_memory", int64_t{1024}, "memory limit of the attack in MiB", 16, 1 << 20},
     };
-}
-
-/// Returns whether constraints on rates are to be kept as well.
-bool asks_for_rates(const OptionValues& values) {
-    return !values.texts("constraints").empty() || !values.texts("targets").empty();
 }
 
 double positive_class_weight(const dataset::Dataset& train, const OptionValues& values) {
@@ -166,15 +167,14 @@ class Budro : public Learner {
         options.push_back(favourable_weight_option());
         for (auto* more : {&attack_options, &metric_options})
             for (auto& option : more()) options.push_back(std::move(option));
-        for (auto& option : lagrangian_options()) {
-            if (option.only_with.empty()) option.only_with = "constraints!=|targets!=";
-            options.push_back(std::move(option));
-        }
+        for (auto& option : lagrangian_options()) options.push_back(std::move(option));
         for (auto& option : rate_options({})) options.push_back(std::move(option));
         return options;
     }
     Capabilities capabilities(const OptionValues& values) const override {
-        return {.groups = asks_for_rates(values), .attributes = true};
+        return {.groups = asks_for_rates(values),
+                .attributes = true,
+                .constrained = asks_for_rates(values)};
     }
     base::Status check(const OptionValues& values) const override {
         RAMPART_RETURN_IF_ERROR(check_trees(values));

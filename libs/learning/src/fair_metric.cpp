@@ -17,7 +17,8 @@ std::string value_in(std::string_view group, const std::vector<std::string>& att
     return std::string(rest);
 }
 
-/// Reads NAME:NUMBER; the name may have colons.
+}  // namespace
+
 base::Result<std::pair<std::string, double>> named_number(std::string_view text,
                                                           std::string_view option) {
     const auto colon = text.rfind(':');
@@ -31,22 +32,20 @@ base::Result<std::pair<std::string, double>> named_number(std::string_view text,
     return std::pair(std::string(text.substr(0, colon)), value);
 }
 
-/// Reads COLUMN:NUMBER+COLUMN:NUMBER….
-base::Result<budro::ProtectedDirection> direction_of(const std::string& text) {
+base::Result<budro::ProtectedDirection> direction_of(const std::string& text, char separator,
+                                                     std::string_view option) {
     budro::ProtectedDirection out{text, {}};
     std::string_view rest = text;
     while (true) {
-        const auto plus = rest.find('+');
-        RAMPART_TRY(auto entry, named_number(rest.substr(0, plus), "protected_directions"));
+        const auto next = rest.find(separator);
+        RAMPART_TRY(auto entry, named_number(rest.substr(0, next), option));
         if (!out.coefficients.insert(std::move(entry)).second)
-            return base::make_error(Reason::kBadOption,
-                                    "protected_directions is '{}': it names a column twice", text);
-        if (plus == std::string_view::npos) return out;
-        rest.remove_prefix(plus + 1);
+            return base::make_error(Reason::kBadOption, "{} is '{}': it names a column twice",
+                                    option, text);
+        if (next == std::string_view::npos) return out;
+        rest.remove_prefix(next + 1);
     }
 }
-
-}  // namespace
 
 std::vector<budro::ProtectedAttribute> attributes_of(const dataset::Dataset& data,
                                                      const std::vector<std::string>& attributes) {
@@ -88,10 +87,14 @@ std::vector<Option> metric_options() {
          "column is a numeric feature or FEATURE=CATEGORY"},
         {"metric_weights", none,
          "FEATURE:NUMBER: weight of a feature's differences in the fair metric; otherwise 1"},
-        {"metric_l2", budro::FairMetricSpec{}.l2,
+        {"metric_l2",
+         budro::FairMetricSpec{}.l2,
          "L2 penalty of the regressions that predict the protected attributes, in mean loss + "
          "l2/2·|w|^2",
-         1e-9, 1e6},
+         1e-9,
+         1e6,
+         {},
+         "protected_features!=|indicators=&protected_features!=|protected_directions="},
     };
 }
 
@@ -107,7 +110,8 @@ base::Result<budro::FairMetric> fair_metric(const Task& task, const OptionValues
                                .indicators = values.texts("indicators"),
                                .l2 = values.number("metric_l2")};
     for (const auto& text : values.texts("protected_directions")) {
-        RAMPART_TRY(spec.directions.emplace_back(), direction_of(text));
+        RAMPART_TRY(spec.directions.emplace_back(),
+                    direction_of(text, '+', "protected_directions"));
     }
     for (const auto& text : values.texts("metric_weights")) {
         RAMPART_TRY(auto weight, named_number(text, "metric_weights"));

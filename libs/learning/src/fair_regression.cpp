@@ -9,6 +9,7 @@
 #include "rampart/fair_regression/parity.hpp"
 #include "rampart/fair_regression/serving.hpp"
 #include "rampart/learning/reasons.hpp"
+#include "regression_options.hpp"
 #include "regression_story.hpp"
 #include "tree_options.hpp"
 
@@ -53,10 +54,7 @@ Result<Settings> settings_of(const OptionValues& values) {
     Settings s;
     s.parity = values.text("notion") == "statistical_parity";
     s.linear = values.text("oracle") == "linear";
-    const auto& parameter = values.numbers("loss_parameter");
-    RAMPART_TRY(s.loss, fair_regression::parse_loss(
-                            values.text("loss"),
-                            parameter.empty() ? std::nullopt : std::optional(parameter.front())));
+    RAMPART_TRY(s.loss, loss_of(values));
     fair_regression::GameParams game;
     const auto& method = values.text("method");
     if (method != "column-generation")
@@ -83,47 +81,6 @@ Result<Settings> settings_of(const OptionValues& values) {
                                 values.text("loss"));
     s.line.ridge = values.number("ridge");
     return s;
-}
-
-/// Returns the position of a label in its range.
-Result<double> on_unit_scale(double label, const Task& task, std::string_view option) {
-    if (label >= task.label_lo && label <= task.label_hi)
-        return (label - task.label_lo) / (task.label_hi - task.label_lo);
-    return base::make_error(Reason::kBadOption, "`{}` is '{}': labels lie between {} and {}",
-                            option, label, task.label_lo, task.label_hi);
-}
-
-/// Returns the least score that stands for a mean label of at least `mean`.
-double score_at(const RegressionLoss& loss, double mean) {
-    double lo = 0, hi = 1;
-    for (int i = 0; i < 60; ++i) {
-        const double middle = (lo + hi) / 2;
-        (loss.label_of(middle) >= mean ? hi : lo) = middle;
-    }
-    return hi;
-}
-
-/// Returns the step of the policy: by approve_at_least or approve_at_most in the label's units,
-/// else by the threshold.
-Result<model::ScoreStep> step_of(const OptionValues& values, const RegressionLoss& loss,
-                                 const Task& task) {
-    const auto &least = values.numbers("approve_at_least"),
-               &most = values.numbers("approve_at_most");
-    if (least.size() + most.size() > 1)
-        return base::make_error(Reason::kBadOption,
-                                "give one number for `approve_at_least` or `approve_at_most`, not "
-                                "both");
-    model::ScoreStep step;
-    if (!most.empty()) {
-        step.at_least = false;
-        RAMPART_TRY(step.threshold, on_unit_scale(most.front(), task, "approve_at_most"));
-    } else if (!least.empty()) {
-        RAMPART_TRY(step.threshold, on_unit_scale(least.front(), task, "approve_at_least"));
-    } else {
-        const double threshold = values.number("threshold");
-        step.threshold = task.train.numeric() ? threshold : score_at(loss, threshold);
-    }
-    return step;
 }
 
 Result<std::unique_ptr<Oracle>> oracle_of(const Settings& settings, const OptionValues& values,
@@ -187,8 +144,12 @@ class FairRegression : public Learner {
     }
     base::Status check(const OptionValues& values) const override {
         RAMPART_RETURN_IF_ERROR(check_trees(values));
+        RAMPART_RETURN_IF_ERROR(check_steps(values));
         const auto settings = settings_of(values);
         return settings ? base::ok() : settings.error();
+    }
+    base::Status check_labels(const OptionValues& values, double lo, double hi) const override {
+        return check_step_range(values, lo, hi);
     }
 
   protected:
@@ -198,7 +159,7 @@ class FairRegression : public Learner {
 /// Options of what is promised and of how rows are decided.
 std::vector<Option> notion_options() {
     const std::vector<double> none;
-    return {
+    std::vector<Option> options{
         {"notion",
          std::string("statistical_parity"),
          "statistical_parity: the scores of all groups have the same distribution, up to "
@@ -206,37 +167,31 @@ std::vector<Option> notion_options() {
          0,
          0,
          {"statistical_parity", "bounded_group_loss"}},
-        {"loss",
-         std::string("squared"),
-         "what is minimised",
-         0,
-         0,
-         {"squared", "logistic", "absolute", "quantile", "huber", "poisson"}},
-        {"loss_parameter", none,
-         "scale of logistic and poisson (default 5), order of quantile (0.5), width of huber (0.1)",
-         0, 30},
-        {"disparity_tolerance",
-         fair_regression::ParityRegressionParams{}.epsilon,
-         "statistical parity: allowed difference of P(score >= z) between a group and all rows, at "
-         "every z; one value for all groups, or one for each in the order of their names",
-         0,
-         1,
-         {},
-         kParity},
-        {"zeta",
-         none,
-         "bounded group loss: bound on a group's mean loss; one value for all groups, or one for "
-         "each in the order of their names",
-         0,
-         1e6,
-         {},
-         "notion=bounded_group_loss"},
-        {"threshold", 0.5,
-         "approve from this P(favourable) on; of numeric labels from this share of their range on",
-         1e-6, 1 - 1e-6},
-        {"approve_at_least", none, "approve from this score on, in the label's units"},
-        {"approve_at_most", none, "approve up to this score, for a label that is a risk"},
     };
+    for (auto& option : loss_options()) options.push_back(std::move(option));
+    for (auto& option : std::vector<Option>{
+             {"disparity_tolerance",
+              fair_regression::ParityRegressionParams{}.epsilon,
+              "statistical parity: allowed difference of P(score >= z) between a group and all "
+              "rows, at "
+              "every z; one value for all groups, or one for each in the order of their names",
+              0,
+              1,
+              {},
+              kParity},
+             {"zeta",
+              none,
+              "bounded group loss: bound on a group's mean loss; one value for all groups, or one "
+              "for "
+              "each in the order of their names",
+              0,
+              1e6,
+              {},
+              "notion=bounded_group_loss"},
+         })
+        options.push_back(std::move(option));
+    for (auto& option : step_options()) options.push_back(std::move(option));
+    return options;
 }
 
 /// Options of how the game between learner and multipliers is solved.
@@ -363,7 +318,7 @@ Result<Game> game_of(const Settings& settings, const Task& task, const OptionVal
         RAMPART_RETURN_IF_ERROR(check_groups(*task.validation));
         RAMPART_TRY(game.validation, fair_regression::regression_table(*task.validation, range));
     }
-    RAMPART_TRY(game.step, step_of(values, settings.loss, task));
+    game.step = step_of(values, settings.loss, task);
     RAMPART_TRY(auto asked, oracle_of(settings, values, task));
     game.oracle =
         std::make_unique<WatchedOracle>(std::move(asked), task, values.integer("max_oracle_calls"));

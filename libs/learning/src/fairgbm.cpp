@@ -106,6 +106,7 @@ class FairGbm : public Learner {
     Capabilities capabilities(const OptionValues& values) const override {
         return {.groups = true,
                 .resume = true,
+                .constrained = asks_for_rates(values),
                 .output = values.text("output") == "randomized" ? Output::kDecision
                                                                 : Output::kProbability};
     }

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <optional>
 
@@ -93,12 +94,33 @@ bool holds(const OptionValues& values, std::string_view condition, Ineffective& 
 
 /// Returns whether one of the conditions, parted by bars, holds; `why` is then unspecified, else
 /// the first of them.
-bool is_effective(const OptionValues& values, std::string_view conditions, Ineffective& why) {
-    if (conditions.empty()) return true;
+bool one_holds(const OptionValues& values, std::string_view conditions, Ineffective& why) {
     const auto bar = conditions.find('|');
     if (holds(values, conditions.substr(0, bar), why)) return true;
     Ineffective other = why;
-    return bar != std::string_view::npos && is_effective(values, conditions.substr(bar + 1), other);
+    return bar != std::string_view::npos && one_holds(values, conditions.substr(bar + 1), other);
+}
+
+/// Returns whether of each part between '&' one condition holds; else `why` is of the first part.
+bool is_effective(const OptionValues& values, std::string_view conditions, Ineffective& why) {
+    while (!conditions.empty()) {
+        const auto end = std::min(conditions.find('&'), conditions.size());
+        if (!one_holds(values, conditions.substr(0, end), why)) return false;
+        conditions.remove_prefix(std::min(end + 1, conditions.size()));
+    }
+    return true;
+}
+
+/// Returns what keeps the option from having an effect, and what to do.
+std::string describe(const Ineffective& why) {
+    if (why.must_not && why.value.empty())
+        return fmt::format("without {0}: leave it out, or give {0}", why.because_of);
+    if (why.must_not)
+        return fmt::format("where {0} is {1}: leave it out, or give {0} another value",
+                           why.because_of, why.value);
+    if (why.value.empty()) return fmt::format("beside {}: leave one of them out", why.because_of);
+    return fmt::format("where {0} is not {1}: leave it out, or set {0} = {1}", why.because_of,
+                       why.value);
 }
 
 }  // namespace
@@ -138,6 +160,43 @@ std::vector<Ineffective> ineffective(const OptionValues& values) {
             out.push_back(why);
     }
     return out;
+}
+
+bool has_effect(const OptionValues& values, const Option& option) {
+    Ineffective why{.option = option.name, .because_of = {}, .value = {}};
+    return is_effective(values, option.only_with, why);
+}
+
+std::string effective_text(const OptionValues& values) {
+    std::string out;
+    for (const auto& option : values.options())
+        if (has_effect(values, option))
+            out += fmt::format("{}{}={}", out.empty() ? "" : " ", option.name,
+                               text_of(values.value(option.name)));
+    return out;
+}
+
+std::string_view option_named_in(std::string_view message, std::span<const Option> options) {
+    const auto is_part = [&](size_t at) {  // of a longer word
+        return at < message.size() &&
+               (std::isalnum(static_cast<unsigned char>(message[at])) || message[at] == '_');
+    };
+    std::string_view named;
+    size_t first = message.size();
+    for (const auto& option : options)
+        for (size_t at = 0; (at = message.find(option.name, at)) < first; ++at)
+            if (!(at > 0 && is_part(at - 1)) && !is_part(at + option.name.size())) {
+                first = at;
+                named = option.name;
+                break;
+            }
+    return named;
+}
+
+void refuse_ineffective(config::Table& table, const OptionValues& values) {
+    for (const auto& why : ineffective(values))
+        table.fail(why.option, fmt::format("is '{}', and has no effect {}",
+                                           text_of(values.value(why.option)), describe(why)));
 }
 
 }  // namespace rampart::learning

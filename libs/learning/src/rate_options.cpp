@@ -35,6 +35,10 @@ std::vector<Option> rate_options(std::vector<std::string> constraints) {
     };
 }
 
+bool asks_for_rates(const OptionValues& values) {
+    return !values.texts("constraints").empty() || !values.texts("targets").empty();
+}
+
 base::Result<RateSettings> rate_settings(const OptionValues& values) {
     RateSettings out;
     const double tolerance = values.number("tolerance");
@@ -82,13 +86,15 @@ base::Result<double> threshold_on(const fairness::OperatingPoint& point,
 
 std::vector<Option> lagrangian_options() {
     const fairgbm::LagrangianParams p;
+    constexpr std::string_view kConstrained = "constraints!=|targets!=";
     return {
         {"proxy",
          std::string(to_string(p.proxy)),
          "differentiable stand-in for a rate",
          0,
          0,
-         {"cross_entropy", "quadratic", "hinge", "sigmoid"}},
+         {"cross_entropy", "quadratic", "hinge", "sigmoid"},
+         kConstrained},
         {"proxy_margin",
          p.proxy_margin,
          "distance from the threshold, in raw score, from which a row adds nothing to the proxy; "
@@ -96,14 +102,22 @@ std::vector<Option> lagrangian_options() {
          1e-6,
          100,
          {},
-         "proxy!=sigmoid"},
-        {"multiplier_step", p.ascent.step,
+         "proxy!=sigmoid&constraints!=|targets!="},
+        {"multiplier_step",
+         p.ascent.step,
          "step size of the multipliers, in units of the learning rate; where an output best misses "
-         "the "
-         "constraints, FairGBM tries 4, 16 and 64 times as much as well",
-         1e-12, 1e6},
-        {"paper_compat", p.ascent.paper_compat,
-         "update as printed in the paper (its step is absolute)"},
+         "the constraints, FairGBM tries 4, 16 and 64 times as much as well",
+         1e-12,
+         1e6,
+         {},
+         kConstrained},
+        {"paper_compat",
+         p.ascent.paper_compat,
+         "update as printed in the paper (its step is absolute)",
+         0,
+         0,
+         {},
+         kConstrained},
     };
 }
 

@@ -14,6 +14,9 @@ namespace rampart::learning {
 /// `constraints`: those by default; empty: none.
 std::vector<Option> rate_options(std::vector<std::string> constraints);
 
+/// Returns whether constraints on rates are to be kept: `constraints` or `targets`.
+bool asks_for_rates(const OptionValues& values);
+
 struct RateSettings {
     fairness::RateConstraints constraints;
     fairness::OperatingPoint operating_point;

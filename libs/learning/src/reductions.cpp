@@ -58,8 +58,8 @@ class ReductionLearner : public Learner {
                            ReductionParams::kMaxFits});
         return options;
     }
-    Capabilities capabilities(const OptionValues&) const override {
-        return {.groups = true, .output = Output::kDecision};
+    Capabilities capabilities(const OptionValues& values) const override {
+        return {.groups = true, .constrained = asks_for_rates(values), .output = Output::kDecision};
     }
     base::Status check(const OptionValues& values) const override {
         RAMPART_RETURN_IF_ERROR(check_trees(values));

@@ -14,8 +14,7 @@ class NoCriterion : public Postprocessor {
     std::string_view source() const override { return ""; }
     std::vector<learning::Option> options() const override {
         return {{"gamma", 0.3, "width of the ramp, in units of the score from -1 to 1", 0, 100},
-                calibration_option(),
-                {"tolerance", 0.05, "of no effect without a criterion", 0, 1}};
+                calibration_option()};
     }
     Needs needs(const learning::OptionValues& values) const override {
         return {.labels = calibration_method(values, std::nullopt).has_value()};

@@ -48,8 +48,13 @@ std::vector<learning::Option> ramp_options() {
          0,
          0,
          {"known", "blind"}},
-        {"group_trees", int64_t{100}, "blind: trees of each ensemble of P(group | features)", 1,
-         10'000},
+        {"group_trees",
+         int64_t{100},
+         "blind: trees of each ensemble of P(group | features)",
+         1,
+         10'000,
+         {},
+         "group=blind"},
     };
 }
 
@@ -66,11 +71,15 @@ class RampPostprocessor : public Postprocessor {
     }
     std::vector<learning::Option> options() const override {
         auto options = ramp_options();
-        if (criterion_ == RampCriterion::kCovariance)
-            options.push_back({"member", std::string(),
-                               "group, or value of one attribute like sex=f, whose membership "
-                               "approval may not vary with; empty: of more than two groups the "
-                               "largest"});
+        if (criterion_ != RampCriterion::kCovariance) return options;
+        // a covariance has one tolerance and no rates of groups
+        std::erase_if(options, [](const auto& option) {
+            return option.name == "group_tolerances" || option.name == "rho";
+        });
+        options.push_back({"member", std::string(),
+                           "group, or value of one attribute like sex=f, whose membership "
+                           "approval may not vary with; empty: of more than two groups the "
+                           "largest"});
         return options;
     }
     Needs needs(const OptionValues& values) const override {
@@ -127,9 +136,9 @@ base::Status RampPostprocessor::check(const OptionValues& values) const {
         return base::make_error(Reason::kBlindWithin,
                                 "within compares groups inside a protected attribute, which a "
                                 "rule with group = blind does not know: leave one of them out");
-    if (const auto count = values.numbers("rho").size(); count > 1)
+    if (values.has("rho") && values.numbers("rho").size() > 1)
         return base::make_error(learning::Reason::kBadOption, "rho has {} numbers: give one",
-                                count);
+                                values.numbers("rho").size());
     const double least = values.number("approve_at_least"), most = values.number("approve_at_most");
     if (least > most)
         return base::make_error(learning::Reason::kBadOption,
@@ -151,10 +160,11 @@ base::Result<ramp::RampParams> RampPostprocessor::params(
     out.criterion = criterion_;
     out.gamma = values.number("gamma");
     out.epsilon = values.number("tolerance");
-    if (const auto& rho = values.numbers("rho"); !rho.empty()) out.rho = rho.front();
     out.overall = {values.number("approve_at_least"), values.number("approve_at_most")};
     out.regulariser = values.text("regulariser") == "paper" ? ramp::Regulariser::kPaper
                                                             : ramp::Regulariser::kCentred;
+    if (criterion_ == RampCriterion::kCovariance) return out;  // has no rates of groups
+    if (const auto& rho = values.numbers("rho"); !rho.empty()) out.rho = rho.front();
     for (const auto& text : values.texts("group_tolerances")) {
         const auto colon = text.rfind(':');
         const auto at = std::find(groups.begin(), groups.end(), text.substr(0, colon));

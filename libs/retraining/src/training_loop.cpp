@@ -21,7 +21,8 @@ using base::TimePoint;
 constexpr base::Logger kLog("trainer");
 constexpr std::string_view kTrainer = "trainer";
 using gate::kSchedule;
-constexpr const char* kRecipe = "recipe";  // among a run's figures: digest of the settings
+// among a run's figures: digests of the recipe's text, and of all settings
+constexpr const char *kRecipe = "recipe", *kSettings = "settings";
 
 void say_missed(const std::string& missed, RunRecord& record) {
     if (missed.empty()) return;
@@ -35,6 +36,12 @@ Status check_proposer(const std::string& name) {
     if (name != kSchedule) return base::ok();
     return base::make_error(Reason::kReservedName,
                             "the candidate is proposed by '{}', which is the trainer's name", name);
+}
+
+/// Notes by which recipe and settings a candidate is made.
+void note_recipe(const training::Recipe& recipe, std::map<std::string, std::string>& figures) {
+    figures[kRecipe] = training::recipe_digest(recipe).hex();
+    figures[kSettings] = training::settings_digest(recipe).hex();
 }
 
 }  // namespace
@@ -329,7 +336,7 @@ Result<training::Candidate> TrainingLoop::make_best(const StartedRun& run,
         if (made) {
             made->figures.insert(values.begin(), values.end());
             made->figures["choice"] = recipe.name;
-            made->figures[kRecipe] = training::digest_of(settings_.recipes[one.recipe]).hex();
+            note_recipe(settings_.recipes[one.recipe], made->figures);
             return made;
         }
         why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", recipe.name, made.error().message);
@@ -352,7 +359,7 @@ Result<model::LoadedPolicy> TrainingLoop::candidate_of(
     run.candidate = id.value();
     run.distilled = candidate.distilled;
     run.figures = std::move(candidate.figures);
-    run.figures.try_emplace(kRecipe, training::digest_of(settings_.recipes.front()).hex());
+    if (!run.figures.contains(kRecipe)) note_recipe(settings_.recipes.front(), run.figures);
     RAMPART_RETURN_IF_ERROR(store_.start(run));
     return model::LoadedPolicy{std::move(candidate.policy), id};
 }
@@ -373,8 +380,8 @@ Result<std::vector<RunRecord>> TrainingLoop::runs() const {
     return runs;
 }
 
-/// Returns the digest of the settings by which the trainer made the run's candidate, in this run or
-/// an earlier one; empty: it did not, or an earlier release did.
+/// Returns the digest of the recipe by which the trainer made the run's candidate, in this run or an
+/// earlier one (an earlier release noted that of all settings); empty: it did not make it.
 Result<std::string> TrainingLoop::recipe_of(const StartedRun& run) const {
     const auto in = [](const auto& figures) {
         const auto found = figures.find(kRecipe);

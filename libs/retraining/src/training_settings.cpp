@@ -33,11 +33,18 @@ Schedule read_schedule(config::Table& table) {
 /// Reads the recipe of a file. `recipe` has what stands in no file.
 void read_file(config::Table& table, std::string_view key, const std::filesystem::path& file,
                training::Recipe& recipe) {
-    if (table.has("learner"))
-        table.fail("learner",
-                   fmt::format("stands in the recipe that training.{} names: leave it out", key));
     if (const auto read = training::read_recipe_file(file, recipe); !read)
         table.fail(key, read.error().message);
+    for (const auto& name : training::recipe_keys())
+        if (table.has(name))
+            table.fail(name, fmt::format("stands in the recipe: move it there (training.{} is {})",
+                                         key, file.string()));
+}
+
+/// Reads the recipe that stands in the settings. `recipe` has its post-processor.
+void read_here(config::Table& table, training::Recipe& recipe) {
+    training::read_recipe(table, recipe);
+    training::refuse_ineffective(table, recipe);
 }
 
 /// Reads the recipes: files that `recipes` names, the one that `recipe` names, or the table itself.
@@ -52,7 +59,7 @@ std::vector<training::Recipe> read_recipes(config::Table& table,
     else if (!one.empty())
         read_file(table, "recipe", folder / one, recipes.front());
     else if (!table.has("recipes"))
-        training::read_recipe(table, recipes.front());
+        read_here(table, recipes.front());
     else if (several.empty() || several.size() > kMaxRecipes)
         table.fail("recipes",
                    fmt::format("names {} files: name 1 to {}", several.size(), kMaxRecipes));
@@ -91,8 +98,9 @@ model::Exploration read_exploration(config::Table table) {
 }
 
 /// Checks a recipe with the settings of the gate.
-void check_recipe(config::Table& training, const certification::GateConfig& gate,
+void check_recipe(config::Table& root, const certification::GateConfig& gate,
                   training::Recipe& recipe) {
+    auto training = root.table("training");
     // a search compares with the policy in charge, record by record
     const bool own_scale = gate.at_least || gate.max_weight;
     if (own_scale && !training.has("selection")) recipe.selection = training::Selection::kNone;
@@ -100,8 +108,13 @@ void check_recipe(config::Table& training, const certification::GateConfig& gate
         training.fail("selection",
                       "compares with the policy in charge, record by record: leave out "
                       "gate.at_least and gate.max_weight, or make it \"none\"");
-    if (const auto sound = training::validate(recipe); !sound)
-        training.fail(recipe.name.empty() ? "learner" : "recipes", sound.error().message);
+    if (const auto fault = training::find_fault(recipe)) {
+        // a file has been checked by itself, so that only what stands here is left
+        auto table = fault->table.empty() ? training : root.table(fault->table);
+        table.fail(fault->key, recipe.name.empty() ? fault->error.message
+                                                   : fmt::format("recipe {}: {}", recipe.name,
+                                                                 fault->error.message));
+    }
     if (recipe.kappa > gate.kappa)
         training.fail("kappa", fmt::format("is {}, past gate.kappa = {}: the gate would refuse "
                                            "what is trained",
@@ -125,7 +138,7 @@ TrainingSettings read_training_settings(config::Table& root, const std::filesyst
     for (auto& recipe : settings.recipes) {
         read_candidate(training, recipe);
         recipe.exploration = exploration;
-        check_recipe(training, settings.gate.config, recipe);
+        check_recipe(root, settings.gate.config, recipe);
     }
     const bool own_scale = settings.gate.config.at_least || settings.gate.config.max_weight;
     if (own_scale && settings.recipes.size() > 1 && settings.order != training::Order::kListed)

@@ -10,6 +10,7 @@
 #include "next_link.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/gbdt/soft_cross_entropy.hpp"
+#include "rampart/learning/option_text.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "rampart/training/reasons.hpp"
 #include "rule_fit.hpp"
@@ -90,12 +91,20 @@ std::vector<std::string> attributes_in(const std::vector<std::string>& cells) {
     return out;
 }
 
+/// Returns the learner and its options, the threshold by default where an approval is expected to be
+/// worth as much as a decline.
+Result<ChosenLearner> chosen_at(const Recipe& recipe, const ScoreMap& map) {
+    RAMPART_TRY(auto chosen, chosen_learner(recipe));
+    if (chosen.options.has("threshold")) chosen.options.set_fallback("threshold", map.break_even());
+    return chosen;
+}
+
 /// Fits the recipe's learner to the rows with a label. It decides from the P(favourable) on from
 /// which an approval is expected to be worth more than a decline, unless the recipe says otherwise.
 Result<learning::Learned> fit(const DevelopmentSet& development, const Recipe& recipe,
                               const ScoreMap& map, base::ThreadPool* pool,
                               std::map<std::string, std::string>& figures) {
-    RAMPART_TRY(auto chosen, chosen_learner(recipe));
+    RAMPART_TRY(const auto chosen, chosen_at(recipe, map));
     const auto can = chosen.learner->capabilities(chosen.options);
     const bool groups = can.groups || can.attributes;
     RAMPART_TRY(const auto table,
@@ -106,7 +115,6 @@ Result<learning::Learned> fit(const DevelopmentSet& development, const Recipe& r
     note_rows(table, halves, figures);
     RAMPART_RETURN_IF_ERROR(dataset::validate(halves.train));
     RAMPART_RETURN_IF_ERROR(dataset::validate(halves.validation));
-    if (chosen.options.has("threshold")) chosen.options.set_fallback("threshold", map.break_even());
     RAMPART_TRY(auto learned, learning::fit(*chosen.learner,
                                             {.train = halves.train,
                                              .validation = &halves.validation,
@@ -405,7 +413,7 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     RAMPART_TRY(auto before, links_before(development, in.champion, recipe, in.pool));
     auto& links = before.links;
     figures["distilled"] = before.distilled ? "yes" : "no";
-    RAMPART_TRY(const auto chosen, chosen_learner(recipe));
+    RAMPART_TRY(const auto chosen, chosen_at(recipe, map));
     RAMPART_TRY(const auto rule, rule_of(in, map, learned));
     RAMPART_TRY(const auto parameters,
                 selected_parameters(in, links, map, learned, rule ? &*rule : nullptr, figures));
@@ -425,11 +433,12 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     }
     const bool aware = link.group_aware();
     links.emplace_back(std::move(link));
-    RAMPART_TRY(auto policy,
-                model::Policy::create(development.schema, std::move(links),
-                                      aware ? development.cell_names : std::vector<std::string>{},
-                                      provenance_of(in, chosen.options.canonical(), figures),
-                                      state_of(in, std::move(learned.state))));
+    RAMPART_TRY(
+        auto policy,
+        model::Policy::create(development.schema, std::move(links),
+                              aware ? development.cell_names : std::vector<std::string>{},
+                              provenance_of(in, learning::effective_text(chosen.options), figures),
+                              state_of(in, std::move(learned.state))));
     return Candidate{std::move(policy), std::move(figures), before.distilled};
 }
 

@@ -108,7 +108,7 @@ Result<std::vector<RankedRecipe>> rank_recipes(const ChoiceInputs& in) {
     std::stable_sort(ranked.begin(), ranked.end(), [&](const auto& a, const auto& b) {
         const double x = worth(a, in.order), y = worth(b, in.order);
         if (x != y || !a.value) return x > y;
-        return digest_of(in.recipes[a.recipe]) < digest_of(in.recipes[b.recipe]);
+        return settings_digest(in.recipes[a.recipe]) < settings_digest(in.recipes[b.recipe]);
     });
     return ranked;
 }

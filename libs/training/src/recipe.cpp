@@ -4,6 +4,7 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/learning/option_text.hpp"
+#include "rampart/learning/reasons.hpp"
 #include "rampart/training/reasons.hpp"
 
 namespace rampart::training {
@@ -15,6 +16,36 @@ std::string_view text_of(const std::array<Named<E>, n>& names, E value) {
                                     [&](const Named<E>& name) { return name.value == value; });
     RAMPART_CHECK(found != names.end(), "value {} has no text", static_cast<int>(value));
     return found->text;
+}
+
+/// Returns the options that have an effect as lines of a recipe. A threshold that was not given is
+/// left out: each reader has its own in its place.
+std::string options_text(const learning::OptionValues& values) {
+    std::string out;
+    for (const auto& option : values.options())
+        if (learning::has_effect(values, option) &&
+            (option.name != "threshold" || values.given(option.name)))
+            out += learning::to_toml(option.name, values.value(option.name));
+    return out;
+}
+
+bool any_changed(const learning::OptionValues& values) {
+    const auto& options = values.options();
+    return std::any_of(options.begin(), options.end(), [&](const auto& option) {
+        return values.value(option.name) != option.fallback;
+    });
+}
+
+/// Returns the option that the error names or, without one, `otherwise`.
+std::string key_of(const base::Error& error, const learning::OptionValues& values,
+                   std::string_view otherwise) {
+    const auto named = learning::option_named_in(error.message, values.options());
+    return std::string(named.empty() ? otherwise : named);
+}
+
+void record(config::Table& root, const Fault& fault) {
+    auto table = fault.table.empty() ? root : root.table(fault.table);
+    table.fail(fault.key, fault.error.message);
 }
 
 }  // namespace
@@ -63,31 +94,81 @@ learning::OptionValues recipe_options(const learning::Learner& learner) {
     return options;
 }
 
-base::Status validate(const Recipe& recipe) {
-    RAMPART_TRY(const auto chosen, chosen_learner(recipe));
-    RAMPART_RETURN_IF_ERROR(chosen.learner->check(chosen.options));
-    RAMPART_TRY(const auto post, chosen_postprocessor(recipe));
-    RAMPART_RETURN_IF_ERROR(post.postprocessor->check(post.values));
-    if (recipe.selection == Selection::kCmaEs && !post.needs().group_model.empty())
-        return base::make_error(
-            Reason::kBadSelection,
-            "selection {} scores all persons, and with postprocess.group = \"blind\" P(group | "
-            "features) has learnt from most of them: set training.selection = \"grid\" or \"none\"",
-            to_string(recipe.selection));
-    const auto output = chosen.learner->capabilities(chosen.options).output;
-    if (output == learning::Output::kProbability) return base::ok();
-    if (post.needs().any())
-        return base::make_error(Reason::kNotWithLearner,
-                                "criterion {} and its calibration are put on a probability, and "
-                                "learner {} gives a {}: set postprocess.criterion = \"none\" "
-                                "without calibration, or take another learner",
-                                recipe.criterion, recipe.learner, to_string(output));
+std::vector<std::string> recipe_keys() {
+    std::vector<std::string> keys{"learner", "allow_infeasible"};
+    keys.insert(keys.end(), kLoopKeys.begin(), kLoopKeys.end());
+    for (const auto* learner : learning::learners())
+        for (const auto& option : learner->options()) keys.emplace_back(option.name);
+    return keys;
+}
+
+std::optional<Fault> find_fault(const Recipe& recipe) {
+    const auto chosen = chosen_learner(recipe);
+    if (!chosen) return Fault{"", "learner", chosen.error()};
+    if (const auto sound = chosen->learner->check(chosen->options); !sound)
+        return Fault{"", key_of(sound.error(), chosen->options, "learner"), sound.error()};
+    const auto post = chosen_postprocessor(recipe);
+    if (!post) return Fault{"postprocess", "criterion", post.error()};
+    if (const auto sound = post->postprocessor->check(post->values); !sound)
+        return Fault{"postprocess", key_of(sound.error(), post->values, "criterion"),
+                     sound.error()};
+    if (recipe.selection == Selection::kCmaEs && !post->needs().group_model.empty())
+        return Fault{
+            "", "selection",
+            base::make_error(
+                Reason::kBadSelection,
+                "selection {} scores all persons, and with postprocess.group = \"blind\" P(group "
+                "| features) has learnt from most of them: set training.selection = \"grid\" or "
+                "\"none\"",
+                to_string(recipe.selection))};
+    const auto output = chosen->learner->capabilities(chosen->options).output;
+    if (output == learning::Output::kProbability) return std::nullopt;
+    if (post->needs().any())
+        return Fault{"postprocess", recipe.criterion == "none" ? "calibration" : "criterion",
+                     base::make_error(
+                         Reason::kNotWithLearner,
+                         "criterion {} and its calibration are put on a probability, and learner "
+                         "{} gives a {}: set postprocess.criterion = \"none\" without "
+                         "calibration, or take another learner",
+                         recipe.criterion, recipe.learner, to_string(output))};
     if (recipe.selection == Selection::kCmaEs)
-        return base::make_error(Reason::kNotWithLearner,
-                                "selection {} moves the threshold of a probability, and learner {} "
-                                "gives a {}: set training.selection = \"none\"",
-                                to_string(recipe.selection), recipe.learner, to_string(output));
-    return base::ok();
+        return Fault{
+            "", "selection",
+            base::make_error(Reason::kNotWithLearner,
+                             "selection {} moves the threshold of a probability, and "
+                             "learner {} gives a {}: set training.selection = \"none\"",
+                             to_string(recipe.selection), recipe.learner, to_string(output))};
+    return std::nullopt;
+}
+
+base::Status validate(const Recipe& recipe) {
+    const auto fault = find_fault(recipe);
+    return fault ? base::Status(fault->error) : base::ok();
+}
+
+std::optional<Fault> find_misfit(const Recipe& recipe, const RowsToCome& rows) {
+    const auto chosen = chosen_learner(recipe);
+    if (!chosen) return Fault{"", "learner", chosen.error()};
+    const auto& [learner, options] = *chosen;
+    const auto can = learner->capabilities(options);
+    if (rows.numeric ? !can.numbers : !can.labels)
+        return Fault{"", "learner",
+                     base::make_error(learning::Reason::kCannotLearn,
+                                      "labels are {}, and learner {} learns {}",
+                                      rows.numeric ? "numbers" : "of two values", learner->name(),
+                                      rows.numeric ? "labels of two values" : "numbers")};
+    for (const auto& fits : {learning::check_features(options, rows.features),
+                             learner->check_labels(options, rows.label_lo, rows.label_hi)})
+        if (!fits) return Fault{"", key_of(fits.error(), options, "learner"), fits.error()};
+    return std::nullopt;
+}
+
+base::Error located(const Recipe& recipe, const Fault& fault) {
+    if (recipe.file.empty()) return fault.error;
+    auto root = config::parse_file(recipe.file);
+    if (!root) return root.error();
+    record(*root, fault);
+    return root->finish().error();
 }
 
 void read_recipe(config::Table& table, Recipe& recipe) {
@@ -103,6 +184,7 @@ void read_recipe(config::Table& table, Recipe& recipe) {
                            fmt::format("is an option of learner {} and not of {}: leave it out",
                                        other->name(), recipe.learner));
     learning::read_options(table, options);
+    learning::refuse_ineffective(table, options);
     recipe.allow_infeasible = table.boolean("allow_infeasible", recipe.allow_infeasible);
     recipe.validation_fraction =
         table.number("validation_fraction", 0.05, 0.5, recipe.validation_fraction);
@@ -124,18 +206,42 @@ void read_postprocess(config::Table& table, Recipe& recipe) {
                            fmt::format("is an option of criterion {} and not of {}: leave it out",
                                        other->name(), recipe.criterion));
     learning::read_options(table, recipe.postprocess);
+    learning::refuse_ineffective(table, recipe.postprocess);
+}
+
+void refuse_ineffective(config::Table& table, const Recipe& recipe) {
+    const auto chosen = chosen_learner(recipe);
+    const auto post = chosen_postprocessor(recipe);
+    if (!chosen || !post) return;  // recorded at their keys
+    const auto can = chosen->learner->capabilities(chosen->options);
+    if (recipe.allow_infeasible && !can.constrained && !post->needs().groups)
+        table.fail("allow_infeasible",
+                   fmt::format("is true, and has no effect: with these options learner {} has no "
+                               "constraints that a candidate can miss, and criterion {} none "
+                               "either; leave it out, or ask for some",
+                               recipe.learner, recipe.criterion));
+    if (can.output != learning::Output::kProbability && post->values.has("gamma") &&
+        post->values.given("gamma") && table.has("postprocess"))
+        table.table("postprocess")
+            .fail("gamma",
+                  fmt::format("is {}, and has no effect: learner {} gives a {}, which "
+                              "decides by its own rule; leave it out",
+                              post->values.number("gamma"), recipe.learner, to_string(can.output)));
 }
 
 base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe) {
     RAMPART_TRY(auto root, config::parse_file(file));
     recipe.name = file.stem().string();
+    recipe.file = file;
     read_recipe(root, recipe);
     if (root.has("postprocess")) {
         auto post = root.table("postprocess");
         read_postprocess(post, recipe);
     }
+    refuse_ineffective(root, recipe);
     RAMPART_RETURN_IF_ERROR(root.finish());
-    return validate(recipe);
+    if (const auto fault = find_fault(recipe)) record(root, *fault);
+    return root.finish();
 }
 
 std::string recipe_text(const Recipe& recipe) {
@@ -144,21 +250,19 @@ std::string recipe_text(const Recipe& recipe) {
     const auto put = [&](std::string_view name, auto value, auto unless) {
         if (value != unless) out += learning::to_toml(name, value);
     };
-    if (const auto chosen = chosen_learner(recipe))
-        for (const auto& option : chosen->options.options())
-            out += learning::to_toml(option.name, chosen->options.value(option.name));
+    if (const auto chosen = chosen_learner(recipe)) out += options_text(chosen->options);
     put("allow_infeasible", recipe.allow_infeasible, usual.allow_infeasible);
     put("validation_fraction", recipe.validation_fraction, usual.validation_fraction);
     put("ipw_cap", recipe.ipw_cap, usual.ipw_cap);
     const auto post = chosen_postprocessor(recipe);
-    if (!post || !post->needs().any()) return out;
+    if (!post || (!post->needs().any() && !any_changed(post->values))) return out;
     out += "\n[postprocess]\n" + learning::to_toml("criterion", recipe.criterion);
-    for (const auto& option : post->values.options())
-        out += learning::to_toml(option.name, post->values.value(option.name));
-    return out;
+    return out + options_text(post->values);
 }
 
-base::Digest digest_of(const Recipe& r) {
+base::Digest recipe_digest(const Recipe& recipe) { return base::sha256(recipe_text(recipe)); }
+
+base::Digest settings_digest(const Recipe& r) {
     base::Sha256 hash;
     const auto add = [&](std::string_view name, auto&& value) {
         hash.update_field(fmt::format("{}={}", name, std::forward<decltype(value)>(value)));

@@ -19,6 +19,7 @@ const std::vector<Option> kOptions{
     {"output", std::string("best"), "a text", 0, 0, {"best", "last"}},
     {"zeta", std::vector<double>{}, "numbers", 0, 2, {}, "output=last|plain=true"},
     {"constraints", Texts{"fnr"}, "texts"},
+    {"step", 0.5, "a number", 0, 1, {}, "output=best&zeta=|plain=true"},
 };
 
 base::Result<OptionValue> parsed(size_t option, const Texts& texts) {
@@ -92,6 +93,71 @@ TEST(IneffectiveOptions, AreThoseGivenWithoutTheValueThatTheyNeed) {
     EXPECT_EQ(ineffective(values).size(), 1u) << "one of two is enough";
 }
 
+TEST(IneffectiveOptions, OfEachPartBetweenAmpersandsOneConditionHasToHold) {
+    OptionValues values(kOptions);
+    ASSERT_TRUE(values.set("step", 0.25));
+    EXPECT_TRUE(ineffective(values).empty());
+    EXPECT_TRUE(has_effect(values, kOptions[6]));
+    ASSERT_TRUE(values.set("output", std::string("last")));
+    ASSERT_EQ(ineffective(values).size(), 1u);
+    EXPECT_EQ(ineffective(values)[0].because_of, "output");
+    EXPECT_FALSE(has_effect(values, kOptions[6]));
+    EXPECT_EQ(effective_text(values),
+              "plain=false trees=200 tolerance=0.01 output=last zeta= constraints=fnr");
+    ASSERT_TRUE(values.set("output", std::string("best")));
+    ASSERT_TRUE(values.set("zeta", 1.0));
+    const auto found = ineffective(values);
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[1].option, "step");
+    EXPECT_EQ(found[1].because_of, "zeta");
+    ASSERT_TRUE(values.set("plain", true));
+    EXPECT_TRUE(ineffective(values).empty());
+}
+
+TEST(IneffectiveOptions, AreRefusedInAFileWithLineValueAndRemedy) {
+    const auto refusal = [](const std::string& text) {
+        auto table = config::parse(text, "r.toml").value();
+        OptionValues values(kOptions);
+        read_options(table, values);
+        refuse_ineffective(table, values);
+        const auto status = table.finish();
+        return status ? std::string() : status.error().message;
+    };
+    EXPECT_EQ(refusal("trees = 3\ntolerance = 0.5"), "");
+    EXPECT_EQ(refusal("constraints = []\ntolerance = 0.5"),
+              "r.toml, line 2: tolerance: is '0.5', and has no effect without constraints: leave "
+              "it out, or give constraints");
+    EXPECT_EQ(refusal("zeta = [1, 2]"),
+              "r.toml, line 1: zeta: is '1,2', and has no effect where output is not last: leave "
+              "it out, or set output = last");
+    EXPECT_EQ(refusal("output = \"last\"\nzeta = 1\nstep = 0"),
+              "r.toml, line 3: step: is '0', and has no effect where output is not best: leave it "
+              "out, or set output = best");
+    EXPECT_THAT(refusal("plain = true\nzeta = 1\noutput = \"best\""), "");
+    const std::vector<Option> others{{"a", Texts{}, "texts"},
+                                     {"b", 0.0, "a number", 0, 1, {}, "a="},
+                                     {"c", std::string("x"), "a text"},
+                                     {"d", 0.0, "a number", 0, 1, {}, "c!=y"}};
+    for (const auto& [keep, message] :
+         {std::pair{"b", "has no effect beside a: leave one of them out"},
+          {"d", "has no effect where c is y: leave it out, or give c another value"}}) {
+        OptionValues one(others);
+        ASSERT_TRUE(one.set("a", Texts{"t"}));
+        ASSERT_TRUE(one.set("c", std::string("y")));
+        ASSERT_TRUE(one.set(keep, 0.5));
+        auto table = config::parse("", "r.toml").value();
+        refuse_ineffective(table, one);
+        EXPECT_THAT(table.finish().error().message, HasSubstr(message));
+    }
+}
+
+TEST(OptionNamedIn, IsTheFirstThatStandsAsAWord) {
+    EXPECT_EQ(option_named_in("`output` is 'best'; constraints", kOptions), "output");
+    EXPECT_EQ(option_named_in("multisteps_step, trees_ and a plainer zeta", kOptions), "zeta");
+    EXPECT_EQ(option_named_in("step is 3, past tolerance", kOptions), "step");
+    EXPECT_EQ(option_named_in("no tree", kOptions), "");
+}
+
 TEST(IneffectiveOptions, EveryLearnersConditionsNameItsOwnOptions) {
     for (const auto* learner : learners()) {
         const OptionValues values(learner->options());
@@ -100,7 +166,7 @@ TEST(IneffectiveOptions, EveryLearnersConditionsNameItsOwnOptions) {
             while (!rest.empty()) {
                 const auto name = rest.substr(0, rest.find_first_of("!="));
                 EXPECT_TRUE(values.has(name)) << learner->name() << " " << option.name;
-                const auto bar = rest.find('|');
+                const auto bar = rest.find_first_of("|&");
                 rest.remove_prefix(bar == std::string_view::npos ? rest.size() : bar + 1);
             }
         }

@@ -123,6 +123,27 @@ TEST(PolicyState, GoldensOfBothFormsAreTheSamePolicy) {
     EXPECT_EQ(state.constraints_missed, "fnr is over by 0.02");
 }
 
+/// A released file of version 6: the trust region is around the earlier link's P(approve) without
+/// its exploration.
+TEST(PolicyState, OfAFileWithATrustRegionWithoutExplorationIsReadAsItWasWritten) {
+    const auto bytes = golden("model_v6.hex");
+    EXPECT_EQ(version_of(bytes), 6u);
+    const auto policy = decode_model_file(bytes);
+    ASSERT_TRUE(policy) << policy.error().message;
+    EXPECT_EQ(encode_model_file(*policy), bytes);
+    EXPECT_EQ(policy_id_of(bytes).value(),
+              "6725a21438920f51974983d9bb24315d8e838969a87a0e346be95ae41c06983c");
+    ASSERT_EQ(policy->links().size(), 3u);
+    EXPECT_FALSE(std::get<LearnedLink>(policy->links()[1]).exploit_chain);
+    EXPECT_TRUE(policy->last_learned()->exploit_chain);
+    EXPECT_EQ(policy->state().constraints_missed, "fnr is over by 0.02");
+    EXPECT_EQ(policy->state().reasons->row, (std::vector<float>{0.1f, 2, -1, 3}));
+    const auto out = policy->evaluate(std::vector<float>{0.25f, 2, -1, 3}, {});
+    EXPECT_DOUBLE_EQ(out.score, 0.036276741780928226);
+    EXPECT_DOUBLE_EQ(out.exploit, 0.047528355827622659);
+    EXPECT_DOUBLE_EQ(out.approve, 0.05);
+}
+
 PolicyState whole_state() {
     return {.reasons = {{ReasonMethod::kShapley, {0.1f, std::nanf(""), -1e30f, 3}}},
             .fair_metric = "bytes",

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lenders.hpp"
+#include "rampart/learning/option_text.hpp"
 
 namespace rampart::postprocessing {
 namespace {
@@ -36,6 +37,8 @@ TEST(Postprocessors, HaveNamesSummariesAndOptionsOfTheirOwn) {
         const OptionValues values(one->options());
         EXPECT_TRUE(one->check(values)) << one->name();
         EXPECT_EQ(one->needs(values).any(), one->name() != "none");
+        for (const auto& option : values.options())  // conditions name options that there are
+            learning::has_effect(values, option);
     }
     EXPECT_EQ(postprocessors().front()->name(), "none");
     const auto unknown = find_postprocessor("parity");

@@ -91,10 +91,29 @@ TEST(TrainingSettings, AKeyOrAWordOfEarlierVersionsIsRefusedWithTheOneOfToday) {
         EXPECT_NE(settings.error().message.find(today), std::string::npos)
             << settings.error().message;
     }
-    EXPECT_EQ(settings_of("[postprocess]\ntolerance = 0.2")
+    EXPECT_EQ(settings_of("[postprocess]\ncriterion = \"thresholds\"\ntolerance = 0.2")
                   ->recipes.front()
                   .postprocess.number("tolerance"),
               0.2);
+}
+
+TEST(TrainingSettings, AFaultOfTheRecipeStandsAtItsKey) {
+    const std::pair<const char*, const char*> wrong[] = {
+        {"[training]\nlearner = \"eg\"\nselection = \"cma_es\"",
+         "t.toml, line 3: training.selection: "},
+        {"[training]\nlearner = \"fair-regression\"\napprove_at_least = 0.2\napprove_at_most = 0.4",
+         "t.toml, line 3: training.approve_at_least: "},
+        {"[training]\nlearner = \"eg\"\n[postprocess]\ncalibration = \"beta\"",
+         "t.toml, line 4: postprocess.calibration: "},
+        {"[training]\nlearner = \"budro\"\nearly_stopping_rounds = 9",
+         "t.toml, line 3: training.early_stopping_rounds: is '9', and has no effect"},
+        {"[training]\nallow_infeasible = true", "t.toml, line 2: training.allow_infeasible: "}};
+    for (const auto& [text, place] : wrong) {
+        const auto settings = settings_of(text);
+        ASSERT_FALSE(settings) << text;
+        EXPECT_NE(settings.error().message.find(place), std::string::npos)
+            << settings.error().message;
+    }
 }
 
 class SeveralRecipes : public testing::Test {
@@ -125,7 +144,7 @@ class SeveralRecipes : public testing::Test {
 
 TEST_F(SeveralRecipes, AreReadInTheirOrderWithTheSettingsOfTheSchedule) {
     write("plain.toml", "learner = \"gbdt\"");
-    write("fair.toml", "learner = \"fairgbm\"\n[postprocess]\ntolerance = 0.2");
+    write("fair.toml", "learner = \"fairgbm\"\n[postprocess]\ngamma = 0.2");
     const auto settings = read(
         "[training]\nrecipes = [\"plain.toml\", \"fair.toml\"]\nchoose = \"chance\"\n"
         "choice_folds = 4\nkappa = 0.3\nseed = 7");
@@ -133,7 +152,7 @@ TEST_F(SeveralRecipes, AreReadInTheirOrderWithTheSettingsOfTheSchedule) {
     ASSERT_EQ(settings->recipes.size(), 2u);
     EXPECT_EQ(settings->recipes[0].name, "plain");
     EXPECT_EQ(settings->recipes[1].learner, "fairgbm");
-    EXPECT_EQ(settings->recipes[1].postprocess.number("tolerance"), 0.2);
+    EXPECT_EQ(settings->recipes[1].postprocess.number("gamma"), 0.2);
     for (const auto& recipe : settings->recipes) {
         EXPECT_EQ(recipe.kappa, 0.3);
         EXPECT_EQ(recipe.seed, 7u);
@@ -160,6 +179,23 @@ TEST_F(SeveralRecipes, AreRefusedWhereARunCouldNotSayWhichOneItTook) {
     const auto two = begin + "[\"plain.toml\", \"eg.toml\"]";
     expect_refused(two + own_scale, "training.choose");
     EXPECT_TRUE(read(two + "\nchoose = \"listed\"" + own_scale));
+}
+
+TEST_F(SeveralRecipes, WhatStandsInARecipeIsNotTakenBesideIt) {
+    write("plain.toml", "learner = \"gbdt\"");
+    for (const char* key : {"learner = \"gbdt\"", "trees = 9", "constraints = [\"fnr\"]",
+                            "allow_infeasible = true", "ipw_cap = 3"})
+        expect_refused(fmt::format("[training]\nrecipe = \"plain.toml\"\n{}", key),
+                       "stands in the recipe: move it there (training.recipe is ");
+    expect_refused("[training]\nrecipes = [\"plain.toml\"]\ntrees = 9",
+                   "t.toml, line 3: training.trees: stands in the recipe: move it there");
+}
+
+TEST_F(SeveralRecipes, OfOneThatTheServicesSearchDoesNotGoWithTheNameIsSaid) {
+    write("plain.toml", "learner = \"gbdt\"");
+    write("eg.toml", "learner = \"eg\"");
+    expect_refused("[training]\nselection = \"cma_es\"\nrecipes = [\"plain.toml\", \"eg.toml\"]",
+                   "t.toml, line 2: training.selection: recipe eg: ");
 }
 
 }  // namespace

@@ -59,6 +59,10 @@ TEST(Candidate, GainsOnTheChampionAndStaysInItsTrustRegion) {
         ASSERT_LE(std::abs(pi - s), 0.5 * std::min(s, 1 - s) + 1e-12);
     }
     EXPECT_EQ(candidate.policy.provenance().at("parent"), "champion");
+    // -150 and 75: an approval is worth a decline at P(favourable) = 2/3, not at the option's 0.5
+    EXPECT_NE(candidate.policy.provenance().at("parameters").find(" threshold=0.666666"),
+              std::string::npos)
+        << candidate.policy.provenance().at("parameters");
     ASSERT_TRUE(candidate.policy.state().reasons);
     EXPECT_EQ(candidate.policy.state().reasons->method, model::ReasonMethod::kShapley);
     EXPECT_EQ(candidate.policy.state().constraints_missed, "");

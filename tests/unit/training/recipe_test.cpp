@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
+#include "rampart/base/file.hpp"
+
 namespace rampart::training {
 namespace {
 
@@ -20,23 +24,23 @@ TEST(Recipe, TheFirstOfEachTableIsTheDefault) {
 }
 
 TEST(Recipe, ItsDigestTellsSettingsApartAndIsTheSameForTheSame) {
-    const auto digest = digest_of(Recipe{});
-    EXPECT_EQ(digest_of(Recipe{}), digest);
+    const auto digest = settings_digest(Recipe{});
+    EXPECT_EQ(settings_digest(Recipe{}), digest);
     std::vector<Recipe> others(6);
     others[0].learner = "fairgbm";
     others[1].options = learning::OptionValues(learning::find_learner("gbdt").value()->options());
-    EXPECT_EQ(digest_of(others[1]), digest) << "the fallbacks";
+    EXPECT_EQ(settings_digest(others[1]), digest) << "the fallbacks";
     ASSERT_TRUE(others[1].options.set("trees", int64_t{201}));
     others[2].exploration.epsilon += 0.01;
     others[3].seed += 1;
     others[4].kappa = 0.25;
     others[5].criterion = "equalized_odds";
-    for (const auto& other : others) EXPECT_NE(digest_of(other), digest);
+    for (const auto& other : others) EXPECT_NE(settings_digest(other), digest);
     auto blind = others[5];
     blind.postprocess = chosen_postprocessor(blind).value().values;
-    EXPECT_EQ(digest_of(blind), digest_of(others[5])) << "the fallbacks";
+    EXPECT_EQ(settings_digest(blind), settings_digest(others[5])) << "the fallbacks";
     ASSERT_TRUE(blind.postprocess.set("group", std::string("blind")));
-    EXPECT_NE(digest_of(blind), digest_of(others[5]));
+    EXPECT_NE(settings_digest(blind), settings_digest(others[5]));
 }
 
 /// Returns the recipe that a text says.
@@ -53,12 +57,29 @@ Recipe read(const std::string& text) {
     return recipe;
 }
 
+TEST(Recipe, ItsOwnDigestIsThatOfItsTextAndKnowsNothingOfTheService) {
+    const auto digest = [](const std::string& text) { return recipe_digest(read(text)); };
+    const auto plain = digest("learner = \"gbdt\"");
+    EXPECT_EQ(plain, base::sha256(recipe_text(read("learner = \"gbdt\" # the same"))));
+    EXPECT_EQ(digest("trees = 200\n[postprocess]\ncriterion = \"none\"\ngamma = 0.3"), plain)
+        << "the fallbacks";
+    auto recipe = read("learner = \"gbdt\"");
+    recipe.kappa = 0.25, recipe.seed = 9, recipe.selection = Selection::kNone;
+    recipe.exploration.epsilon = 0.2, recipe.name = "other";
+    EXPECT_EQ(recipe_digest(recipe), plain);
+    for (const char* text : {"trees = 201", "threshold = 0.5", "ipw_cap = 7",
+                             "[postprocess]\ngamma = 0.4", "learner = \"fairgbm\""})
+        EXPECT_NE(digest(text), plain) << text;
+    EXPECT_NE(digest("threshold = 0.6"), digest("threshold = 0.5"));
+}
+
 TEST(Recipe, ItsTextIsReadBackAsTheSameRecipe) {
     for (const auto* learner : learning::learners()) {
         Recipe recipe;
         recipe.learner = learner->name();
         recipe.options = learning::OptionValues(learner->options());
-        EXPECT_EQ(digest_of(read(recipe_text(recipe))), digest_of(recipe)) << learner->name();
+        EXPECT_EQ(recipe_digest(read(recipe_text(recipe))), recipe_digest(recipe))
+            << learner->name();
     }
     Recipe recipe = read("learner = \"gbdt\"\nallow_infeasible = true\nipw_cap = 7\n");
     recipe.criterion = "statistical_parity";
@@ -66,7 +87,7 @@ TEST(Recipe, ItsTextIsReadBackAsTheSameRecipe) {
     ASSERT_TRUE(recipe.postprocess.set("tolerance", 0.125));
     ASSERT_TRUE(recipe.postprocess.set("gamma", 0.0));
     const auto again = read(recipe_text(recipe));
-    EXPECT_EQ(digest_of(again), digest_of(recipe));
+    EXPECT_EQ(recipe_digest(again), recipe_digest(recipe));
     EXPECT_TRUE(again.allow_infeasible);
     EXPECT_EQ(again.ipw_cap, 7);
     EXPECT_EQ(recipe_text(again), recipe_text(recipe));
@@ -113,11 +134,12 @@ TEST(Recipe, EachCriterionIsReadWithItsOptionsAndChecked) {
     };
     for (const auto* one : postprocessing::postprocessors()) {
         Recipe recipe;
-        ASSERT_TRUE(
-            read(fmt::format("[postprocess]\ncriterion = \"{}\"\ntolerance = 0.125", one->name()),
-                 recipe));
+        const bool none = one->name() == "none";
+        ASSERT_TRUE(read(fmt::format("[postprocess]\ncriterion = \"{}\"\n{} = 0.125", one->name(),
+                                     none ? "gamma" : "tolerance"),
+                         recipe));
         EXPECT_EQ(recipe.criterion, one->name());
-        EXPECT_EQ(chosen_postprocessor(recipe)->values.number("tolerance"), 0.125);
+        EXPECT_EQ(chosen_postprocessor(recipe)->values.number(none ? "gamma" : "tolerance"), 0.125);
         EXPECT_TRUE(validate(recipe)) << one->name();
         EXPECT_EQ(decides_by_group(recipe), one->name() != "none");
     }
@@ -132,6 +154,123 @@ TEST(Recipe, EachCriterionIsReadWithItsOptionsAndChecked) {
     EXPECT_EQ(validate(recipe).error().reason, "blind_covariance");
     recipe.criterion = "parity";
     EXPECT_EQ(validate(recipe).error().reason, "unknown_postprocessor");
+}
+
+/// Writes recipes, and returns why they are refused.
+class RecipeFile : public testing::Test {
+  protected:
+    ~RecipeFile() override { std::filesystem::remove(file_); }
+    base::Status read(const std::string& text, Recipe& recipe) const {
+        EXPECT_TRUE(base::write_file_atomically(file_, text));
+        return read_recipe_file(file_, recipe);
+    }
+    std::string refusal(const std::string& text) const {
+        Recipe recipe;
+        const auto status = read(text, recipe);
+        return status ? std::string() : status.error().message;
+    }
+    const std::filesystem::path file_ = std::filesystem::path(testing::TempDir()) /
+                                        ("recipe" + base::to_hex(base::random_bytes(8)) + ".toml");
+};
+
+TEST_F(RecipeFile, WhatIsWrittenAndHasNoEffectIsRefusedAtItsLine) {
+    for (const auto& [text, place, part] : std::initializer_list<std::array<const char*, 3>>{
+             {"learner = \"budro\"\nearly_stopping_rounds = 20",
+              "line 2: early_stopping_rounds: is '20'", "where select is last"},
+             {"learner = \"fair-regression\"\nzeta = 0.1", "line 2: zeta: is '0.1'",
+              "set notion = bounded_group_loss"},
+             {"learner = \"fair-regression\"\nnotion = \"bounded_group_loss\"\nzeta = "
+              "0.1\ndisparity_tolerance = 0.1",
+              "line 4: disparity_tolerance", "set notion = statistical_parity"},
+             {"learner = \"fair-regression\"\nthreshold = 0.4\napprove_at_least = 0.5",
+              "line 2: threshold: is '0.4'", "beside approve_at_least: leave one of them out"},
+             {"learner = \"fair-regression\"\nloss_parameter = 2", "line 2: loss_parameter",
+              "where loss is squared"},
+             {"learner = \"fairgbm\"\nconstraints = []\ntargets = [\"fpr<=0.1\"]\ntolerance = 0.1",
+              "line 4: tolerance: is '0.1'", "without constraints"},
+             {"learner = \"fairgbm\"\nproxy = \"sigmoid\"\nproxy_margin = 2",
+              "line 3: proxy_margin: is '2'", "where proxy is sigmoid"},
+             {"learner = \"budro\"\nproxy = \"hinge\"", "line 2: proxy: is 'hinge'",
+              "without constraints"},
+             {"learner = \"gbdt\"\nthreshold = 0.4\noperate_at = \"fpr<=0.1\"",
+              "line 2: threshold: is '0.4'", "beside operate_at"},
+             {"learner = \"budro\"\nweighted_attack = true", "line 2: weighted_attack",
+              "where class_weight is none"},
+             {"learner = \"budro\"\nindicators = [\"a\"]\nmetric_l2 = 2", "line 3: metric_l2",
+              "without protected_features"},
+             {"learner = \"gbdt\"\nallow_infeasible = true", "line 2: allow_infeasible: is true",
+              "leave it out"},
+             {"learner = \"fair-regression\"\nallow_infeasible = true", "line 2: allow_infeasible",
+              "criterion none"},
+             {"learner = \"eg\"\n[postprocess]\ngamma = 0.2", "line 3: postprocess.gamma: is 0.2",
+              "eg gives a decision"},
+             {"learner = \"gbdt\"\n[postprocess]\ntolerance = 0.2", "line 3: postprocess.tolerance",
+              "not of none"},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"covariance\"\nrho = 0.2",
+              "line 4: postprocess.rho", "not of covariance"},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\ngroup_trees "
+              "= 9",
+              "line 4: postprocess.group_trees: is '9'", "set group = blind"}}) {
+        const auto message = refusal(text);
+        EXPECT_NE(message.find(place), std::string::npos) << text << "\n" << message;
+        EXPECT_NE(message.find(part), std::string::npos) << text << "\n" << message;
+    }
+    EXPECT_EQ(refusal("learner = \"gbdt\"\nallow_infeasible = true\n[postprocess]\ncriterion = "
+                      "\"thresholds\""),
+              "");
+    EXPECT_EQ(refusal("learner = \"eg\"\nallow_infeasible = true"), "");
+    EXPECT_EQ(refusal("learner = \"budro\"\nselect = \"robust-loss\"\nearly_stopping_rounds = 9"),
+              "");
+}
+
+TEST_F(RecipeFile, WhatDoesNotGoTogetherIsRefusedAtTheKeyThatTheErrorNames) {
+    for (const auto& [text, place] : std::initializer_list<std::array<const char*, 2>>{
+             {"learner = \"fair-regression\"\nnotion = \"bounded_group_loss\"", "zeta: "},
+             {"learner = \"fair-regression\"\napprove_at_least = 0.2\napprove_at_most = 0.4",
+              "line 2: approve_at_least: "},
+             {"learner = \"fairgbm\"\ntrees = 9\nconstraints = [\"fnrr\"]",
+              "line 3: constraints: "},
+             {"learner = \"eg\"\n[postprocess]\ncriterion = \"equalized_odds\"",
+              "line 3: postprocess.criterion: "},
+             {"learner = \"eg\"\n[postprocess]\ncalibration = \"beta\"",
+              "line 3: postprocess.calibration: "},
+             {"[postprocess]\ncriterion = \"equalized_odds\"\ngamma = 0",
+              "line 3: postprocess.gamma: "}}) {
+        const auto message = refusal(text);
+        EXPECT_NE(message.find(place), std::string::npos) << text << "\n" << message;
+    }
+}
+
+TEST_F(RecipeFile, IsCheckedWithTheRowsThatItIsToLearnFrom) {
+    using dataset::FeatureKind;
+    const auto schema =
+        dataset::FeatureSchema::create({{"income", FeatureKind::kNumeric, {}},
+                                        {"region", FeatureKind::kCategorical, {"a", "b"}}})
+            .value();
+    const auto misfit = [&](const std::string& text, const RowsToCome& rows) {
+        Recipe recipe;
+        const auto status = read(text, recipe);
+        EXPECT_TRUE(status) << text;
+        const auto fault = find_misfit(recipe, rows);
+        return fault ? located(recipe, *fault).message : std::string();
+    };
+    const RowsToCome service{.features = schema};
+    const auto expect = [&](const std::string& text, const std::string& part) {
+        const auto message = misfit(text, service);
+        EXPECT_NE(message.find(file_.string() + ", line 2: " + part), std::string::npos) << message;
+    };
+    EXPECT_EQ(misfit("learner = \"gbdt\"\nmonotone = [\"income=increasing\"]", service), "");
+    expect("learner = \"gbdt\"\nmonotone = [\"wealth=increasing\"]",
+           "monotone: monotone: there is no feature 'wealth'");
+    expect("learner = \"eg\"\nmonotone = [\"region=increasing\"]", "monotone: monotone region");
+    expect("learner = \"gbdt\"\ninteractions = [\"income+age\"]", "interactions: ");
+    const std::string seven = "learner = \"fair-regression\"\napprove_at_least = 7";
+    expect(seven, "approve_at_least: `approve_at_least` is '7': labels lie between 0 and 1");
+    EXPECT_EQ(misfit(seven, {.features = schema, .numeric = true, .label_lo = 0, .label_hi = 9}),
+              "");
+    EXPECT_NE(misfit("learner = \"gbdt\"", {.features = schema, .numeric = true})
+                  .find("learner: labels are numbers"),
+              std::string::npos);
 }
 
 }  // namespace

@@ -18,40 +18,6 @@ namespace {
 
 constexpr size_t kMostDirectionsNamed = 8;
 
-base::Result<double> number_of(std::string_view text, std::string_view whole) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || error != std::errc{} || end != text.data() + text.size())
-        return base::make_error(base::Reason::kBadNumber, "{}: '{}' is no number", whole, text);
-    return value;
-}
-
-/// NAME:NUMBER, the name as it stands with any colon of its own.
-base::Result<std::pair<std::string, double>> named_number(std::string_view text,
-                                                          std::string_view option) {
-    const auto colon = text.rfind(':');
-    if (colon == std::string_view::npos || colon == 0)
-        return base::make_error(base::Reason::kBadNumber, "{} {}: wanted is NAME:NUMBER", option,
-                                text);
-    RAMPART_TRY(const double value,
-                number_of(text.substr(colon + 1), fmt::format("{} {}", option, text)));
-    return std::pair(std::string(text.substr(0, colon)), value);
-}
-
-base::Result<budro::ProtectedDirection> direction_of(const std::string& text) {
-    budro::ProtectedDirection out{text, {}};
-    std::string_view rest = text;
-    while (true) {
-        const auto comma = rest.find(',');
-        RAMPART_TRY(auto entry, named_number(rest.substr(0, comma), "--protected-direction"));
-        if (!out.coefficients.insert(std::move(entry)).second)
-            return base::make_error(Reason::kBadDirection,
-                                    "--protected-direction {} names a column twice", text);
-        if (comma == std::string_view::npos) return out;
-        rest.remove_prefix(comma + 1);
-    }
-}
-
 base::Result<uint32_t> row_of(std::string_view text, size_t rows, std::string_view where) {
     uint32_t row = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), row);
@@ -158,10 +124,11 @@ base::Result<budro::FairMetric> metric_of(const MetricOptions& o, const MetricTa
         spec.attributes = learning::attributes_of(rows, table.protected_columns);
     }
     for (const auto& text : o.directions) {
-        RAMPART_TRY(spec.directions.emplace_back(), direction_of(text));
+        RAMPART_TRY(spec.directions.emplace_back(),
+                    learning::direction_of(text, ',', "--protected-direction"));
     }
     for (const auto& text : o.weights) {
-        RAMPART_TRY(auto weight, named_number(text, "--metric-weight"));
+        RAMPART_TRY(auto weight, learning::named_number(text, "--metric-weight"));
         spec.weights.insert(std::move(weight));
     }
     if (!o.pairs.empty()) {

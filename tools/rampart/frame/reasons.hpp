@@ -15,8 +15,6 @@ namespace rampart::cli {
     X(kBadAnswerText, kDataLoss, "bad_answer",                                                     \
       "Check that the URL is that of a node, and its log.")                                        \
     X(kBadCertificate, kDataLoss, "bad_certificate", "Name a certificate file.")                   \
-    X(kBadDirection, kInvalidArgument, "bad_direction",                                            \
-      "Name every column of the direction once.")                                                  \
     X(kBadPairs, kInvalidArgument, "bad_pairs",                                                    \
       "Give the columns first, second and comparable, with 1 or 0 in the last.")                   \
     X(kBadResults, kDataLoss, "bad_results",                                                       \

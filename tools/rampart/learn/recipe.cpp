@@ -9,7 +9,6 @@
 #include "frame/commands.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
-#include "rampart/learning/reasons.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -22,15 +21,16 @@ struct Options {
     std::string file, schema;
 };
 
-base::Status check_schema(const learning::Capabilities& can, const learning::OptionValues& values,
-                          const dataset::TableSchema& schema, const std::string& path) {
-    const bool numeric = schema.label_range.has_value();
-    if (numeric ? !can.numbers : !can.labels)
-        return base::make_error(learning::Reason::kCannotLearn,
-                                "{} has a numeric label, and the learner learns labels of two "
-                                "values",
-                                path);
-    return learning::check_features(values, schema.features);
+/// Checks the recipe with a table's schema.
+base::Status check_schema(const training::Recipe& recipe, const dataset::TableSchema& schema) {
+    training::RowsToCome rows{.features = schema.features,
+                              .numeric = schema.label_range.has_value()};
+    if (schema.label_range) {
+        rows.label_lo = schema.label_range->lo;
+        rows.label_hi = schema.label_range->hi;
+    }
+    const auto misfit = training::find_misfit(recipe, rows);
+    return misfit ? base::Status(training::located(recipe, *misfit)) : base::ok();
 }
 
 base::Result<Answer> check(const Options& options) {
@@ -43,8 +43,8 @@ base::Result<Answer> check(const Options& options) {
     if (!options.schema.empty()) {
         RAMPART_TRY(const auto text, base::read_file(options.schema, kMaxSchemaBytes));
         RAMPART_TRY(const auto schema, dataset::parse_table_schema(text, options.schema));
-        const auto fits = check_schema(can, chosen.options, schema, options.schema);
-        if (!fits) return fits.error().with_context(options.file);
+        const auto fits = check_schema(recipe, schema);
+        if (!fits) return fits.error().with_context(options.schema);
         if ((can.groups || can.attributes || post.needs().groups) &&
             schema.protected_columns.empty())
             answer.notes.push_back(fmt::format(
@@ -53,6 +53,12 @@ base::Result<Answer> check(const Options& options) {
                 "product file",
                 options.schema));
     }
+    if (const auto fits = chosen.learner->check_labels(chosen.options, 0, 1);
+        options.schema.empty() && !fits)
+        answer.notes.push_back(
+            fmt::format("{}; this is of a service, --schema checks with a "
+                        "table's labels",
+                        fits.error().message));
     answer.text = fmt::format(
         "{}: {}\n  learner    {}\n  gives a    {}{}\n  options    {}\n  criterion  {}{}\n"
         "  options    {}\n  digest     {}\n",
@@ -60,14 +66,14 @@ base::Result<Answer> check(const Options& options) {
         can.groups || can.attributes ? "; needs protected attributes in training" : "",
         chosen.options.canonical(), recipe.criterion,
         post.needs().groups_to_decide ? "; reads the group when deciding" : "",
-        post.values.canonical(), training::digest_of(recipe).hex());
+        post.values.canonical(), training::recipe_digest(recipe).hex());
     answer.json = json::serialize(json::object{{"learner", recipe.learner},
                                                {"output", to_string(can.output)},
                                                {"criterion", recipe.criterion},
                                                {"postprocess", post.values.canonical()},
                                                {"decides_by_group", post.needs().groups_to_decide},
                                                {"options", chosen.options.canonical()},
-                                               {"digest", training::digest_of(recipe).hex()}});
+                                               {"digest", training::recipe_digest(recipe).hex()}});
     return answer;
 }
 

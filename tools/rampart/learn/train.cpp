@@ -18,6 +18,7 @@
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/evaluation/evaluation.hpp"
 #include "rampart/evaluation/table_digest.hpp"
+#include "rampart/learning/option_text.hpp"
 #include "rampart/learning/reasons.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/runtime/shutdown.hpp"
@@ -370,23 +371,19 @@ base::Result<Answer> print_recipe(const Options& options, const TrainPlan& plan)
     Answer answer;
     answer.text = training::recipe_text(plan.recipe);
     answer.json = boost::json::serialize(boost::json::object{
-        {"recipe", answer.text}, {"digest", training::digest_of(plan.recipe).hex()}});
+        {"recipe", answer.text}, {"digest", training::recipe_digest(plan.recipe).hex()}});
     answer.notes = ineffective(options, plan);
-    if (plan.values().has("threshold") && !plan.values().given("threshold"))
-        answer.notes.emplace_back(
-            "`threshold` is that of this command; leave it out where scheduled training is to "
-            "decide from the break-even of the product on");
     return answer;
 }
 
 std::map<std::string, std::string> provenance_of(const Options& options, const TrainPlan& plan) {
     std::map<std::string, std::string> out{{"learner", plan.recipe.learner},
-                                           {"parameters", plan.values().canonical()},
+                                           {"parameters", learning::effective_text(plan.values())},
                                            {"postprocess", plan.has_ramp() ? "ramp" : "none"}};
     if (options.baseline != "none") out["baseline"] = options.baseline;
     if (!check_recipe_says_all(options)) return out;
     out["recipe"] = training::recipe_text(plan.recipe);
-    out["recipe_sha256"] = training::digest_of(plan.recipe).hex();
+    out["recipe_sha256"] = training::recipe_digest(plan.recipe).hex();
     return out;
 }
 

@@ -76,7 +76,7 @@ struct RunIdentity {
     std::string acknowledged_alarm{};
     std::string proposed_by{};  // a person, or "schedule"
     std::string software{};     // version and digest of the sources of the program that tests
-    std::string recipe{};       // SHA-256 of the settings of the candidate's training, where known
+    std::string recipe{};       // SHA-256 of the recipe of the candidate's training, where known
     std::vector<LoggerPeriod> loggers{};  // as RunPlan::logger_ids
     /// Decisions of the vault that were known, with those of erased persons and those in
     /// quarantine: the records in the evidence and those left out. 0: not counted, as in older

@@ -52,7 +52,7 @@ struct Submission {
     uint32_t opens_epoch = 0;   // number of the budget epoch that the run opens; 0: none
     std::string epoch_note{};   // reason for that epoch
     std::string proposed_by{};  // a person, or kSchedule; empty: a person
-    std::string recipe{};  // SHA-256 of the settings of the candidate's training; empty: unknown
+    std::string recipe{};       // SHA-256 of the recipe of the candidate's training; empty: unknown
 };
 
 /// What the gate would test of a submission, and the vault's rows with their outcomes.

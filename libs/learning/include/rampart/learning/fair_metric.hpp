@@ -1,6 +1,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rampart/budro/metric.hpp"
@@ -14,6 +16,14 @@ namespace rampart::learning {
 /// values of one, called "group".
 std::vector<budro::ProtectedAttribute> attributes_of(const dataset::Dataset& data,
                                                      const std::vector<std::string>& attributes);
+
+/// Reads NAME:NUMBER; the name may have colons. Errors: bad_option, of the option by its name.
+base::Result<std::pair<std::string, double>> named_number(std::string_view text,
+                                                          std::string_view option);
+/// Reads COLUMN:NUMBER, several parted by the separator. Errors: those of named_number(); bad_option
+/// for a column that is named twice.
+base::Result<budro::ProtectedDirection> direction_of(const std::string& text, char separator,
+                                                     std::string_view option);
 
 /// Options that say what the metric projects out and weighs.
 std::vector<Option> metric_options();

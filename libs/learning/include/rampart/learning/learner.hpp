@@ -34,6 +34,7 @@ struct Capabilities {
     bool attributes = false;  // learns a fair metric from protected attributes
     bool monotone = true;     // keeps monotone and interaction constraints
     bool resume = false;
+    bool constrained = false;  // a model may miss what it was asked to keep: Learned::missed
     Output output = Output::kProbability;
 };
 
@@ -90,6 +91,11 @@ class Learner {
     /// Checks the options with one another, before there is any data. Errors: invalid_argument or
     /// out_of_range of the learner's room, with the option's name.
     virtual base::Status check(const OptionValues& values) const = 0;
+    /// Checks options in units of the label against its range; 0 and 1 where it has two values.
+    /// Errors: out of the range, with the option's name.
+    virtual base::Status check_labels(const OptionValues&, double /*lo*/, double /*hi*/) const {
+        return base::ok();
+    }
 
   protected:
     friend base::Result<Learned> try_fit(const Learner&, const Task&, const OptionValues&);

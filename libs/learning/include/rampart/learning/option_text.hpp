@@ -18,7 +18,7 @@ base::Result<OptionValue> parse_value(const Option& option, std::span<const std:
 /// Returns "name = value\n" as TOML, which read_options() reads as the same value.
 std::string to_toml(std::string_view name, const OptionValue& value);
 
-/// An option that was given and has no effect because of another's value.
+/// An option that has no effect because of another's value.
 struct Ineffective {
     std::string_view option;
     std::string_view because_of;  // the other option
@@ -28,5 +28,17 @@ struct Ineffective {
 };
 /// Returns the given options that Option::only_with makes ineffective, in order of declaration.
 std::vector<Ineffective> ineffective(const OptionValues& values);
+/// Returns whether the option has an effect with the values of the others.
+bool has_effect(const OptionValues& values, const Option& option);
+
+/// Returns the values that have an effect as "name=value", in the order of declaration.
+std::string effective_text(const OptionValues& values);
+
+/// Returns the option that a message names first; empty: none.
+std::string_view option_named_in(std::string_view message, std::span<const Option> options);
+
+/// Records at their keys the options that were given and have no effect, with value and remedy: for
+/// files, in which what is written has to count.
+void refuse_ineffective(config::Table& table, const OptionValues& values);
 
 }  // namespace rampart::learning

@@ -28,7 +28,8 @@ struct Option {
     double hi = std::numeric_limits<double>::infinity();
     std::vector<std::string_view> choices = {};  // texts that are allowed; empty: any
     /// The option has an effect only where another has a value: "oracle=linear", "proxy!=sigmoid",
-    /// "operate_at=" (is empty); one of several: "constraints!=|targets!=". Empty: always.
+    /// "operate_at=" (is empty); one of several: "constraints!=|targets!="; each of several, which
+    /// '&' parts and which may have alternatives: "least=&most=". Empty: always.
     std::string_view only_with = {};
 };
 

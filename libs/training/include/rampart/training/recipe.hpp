@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,7 @@ std::string_view to_string(Selection selection);
 /// Recipe of a candidate.
 struct Recipe {
     std::string name{};              // that of its file, without ending; empty: it has none
+    std::filesystem::path file{};    // empty: it has none
     std::string learner = "gbdt";    // a name that learning::find_learner() knows
     learning::OptionValues options;  // empty: the fallbacks
     /// Keeps a candidate that misses its learner's constraints or its criterion.
@@ -85,10 +87,34 @@ learning::OptionValues recipe_options(const learning::Learner& learner);
 /// Keys of a recipe that only scheduled training reads: how it takes rows from the log.
 inline constexpr std::array<std::string_view, 2> kLoopKeys{"validation_fraction", "ipw_cap"};
 
+/// Returns the keys that a recipe has beside its tables: those of every learner, too.
+std::vector<std::string> recipe_keys();
+
+/// What is wrong with a recipe, and at which key: of the table `table` or, where that is empty, of
+/// the recipe's own.
+struct Fault {
+    std::string table, key;
+    base::Error error;
+};
 /// Checks the recipe without data: the options of learner and post-processor; that the learner's
 /// output can take what the recipe puts on it. Errors: those of their check(); invalid_argument
 /// "not_with_learner"; "bad_selection": a search over persons from whom the rule has learnt.
+std::optional<Fault> find_fault(const Recipe& recipe);
+/// Returns the error of find_fault().
 base::Status validate(const Recipe& recipe);
+
+/// What a recipe is to learn from, as far as it is known beforehand.
+struct RowsToCome {
+    const dataset::FeatureSchema& features;
+    bool numeric = false;               // labels are numbers, not of two values
+    double label_lo = 0, label_hi = 1;  // their range
+};
+/// Checks the recipe with the rows' features and labels. Errors: "cannot_learn"; those of
+/// learning::check_features() and of the learner's check_labels().
+std::optional<Fault> find_misfit(const Recipe& recipe, const RowsToCome& rows);
+
+/// Returns the error with file, line and key of the recipe's file; without a file, as it is.
+base::Error located(const Recipe& recipe, const Fault& fault);
 
 /// Reads from a table the learner, its options, and what happens to a candidate that misses its
 /// constraints. Fallbacks are those of recipe_options(). What is wrong is recorded at its key, for
@@ -97,17 +123,25 @@ void read_recipe(config::Table& table, Recipe& recipe);
 /// Reads a table [postprocess]: criterion, and the options of the post-processor of that name.
 /// Options of others are refused by name.
 void read_postprocess(config::Table& table, Recipe& recipe);
+/// Records at its key what learner and criterion together make ineffective. `table` holds the
+/// recipe, which has been read of it. (Options that another of the same table makes ineffective are
+/// refused when they are read.)
+void refuse_ineffective(config::Table& table, const Recipe& recipe);
 /// Reads a recipe file: the keys of read_recipe() and a table [postprocess]. `recipe` keeps the
 /// rest. Errors: not_found; bad_toml; bad_configuration with file, line, key and what is allowed;
-/// those of validate().
+/// those of validate(), at their keys.
 base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe);
 
-/// Returns the recipe as the text of a recipe file: all options of the learner, and what else
-/// differs from a recipe's defaults.
+/// Returns the recipe as the text of a recipe file: all options of the learner that have an effect,
+/// but for a threshold that was not given, and what else differs from a recipe's defaults.
 std::string recipe_text(const Recipe& recipe);
 
-/// Returns the SHA-256 of all settings of a recipe by which two candidates may differ, each with
-/// its name.
-base::Digest digest_of(const Recipe& recipe);
+/// Returns the SHA-256 of recipe_text(): equal for files that say the same. `rampart recipe check`
+/// prints it, model files and certificates hold it.
+base::Digest recipe_digest(const Recipe& recipe);
+
+/// Returns the SHA-256 of all settings by which two candidates of one service may differ, each with
+/// its name: those of the recipe, and step, search, exploration and seed of the service.
+base::Digest settings_digest(const Recipe& recipe);
 
 }  // namespace rampart::training
