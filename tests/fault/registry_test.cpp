@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "rampart/registry/model_registry.hpp"
+#include "support/explained_policy.hpp"
 #include "unit/registry/gate_run.hpp"
 
 namespace rampart::registry {
@@ -21,10 +22,9 @@ constexpr size_t kRounds = 4;  // promotion and rollback, each with its own cert
 
 std::string policy_file(bool learned) {
     auto schema = dataset::FeatureSchema::create({{"score", dataset::FeatureKind::kNumeric, {}}});
-    model::Link link = model::LearnedLink{};
+    model::Link link = support::scored_link(0);
     if (!learned) link = model::BootstrapLink{"score", {{0, 0.2}, {1, 0.8}}, 0.5};
-    return model::encode_model_file(
-        model::Policy::create(*schema, {std::move(link)}, {}, {}).value());
+    return model::encode_model_file(support::explained_policy(*schema, {std::move(link)}));
 }
 
 /// The prepared actions of the process: `steps` actions that can be repeated without harm.

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "erasure_fixture.hpp"
+#include "support/explained_policy.hpp"
 #include "support/program.hpp"
 #include "tools/demo/service_process.hpp"
 
@@ -190,11 +191,10 @@ domain::PolicyId register_candidate(Node& node) {
     const auto champion = node.registry().champion()->policy;
     const auto loaded = node.registry().load_model(champion).value();
     auto links = loaded.policy.links();
-    model::LearnedLink link;
-    link.ensemble.base_score = 50;
+    auto link = support::scored_link(50);
     link.ramp = {0.3, 0.5, {0.0}, {1.0}};
     links.emplace_back(link);
-    const auto policy = model::Policy::create(loaded.policy.schema(), links, {}, {}).value();
+    const auto policy = support::explained_policy(loaded.policy.schema(), links);
     return node.registry()
         .register_model(model::encode_model_file(policy), node.now(), "a test")
         .value();

@@ -13,6 +13,8 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/http/server.hpp"
+#include "rampart/model/model_file.hpp"
+#include "support/explained_policy.hpp"
 #include "support/program.hpp"
 
 namespace rampart {
@@ -362,20 +364,19 @@ TEST_F(Loop, RollingBackGoesOneChampionBackAndIsLogged) {
 TEST_F(Loop, AModelOfAnotherSchemaIsRefusedAndTheStoreServesOn) {
     const auto copy = out_ / "schema";
     fs::copy(out_ / "a", copy, fs::copy_options::recursive);
-    std::string csv = "x,g,y\n";
-    for (int i = 0; i < 400; ++i)
-        csv += fmt::format("{},{},{}\n", i % 37, i % 2, i * 7 % 5 < 3 ? 1 : 0);
-    ASSERT_TRUE(base::write_file_atomically(copy / "t.csv", csv));
+    const auto schema =
+        dataset::FeatureSchema::create({{"x", dataset::FeatureKind::kNumeric, {}}}).value();
+    ASSERT_TRUE(model::save_model_file(support::explained_policy(schema, {support::scored_link(1)}),
+                                       copy / "t.rmp"));
     const auto in = "cd " + copy.string() + " && " + kRampart;
-    ASSERT_EQ(
-        run_program(in + " schema infer t.csv --label y --favourable 1 --protected g > t.toml")
-            .exit_code,
-        0);
-    ASSERT_EQ(
-        run_program(in + " train --data t.csv --schema t.toml --trees 5 --out t.rmp").exit_code, 0);
     const auto ran = run_program(in + " certify --config rampartd.toml --model t.rmp");
     EXPECT_EQ(ran.exit_code, 2) << ran.output;
     EXPECT_NE(ran.output.find("other features"), std::string::npos) << ran.output;
+    ASSERT_TRUE(model::save_model_file(
+        model::Policy::create(schema, {support::scored_link(1)}, {}, {}).value(), copy / "n.rmp"));
+    const auto bare = run_program(in + " certify --config rampartd.toml --model n.rmp");
+    EXPECT_EQ(bare.exit_code, 2) << bare.output;
+    EXPECT_NE(bare.output.find("it has no reference row"), std::string::npos) << bare.output;
     EXPECT_EQ(run_program(in + " inspect store --config rampartd.toml").exit_code, 0);
 }
 

@@ -11,6 +11,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/protected_attributes/codec.hpp"
 #include "services/rampartd/node.hpp"
+#include "support/explained_policy.hpp"
 #include "support/program.hpp"
 #include "tools/demo/driver.hpp"
 #include "tools/demo/service_process.hpp"
@@ -129,11 +130,10 @@ class Monitor : public testing::Test {
         const auto first = node.registry().champion()->policy;
         const auto loaded = node.registry().load_model(first).value();
         auto links = loaded.policy.links();
-        model::LearnedLink link;
-        link.ensemble.base_score = 50;
+        auto link = support::scored_link(50);
         link.ramp = {0.3, 0.5, {0.0}, {1.0}};
         links.emplace_back(link);
-        const auto policy = model::Policy::create(loaded.policy.schema(), links, {}, {}).value();
+        const auto policy = support::explained_policy(loaded.policy.schema(), links);
         auto& registry = node.registry();
         const auto id =
             registry.register_model(model::encode_model_file(policy), node.now(), "a test").value();

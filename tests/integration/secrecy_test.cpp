@@ -13,6 +13,7 @@
 #include "rampart/registry/figures.hpp"
 #include "rampart/wire/outcome_json.hpp"
 #include "services/rampartd/node.hpp"
+#include "support/explained_policy.hpp"
 #include "support/program.hpp"
 #include "tools/demo/service_process.hpp"
 #include "tools/demo/workspace.hpp"
@@ -121,11 +122,10 @@ class World {
         const auto champion = node_->registry().champion()->policy;
         const auto loaded = node_->registry().load_model(champion).value();
         auto links = loaded.policy.links();
-        model::LearnedLink link;
-        link.ensemble.base_score = score;
+        auto link = support::scored_link(score);
         link.ramp = {0.3, 0.5, {0.0}, {1.0}};
         links.emplace_back(link);
-        const auto policy = model::Policy::create(loaded.policy.schema(), links, {}, {}).value();
+        const auto policy = support::explained_policy(loaded.policy.schema(), links);
         return node_->registry()
             .register_model(model::encode_model_file(policy), node_->now(), "a test")
             .value();
@@ -133,9 +133,7 @@ class World {
 
     /// Writes a model as people bring it, which declines all, into the folder.
     void write_model(const std::string& name) {
-        model::LearnedLink link;
-        link.ensemble.base_score = -50;
-        const auto policy = model::Policy::create(stream_.schema, {link}, {}, {}).value();
+        const auto policy = support::explained_policy(stream_.schema, {support::scored_link(-50)});
         ASSERT_TRUE(model::save_model_file(policy, workspace_.folder / name));
     }
 

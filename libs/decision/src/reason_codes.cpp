@@ -40,6 +40,55 @@ std::set<size_t> features_read(const model::Policy& policy) {
     return read;
 }
 
+/// Returns the kind of a learned link, for people.
+std::string kind_of(const model::LearnedLink& link) {
+    std::string kind = link.members.empty()
+                           ? std::string("one ensemble")
+                           : fmt::format("a mixture of {} members", link.members.size());
+    if (!link.calibrations.empty()) kind += ", calibrated";
+    if (!link.adjustments.empty()) kind += ", with a rule that does not read the group";
+    if (link.scale.levels > 0) kind += ", with a drawn score";
+    return kind;
+}
+
+/// Returns what stands in the way of reasons for declines by a link; empty: nothing.
+std::string obstacle_in(const model::LearnedLink& link, const model::Policy& policy) {
+    if (!policy.state().reasons)
+        return "it has no reference row with which an applicant could be compared; `rampart "
+               "candidate` gives it one, from the development set";
+    if (features_read(policy).empty())
+        return fmt::format(
+            "the score of {} reads no feature, so that it is the same for everybody; train with "
+            "more examples, or other options",
+            link.members.empty() ? "its ensemble" : "its first member");
+    if (link.score_slope == 0)
+        return "its rule does not depend on the score (the slope is 0); take another impact";
+    const auto name = [&](size_t group) {
+        return group < policy.group_names().size() ? policy.group_names()[group]
+                                                   : std::string("everybody");
+    };
+    for (size_t i = 0; i < link.calibrations.size(); ++i) {
+        const auto& calibration = link.calibrations[i];
+        if (model::apply(calibration, 0) < model::apply(calibration, 1)) continue;
+        return fmt::format(
+            "its calibration gives the same score to all of {}; calibrate on more examples, or not",
+            link.calibrations.size() > 1 ? name(i) : "the applicants");
+    }
+    std::vector<const model::RampRule*> ramps{&link.ramp};
+    for (const auto& member : link.members)
+        if (member.ramp) ramps.push_back(&*member.ramp);
+    for (const auto* ramp : ramps) {
+        for (size_t group = 0; group < ramp->slopes.size(); ++group) {
+            if (ramp->slopes[group] > 0) continue;
+            return fmt::format(
+                "its ramp does not approve by the score in {} (its slope is {:g}); take a larger "
+                "tolerance, or another criterion",
+                name(group), ramp->slopes[group]);
+        }
+    }
+    return {};
+}
+
 /// A contribution this small relative to the largest is rounding, not a reason.
 constexpr double kRounding = 1e-9;
 
@@ -130,6 +179,17 @@ std::vector<std::string> ReasonCodes::explain(std::span<const float> row,
     if (output.exploit > 0) reasons.emplace_back(kRandomDraw);  // < 1, as the draw is not below it
     if (p_approve > output.exploit) reasons.emplace_back(kExplorationNotDrawn);
     return reasons;
+}
+
+base::Status check_explained(const model::Policy& policy) {
+    const auto* link = policy.last_learned();
+    if (link == nullptr) return base::ok();
+    const auto obstacle = obstacle_in(*link, policy);
+    if (!obstacle.empty())
+        return base::make_error(Reason::kNotExplained,
+                                "declines by this policy ({}) could have no reasons: {}",
+                                kind_of(*link), obstacle);
+    return ReasonCodes::create(policy).map([](const auto&) {});
 }
 
 }  // namespace rampart::decision

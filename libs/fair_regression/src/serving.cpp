@@ -7,6 +7,14 @@
 namespace rampart::fair_regression {
 namespace {
 
+/// Returns whether the score reads a feature.
+bool reads(const reductions::OracleModel& model) {
+    if (const auto* ensemble = std::get_if<model::Ensemble>(&model))
+        return model::reads_a_feature(*ensemble);
+    const auto* linear = std::get_if<model::LinearModel>(&model);
+    return linear != nullptr && model::reads_a_feature(*linear);
+}
+
 /// Puts models into a link, ensembles and linear models apart.
 class LinkBuilder {
   public:
@@ -63,7 +71,9 @@ base::Result<model::LearnedLink> score_link(std::span<const ServedModel> models,
                                             const model::ScoreStep& step) {
     if (models.empty()) return base::make_error(Reason::kNotServed, "there are no models");
     LinkBuilder builder;
-    for (const auto& served : models) RAMPART_RETURN_IF_ERROR(builder.add(served));
+    for (const bool reading : {true, false})
+        for (const auto& served : models)
+            if (reads(*served.model) == reading) RAMPART_RETURN_IF_ERROR(builder.add(served));
     auto& link = builder.link;
     if (models.size() == 1 && link.linears.empty()) link.members.clear();
     link.scale = {model::ScoreScale::Kind::kUnit, static_cast<uint32_t>(levels)};

@@ -105,11 +105,18 @@ certification::GateConfig Gate::config_of(const Submission& run, const DeltaLedg
 }
 
 /// Returns the time up to which what was known may have a part in the candidate: that of the last
-/// export or, for what a person proposes, of the last reading of figures.
-Result<Gate::ReadUntil> Gate::read_until(const Submission& run) const {
+/// export or, for what a person proposes, of the last reading of figures. A run that is charged
+/// already, and was interrupted, goes on with its records: what is read after the charge has no
+/// part in a candidate that the charge names.
+Result<Gate::ReadUntil> Gate::read_until(const Submission& run, const DeltaLedger& ledger) const {
     RAMPART_TRY(const auto exported, deps_.store.exported_as_known_at());
     if (run.proposed_by == kSchedule) return exported;
-    RAMPART_TRY(const auto figures, deps_.store.figures_read_at());
+    const auto& open = ledger.open_run();
+    const bool charged = open && open->candidate_id == run.candidate.id.value() &&
+                         open->reference_id == run.reference.id.value() && open->at == run.at;
+    const auto charge =
+        charged ? std::optional(base::sha256(ledger.open_entry())) : std::optional<base::Digest>();
+    RAMPART_TRY(const auto figures, deps_.store.figures_read_at(charge));
     return std::max(exported, figures);
 }
 
@@ -304,7 +311,7 @@ Result<bool> Gate::allows_further_look(const PolicyPair& pair) const {
     RAMPART_TRY(const auto history, LedgerView::of(ledger));
     const auto plan = history.plan_of(pair);
     RAMPART_TRY(const auto exported, deps_.store.exported_as_known_at());
-    RAMPART_TRY(const auto figures, deps_.store.figures_read_at());
+    RAMPART_TRY(const auto figures, deps_.store.figures_read_at(std::nullopt));
     if (!plan || (!exported && !figures)) return plan.has_value();
     RAMPART_TRY(const auto id, base::Digest::from_hex(*plan));
     RAMPART_TRY(const auto file, deps_.store.certificate_file(id));
@@ -338,7 +345,7 @@ Result<Answer> Gate::test(const Submission& run) {
                       certification::certificate_name(answered->registration)};
     }
     RAMPART_TRY(const bool opens_epoch, begin_epoch(run, ledger));
-    RAMPART_TRY(const auto seen, read_until(run));
+    RAMPART_TRY(const auto seen, read_until(run, ledger));
     RAMPART_TRY(const auto inputs, inputs_of(run, ledger, seen));
     const auto outcomes = [&](const certification::RunTicket& ticket) {
         return training::vault_outcomes(ticket, inputs.vault, run.candidate.policy,

@@ -168,6 +168,13 @@ base::Status validate(const Ensemble& ensemble, const dataset::FeatureSchema& sc
     return base::ok();
 }
 
+bool reads_a_feature(const Ensemble& ensemble) {
+    return std::any_of(ensemble.trees.begin(), ensemble.trees.end(), [](const Tree& tree) {
+        return std::any_of(tree.nodes.begin(), tree.nodes.end(),
+                           [](const TreeNode& node) { return node.feature >= 0; });
+    });
+}
+
 double sigmoid(double raw) {
     if (raw >= 0) return 1 / (1 + std::exp(-raw));
     const double e = std::exp(raw);

@@ -68,4 +68,12 @@ base::Status validate(const LinearModel& linear, const dataset::FeatureSchema& s
     return base::ok();
 }
 
+bool reads_a_feature(const LinearModel& linear) {
+    const auto is_read = [](double term) { return term != 0; };
+    return std::any_of(linear.slope.begin(), linear.slope.end(), is_read) ||
+           std::any_of(linear.category.begin(), linear.category.end(), [&](const auto& terms) {
+               return std::any_of(terms.begin(), terms.end(), is_read);
+           });
+}
+
 }  // namespace rampart::model

@@ -68,6 +68,10 @@ model::LearnedLink link_of(std::span<const ReductionMember> members) {
     for (const auto& member : members) order.push_back(&member);
     std::stable_sort(order.begin(), order.end(),
                      [](const auto* a, const auto* b) { return a->weight > b->weight; });
+    // the first one explains the mixture: no reasons follow from a score that is the same for all
+    std::stable_partition(order.begin(), order.end(), [](const ReductionMember* member) {
+        return model::reads_a_feature(member->ensemble);
+    });
     model::LearnedLink link;
     link.ensemble = order.front()->ensemble;
     link.ramp = step_at(order.front()->threshold, link);

@@ -1,3 +1,4 @@
+#include "rampart/decision/reason_codes.hpp"
 #include "registry_impl.hpp"
 
 /// Challengers and stop buttons.
@@ -7,7 +8,8 @@ namespace rampart::registry {
 base::Status ModelRegistry::Impl::check_challenger(const domain::PolicyId& policy,
                                                    const base::VerifyingKey& key,
                                                    base::TimePoint now) const {
-    RAMPART_RETURN_IF_ERROR(load(policy));
+    RAMPART_TRY(const auto loaded, load(policy));
+    RAMPART_RETURN_IF_ERROR(decision::check_explained(loaded.policy));
     base::Status refused =
         base::make_error(Reason::kNotCertified, "policy {} has no certificate here", policy);
     RAMPART_TRY(const auto stored, certificate_infos());

@@ -42,6 +42,15 @@ Result<Digest> CertificateNames::find(std::string_view name) const {
 namespace {
 
 constexpr const char *kReadFigures = "read_figures", *kCopyLedger = "copy_ledger";
+constexpr const char* kLedgerAction = "ledger";  // as append_ledger_entries() has it
+
+/// Returns whether it is the storing of this entry of the ledger, alone or with others.
+bool stores_ledger_entry(const AuditEntry& audit, const Digest& entry) {
+    return audit.action == kLedgerAction &&
+           std::any_of(audit.details.begin(), audit.details.end(), [&](const auto& detail) {
+               return detail.first.starts_with("entry") && detail.second == entry.hex();
+           });
+}
 
 base::Status check_reason(const FigureReader& reader, std::string_view what) {
     if (!reader.reason.empty() && reader.reason.size() <= base::limits::kMaxTextBytes)
@@ -78,12 +87,15 @@ Result<std::vector<std::string>> read_ledger(ModelRegistry& registry, const Figu
     return registry.ledger_entries();
 }
 
-Result<std::optional<base::TimePoint>> figures_read_at(const ModelRegistry& registry) {
+Result<std::optional<base::TimePoint>> figures_read_at(const ModelRegistry& registry,
+                                                       const std::optional<Digest>& before) {
     std::optional<base::TimePoint> latest;
     RAMPART_TRY(const auto entries, registry.audit_entries());
-    for (const auto& entry : entries)
+    for (const auto& entry : entries) {
+        if (before && stores_ledger_entry(entry, *before)) break;
         if (entry.action == kReadFigures || entry.action == kCopyLedger)
             latest = std::max(latest, std::optional(entry.at));
+    }
     return latest;
 }
 

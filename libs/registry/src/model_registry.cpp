@@ -5,6 +5,7 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/certification/ledger_view.hpp"
+#include "rampart/decision/reason_codes.hpp"
 #include "rampart/registry/reasons.hpp"
 #include "records.hpp"
 #include "registry_impl.hpp"
@@ -150,11 +151,12 @@ base::Result<std::unique_ptr<ModelRegistry>> ModelRegistry::open(
 base::Result<domain::PolicyId> ModelRegistry::register_model(std::string_view model_file,
                                                              base::TimePoint now,
                                                              std::string_view actor) {
-    RAMPART_RETURN_IF_ERROR(model::decode_model_file(model_file));
+    RAMPART_TRY(const auto policy, model::decode_model_file(model_file));
     const auto id = model::policy_id_of(model_file);
     const std::lock_guard lock(impl_->mutex);
-    RAMPART_RETURN_IF_ERROR(impl_->models.put(model_file));
     RAMPART_TRY(const auto known, impl_->store->database().get(RegistryStore::kModels, id.value()));
+    if (!known) RAMPART_RETURN_IF_ERROR(decision::check_explained(policy));
+    RAMPART_RETURN_IF_ERROR(impl_->models.put(model_file));
     if (known) return id;
     storage::WriteBatch batch;
     batch.put(RegistryStore::kModels, id.value(),
@@ -351,12 +353,13 @@ base::Result<Promotion> ModelRegistry::promote(const domain::PolicyId& candidate
                                                std::string_view actor) {
     RAMPART_TRY(const auto verified, verify_certificate(proof));
     const std::lock_guard lock(impl_->mutex);
-    RAMPART_RETURN_IF_ERROR(impl_->load(candidate));  // registered, and undamaged
+    RAMPART_TRY(const auto loaded, impl_->load(candidate));  // registered, and undamaged
     const auto* current = impl_->store->promotions().current();
     if (current != nullptr && current->certificate == verified.id && current->policy == candidate) {
         return *current;
     }
     RAMPART_RETURN_IF_ERROR(impl_->check_promotable(candidate, verified, now));
+    RAMPART_RETURN_IF_ERROR(decision::check_explained(loaded.policy));  // earlier releases did not
     RAMPART_TRY(const auto info, impl_->keep(proof, verified, now));
     storage::WriteBatch batch;
     RAMPART_TRY(const auto known,

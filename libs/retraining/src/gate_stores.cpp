@@ -76,8 +76,9 @@ class RegistryStore final : public gate::GateStore {
     Result<std::optional<TimePoint>> exported_as_known_at() const override {
         return registry::vault_exported_as_known_at(registry_);
     }
-    Result<std::optional<TimePoint>> figures_read_at() const override {
-        return registry::figures_read_at(registry_);
+    Result<std::optional<TimePoint>> figures_read_at(
+        const std::optional<base::Digest>& before) const override {
+        return registry::figures_read_at(registry_, before);
     }
 
   private:

@@ -5,6 +5,7 @@
 #include "gate_stores.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/decision/reason_codes.hpp"
 #include "rampart/registry/figures.hpp"
 #include "rampart/registry/reasons.hpp"
 #include "rampart/retraining/reasons.hpp"
@@ -309,9 +310,11 @@ Result<training::Candidate> TrainingLoop::make(const StartedRun& run,
     } else if (recipe.selection == training::Selection::kCmaEs) {
         RAMPART_TRY(forecast, gate_->forecast_inputs(run.at));
     }
-    return training::make_candidate({development, deps_.product.impact, reference.policy,
-                                     run.reference, recipe, deps_.pool,
-                                     forecast ? &*forecast : nullptr});
+    RAMPART_TRY(auto made, training::make_candidate({development, deps_.product.impact,
+                                                     reference.policy, run.reference, recipe,
+                                                     deps_.pool, forecast ? &*forecast : nullptr}));
+    RAMPART_RETURN_IF_ERROR(decision::check_explained(made.policy));  // else the next recipe's
+    return made;
 }
 
 /// Makes the candidate of the best recipe that can make one, and notes in the run's figures which,

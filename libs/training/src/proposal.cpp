@@ -406,7 +406,7 @@ Result<Proposal> propose(const ProposalInputs& in) {
                                  development.schema, std::move(links),
                                  aware ? development.cell_names : std::vector<std::string>(),
                                  provenance_of(in, figures), state_of(in, brought.same_schema)));
-    RAMPART_RETURN_IF_ERROR(decision::ReasonCodes::create(policy).map([](const auto&) {}));
+    RAMPART_RETURN_IF_ERROR(decision::check_explained(policy));
     Proposal out{{std::move(policy), std::move(figures), before.distilled}, {}, {}, false};
     GateForecast forecast(in, out.candidate.policy);
     const auto champion = approvals_on(development, in.champion, forecast.rows());

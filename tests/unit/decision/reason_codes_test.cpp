@@ -147,5 +147,83 @@ RC_GTEST_PROP(ReasonCodes, ExplorationNotDrawnNeverStandsAlone, ()) {
     RC_ASSERT(reasons.front() != kExplorationNotDrawn);
 }
 
+/// Returns why declines by a policy of this link could have no reasons; empty: they can.
+std::string why_not(model::LearnedLink link, std::vector<std::string> groups = {},
+                    model::PolicyState state = against({60, 2000, 0}, kShapley)) {
+    const auto checked =
+        check_explained(load({std::move(link)}, std::move(groups), std::move(state))->policy);
+    if (checked) return "";
+    EXPECT_EQ(checked.error().reason, "not_explained");
+    return checked.error().message;
+}
+
+model::LearnedLink mixture(std::vector<model::Ensemble> ensembles) {
+    model::LearnedLink link = sample_link();
+    link.ensemble = std::move(ensembles.front());
+    ensembles.erase(ensembles.begin());
+    const double weight = 1.0 / static_cast<double>(ensembles.size() + 1);
+    for (uint32_t m = 0; m <= ensembles.size(); ++m)
+        link.members.push_back({.ensemble = m, .weight = weight});
+    link.additional_ensembles = std::move(ensembles);
+    return link;
+}
+
+model::Ensemble constant() {
+    model::Ensemble ensemble;
+    ensemble.base_score = 1;
+    return ensemble;
+}
+
+TEST(CheckExplained, WhatCanGiveReasonsPasses) {
+    EXPECT_TRUE(check_explained(bootstrap()->policy));
+    EXPECT_EQ(why_not(sample_link()), "");
+    EXPECT_EQ(why_not(linear_link()), "");
+    EXPECT_EQ(why_not(mixture({sample_link().ensemble, constant()})), "");
+    auto by_group = sample_link();
+    by_group.ramp = {1, 0.5, {0, 0.1}, {1, 1}, {1, 0.8}};
+    by_group.calibrations = {model::BetaMap{1, 1, 0}, model::BetaMap{0.5, 1, 0}};
+    EXPECT_EQ(why_not(by_group, {"a", "b"}), "");
+    auto low = linear_link();
+    low.score_slope = -2, low.score_intercept = 1;
+    EXPECT_EQ(why_not(low), "") << "low scores are approved, in all groups";
+}
+
+TEST(CheckExplained, APolicyWithoutAReferenceRowIsRefused) {
+    const auto why = why_not(sample_link(), {}, {});
+    EXPECT_NE(why.find("one ensemble"), std::string::npos) << why;
+    EXPECT_NE(why.find("rampart candidate"), std::string::npos) << why;
+}
+
+TEST(CheckExplained, AScoreThatIsTheSameForEverybodyIsRefused) {
+    auto link = sample_link();
+    link.ensemble.trees.clear();
+    EXPECT_NE(why_not(link).find("its ensemble reads no feature"), std::string::npos);
+    auto linear = linear_link();
+    linear.linears = {{0.5, {0, 0, 0}, {0, 0, 0}, {{}, {}, {0, 0, 0}}}};
+    EXPECT_NE(why_not(linear).find("a mixture of 1 members"), std::string::npos);
+    const auto mixed = why_not(mixture({constant(), sample_link().ensemble}));
+    EXPECT_NE(mixed.find("a mixture of 2 members"), std::string::npos) << mixed;
+    EXPECT_NE(mixed.find("its first member reads no feature"), std::string::npos) << mixed;
+    link = sample_link();
+    link.score_slope = 0;
+    EXPECT_NE(why_not(link).find("the slope is 0"), std::string::npos);
+    link = sample_link();
+    link.calibrations = {model::BetaMap{1, 1, 0}, model::PolylineMap{{0, 1}, {0.3, 0.3}}};
+    EXPECT_NE(why_not(link, {"a", "b"}).find("all of b"), std::string::npos);
+}
+
+TEST(CheckExplained, ARampThatApprovesLowScoresInOneGroupIsRefused) {
+    auto link = sample_link();
+    for (const double slope : {-0.5, 0.0}) {
+        link.ramp = {1, 0.5, {0, 0}, {1, 1}, {1, slope}};
+        const auto why = why_not(link, {"a", "b"});
+        EXPECT_NE(why.find("in b"), std::string::npos) << why;
+        EXPECT_NE(why.find("larger tolerance"), std::string::npos) << why;
+    }
+    link = mixture({sample_link().ensemble, sample_link().ensemble});
+    link.members[1].ramp = {1, 0.5, {0, 0}, {1, 1}, {-1, 1}};
+    EXPECT_NE(why_not(link, {"a", "b"}).find("in a"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace rampart::decision

@@ -140,11 +140,15 @@ class MemoryStore final : public GateStore {
     base::Result<std::optional<base::TimePoint>> exported_as_known_at() const override {
         return exported;
     }
-    base::Result<std::optional<base::TimePoint>> figures_read_at() const override {
+    base::Result<std::optional<base::TimePoint>> figures_read_at(
+        const std::optional<base::Digest>& before) const override {
+        for (size_t i = 0; before && i < figures_read_with; ++i)
+            if (base::sha256(ledger[i]) == *before) return std::optional<base::TimePoint>();
         return figures_read;
     }
 
     std::optional<base::TimePoint> exported, figures_read;
+    size_t figures_read_with = 0;  // entries that the ledger had then
     std::vector<std::string> ledger;
     std::map<std::string, certification::SealedCertificate> certificates;
     std::map<std::string, model::LoadedPolicy> models;

@@ -71,6 +71,35 @@ TEST_F(GateScene, WhatAPersonProposesAfterFiguresWereReadIsTestedOnLaterRecords)
         << "what is trained on schedule follows from the development set";
 }
 
+TEST_F(GateScene, ARunThatIsChargedGoesOnWithItsRecordsThoughFiguresWereReadMeanwhile) {
+    auto run = submission("better", kAll);
+    run.proposed_by = "anna";
+    const auto calm = test(run);
+    for (const int written : {1, 2}) {  // charge; charge and certificate
+        store.ledger.clear();
+        store.certificates.clear();
+        store.figures_read.reset();
+        store.writes_left = written;
+        ASSERT_FALSE(gate()->test(run));
+        ASSERT_TRUE(ledger().open_run());
+        store.writes_left = 1000;
+        store.figures_read = at(kAll);
+        store.figures_read_with = store.ledger.size();
+        EXPECT_EQ(test(run).certificate, calm.certificate) << written;
+        EXPECT_EQ(ledger().runs_used(), 1u) << "one charge";
+    }
+    // read before the charge they count, also after a crash
+    store.ledger.clear();
+    store.certificates.clear();
+    store.figures_read = at(kHalf);
+    store.figures_read_with = 0;
+    store.writes_left = 1;
+    ASSERT_FALSE(gate()->test(run));
+    store.writes_left = 1000;
+    EXPECT_GT(certificate(test(run)).plan.identity.period_from, at(kHalf));
+    EXPECT_EQ(ledger().runs_used(), 1u);
+}
+
 TEST_F(GateScene, TheLaterOfAnExportAndAReadingCounts) {
     store.exported = at(kHalf);
     store.figures_read = at(kHalf / 2);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "rampart/registry/model_registry.hpp"
+#include "support/explained_policy.hpp"
 #include "unit/registry/gate_run.hpp"
 
 namespace rampart::registry {
@@ -17,12 +18,10 @@ using testing::must;
 std::string policy_file(double value, bool learned) {
     const auto schema =
         dataset::FeatureSchema::create({{"score", dataset::FeatureKind::kNumeric, {}}}).value();
-    model::LearnedLink link;
-    link.ensemble.base_score = value;
     const model::BootstrapLink rule{"score", {{0, 0.2}, {1, value}}, 0.5};
-    const auto policy = learned ? model::Policy::create(schema, {link}, {}, {})
-                                : model::Policy::create(schema, {rule}, {}, {});
-    return model::encode_model_file(policy.value());
+    return model::encode_model_file(
+        learned ? support::explained_policy(schema, {support::scored_link(value)})
+                : model::Policy::create(schema, {rule}, {}, {}).value());
 }
 
 /// A registry with a first policy, in charge from second 10, a certified candidate `a_` and one

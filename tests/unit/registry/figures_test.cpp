@@ -101,6 +101,21 @@ TEST_F(FiguresTest, TheLatestReadingOfFiguresOrOfTheLedgerIsKnown) {
     EXPECT_EQ(figures_read_at(*registry_).value(), at(9));
 }
 
+TEST_F(FiguresTest, ReadingsAfterAnEntryOfTheLedgerAreToldFromThoseBefore) {
+    keep(std::string(64, 'a'));
+    const auto entries = registry_->ledger_entries().value();
+    const auto first = base::sha256(entries.front()), last = base::sha256(entries.back());
+    ASSERT_TRUE(read_ledger(*registry_, {at(8), "anna", "review"}));
+    EXPECT_EQ(figures_read_at(*registry_, first).value(), std::nullopt);
+    EXPECT_EQ(figures_read_at(*registry_, last).value(), std::nullopt);
+    const std::vector<std::string> more{"an entry", "and another"};
+    ASSERT_TRUE(registry_->append_ledger_entries(entries.size(), more, at(9), "gate"));
+    ASSERT_TRUE(read_ledger(*registry_, {at(10), "anna", "review"}));
+    for (const auto& entry : more)
+        EXPECT_EQ(figures_read_at(*registry_, base::sha256(entry)).value(), at(8));
+    EXPECT_EQ(figures_read_at(*registry_).value(), at(10));
+}
+
 TEST_F(FiguresTest, WithoutAnActorAReasonOrACertificateNothingIsReadOrLogged) {
     keep(std::string(64, 'a'));
     EXPECT_EQ(read_figures(*registry_, "e1r1", {at(7), "anna", ""}).error().reason,

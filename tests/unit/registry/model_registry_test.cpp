@@ -10,6 +10,7 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/storage/database.hpp"
+#include "support/explained_policy.hpp"
 #include "unit/registry/gate_run.hpp"
 
 namespace rampart::registry {
@@ -33,9 +34,8 @@ std::string bootstrap_file(double top = 0.8) {
 
 /// Learnt policies that differ in one number.
 std::string learned_file(double base_score) {
-    model::LearnedLink link;
-    link.ensemble.base_score = base_score;
-    return model::encode_model_file(model::Policy::create(schema(), {link}, {}, {}).value());
+    return model::encode_model_file(
+        support::explained_policy(schema(), {support::scored_link(base_score)}));
 }
 
 class ModelRegistryTest : public ::testing::Test {

@@ -76,4 +76,17 @@ class ReasonCodes {
     std::shared_ptr<const explain::TreeShap> shap_;  // empty: replacement method
 };
 
+/// Checks that the features of applicants can be reasons of the policy's declines: who is declined
+/// has a right to reasons, so that no other policy may decide. A declared rule always can; a
+/// learned policy
+///   - has a reference row,
+///   - has a score that reads a feature (of a mixture: that of the first member, from which reasons
+///     are taken) and, calibrated, is not the same for all of a group,
+///   - approves those of a higher score rather, in every group, or those of a lower one in all: the
+///     sign of an effect does not depend on the group.
+/// Fails with failed_precondition "not_explained", which names the kind of policy and what is
+/// wrong; as ReasonCodes::create. Policies that earlier releases promoted may fail; they go on
+/// deciding, with the codes that they always had.
+base::Status check_explained(const model::Policy& policy);
+
 }  // namespace rampart::decision

@@ -13,6 +13,10 @@ namespace rampart::decision {
     X(kGroupUnknown, kFailedPrecondition, "group_unknown", "Say which group the applicant is in.") \
     X(kMissingFeature, kInvalidArgument, "missing_feature",                                        \
       "Send every feature of the schema; null stands for a value that is not known.")              \
+    X(kNotExplained, kFailedPrecondition, "not_explained",                                         \
+      "Bring a model with `rampart candidate`, which gives it a reference row; train one whose "   \
+      "score depends on the features, and whose rule follows the score in every group (a larger "  \
+      "tolerance, another criterion).")                                                            \
     X(kOtherAssignment, kFailedPrecondition, "other_assignment",                                   \
       "Give the assignment of arms that the decision names.")                                      \
     X(kReplayMismatch, kDataLoss, "replay_mismatch",                                               \

@@ -122,7 +122,8 @@ class Gate {
     };
     /// Time up to which what was known may have a part in a submission; nullopt: nothing has.
     using ReadUntil = std::optional<base::TimePoint>;
-    base::Result<ReadUntil> read_until(const Submission& run) const;
+    base::Result<ReadUntil> read_until(const Submission& run,
+                                       const certification::DeltaLedger& ledger) const;
     base::Result<std::optional<training_set::VaultSet>> rows_read_before(
         const certification::LedgerView& history, const ReadUntil& read_until) const;
     base::Result<EpochVault> vault_of_epoch(const certification::LedgerView& history,

@@ -38,7 +38,8 @@ class FileStore final : public gate::GateStore {
         return std::optional<base::TimePoint>();
     }
     /// Never: as exports.
-    base::Result<std::optional<base::TimePoint>> figures_read_at() const override {
+    base::Result<std::optional<base::TimePoint>> figures_read_at(
+        const std::optional<base::Digest>&) const override {
         return std::optional<base::TimePoint>();
     }
 

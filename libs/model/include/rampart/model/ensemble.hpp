@@ -42,6 +42,9 @@ struct Ensemble {
     double predict_raw(std::span<const float> row, size_t trees_used) const;
 };
 
+/// Returns whether a tree has a split; if not, the score is the same for every row.
+bool reads_a_feature(const Ensemble& ensemble);
+
 /// Leaf values and base scores lie in [-kMaxRawValue, kMaxRawValue], so that no sum overflows.
 inline constexpr double kMaxRawValue = 1e9;
 

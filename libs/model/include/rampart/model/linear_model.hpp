@@ -22,6 +22,9 @@ struct LinearModel {
     std::vector<double> predict(const dataset::Dataset& data) const;  // [n]
 };
 
+/// Returns whether a coefficient is not 0; if none, the score is the same for every row.
+bool reads_a_feature(const LinearModel& linear);
+
 /// Bound of every number in a model, so that no sum overflows.
 inline constexpr double kMaxCoefficient = 1e30;
 

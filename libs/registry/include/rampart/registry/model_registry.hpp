@@ -73,7 +73,9 @@ class ModelRegistry {
 
     // --- models
 
-    /// Checks and stores a model file. Repeating it changes nothing.
+    /// Checks and stores a model file. Repeating it changes nothing. Fails as
+    /// decision::check_explained does: failed_precondition "not_explained", if declines by the
+    /// policy could have no reasons.
     base::Result<domain::PolicyId> register_model(std::string_view model_file, base::TimePoint now,
                                                   std::string_view actor);
     /// Loads a model. Fails with not_found "unknown_model"; data_loss "model_digest": the file is
@@ -130,7 +132,7 @@ class ModelRegistry {
     /// "other_model" (of another model), "stale_reference" (its reference is no longer champion),
     /// "certificate_spent" (used before, and rolled back since), "no_champion", "time_goes_back",
     /// "uncharged" (its charge is not in this ledger), "unclosed" (its run is not ended there),
-    /// "certificate_expired".
+    /// "certificate_expired"; "not_explained", of a model that an earlier release registered.
     base::Result<Promotion> promote(const domain::PolicyId& candidate, const Proof& proof,
                                     base::TimePoint now, std::string_view actor);
 
@@ -155,7 +157,7 @@ class ModelRegistry {
     ///
     /// Fails with invalid_argument "bad_assignment"; failed_precondition "assignment_used" (another
     /// one had its id), "no_champion", "stale_reference" (the first arm is not the champion's),
-    /// "not_certified"; not_found "unknown_model".
+    /// "not_certified", "not_explained"; not_found "unknown_model".
     base::Result<AssignmentPeriod> start_assignment(domain::Assignment assignment,
                                                     const base::VerifyingKey& key,
                                                     base::TimePoint now, std::string_view actor);
