@@ -68,6 +68,23 @@ base::Result<fairness::OperatingPoint> operating_point(const OptionValues& value
     return out;
 }
 
+base::Result<Kept> rates_kept(const dataset::Dataset& rows, std::span<const double> approve,
+                              const OptionValues& values) {
+    RAMPART_TRY(const auto rates, rate_settings(values));
+    const auto& [parity, targets] = rates.constraints;
+    if (parity.empty() && targets.empty()) return Kept{};
+    RAMPART_TRY(const auto system, fairness::RateSystem::create(rows, rates.constraints));
+    const auto found = system.values(system.approved(rows, approve));
+    std::vector<std::string> text;
+    for (size_t i = 0; i < parity.size(); ++i)
+        text.push_back(fmt::format("{}{}{} differs by {:.4f}", to_string(parity[i].rate),
+                                   parity[i].attribute.empty() ? "" : "@", parity[i].attribute,
+                                   found.gaps[i]));
+    for (size_t i = 0; i < targets.size(); ++i)
+        text.push_back(fmt::format("{} is {:.4f}", to_string(targets[i].rate), found.targets[i]));
+    return Kept{largest_gap(found), found.violation, fmt::format("{}", fmt::join(text, ", "))};
+}
+
 base::Result<double> threshold_on(const fairness::OperatingPoint& point,
                                   const model::Ensemble& ensemble, const Task& task) {
     const auto& judging = task.validation != nullptr ? *task.validation : task.train;

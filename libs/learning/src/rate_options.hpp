@@ -27,6 +27,10 @@ base::Result<RateSettings> rate_settings(const OptionValues& values);
 /// Returns the operating point alone.
 base::Result<fairness::OperatingPoint> operating_point(const OptionValues& values);
 
+/// Measures decisions by the constraints and targets that the options name; see Learner::measure().
+base::Result<Kept> rates_kept(const dataset::Dataset& rows, std::span<const double> approve,
+                              const OptionValues& values);
+
 /// Returns the raw score from which trees of P(favourable) approve: the point's threshold, or where
 /// its bound just holds on the validation rows, else on the training rows. Errors:
 /// "nothing_approved": where it does for nobody only.

@@ -67,6 +67,11 @@ class ReductionLearner : public Learner {
         return params ? validate(*params) : params.error();
     }
 
+    base::Result<Kept> measure(const dataset::Dataset& rows, std::span<const double> approve,
+                               const OptionValues& values) const override {
+        return rates_kept(rows, approve, values);
+    }
+
   protected:
     base::Result<Learned> learn(const Task& task, const OptionValues& values) const override {
         RAMPART_TRY(auto params, params_of(values));

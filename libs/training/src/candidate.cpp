@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "development_rows.hpp"
+#include "held_out.hpp"
 #include "next_link.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/gbdt/soft_cross_entropy.hpp"
@@ -322,20 +323,6 @@ Result<LinkParameters> selected_parameters(const CandidateInputs& in,
     return p;
 }
 
-/// Fails if the candidate misses the constraints of its training and the recipe does not allow it.
-base::Status check_constraints(const Recipe& recipe,
-                               const std::map<std::string, std::string>& figures) {
-    const auto missed = figures.find(std::string(kMissedConstraints));
-    if (missed == figures.end() || recipe.allow_infeasible) return base::ok();
-    return base::make_error(
-        Reason::kConstraintsMissed,
-        "no candidate keeps the training's constraints, so none was taken to the gate: {}; widen "
-        "training.tolerance or postprocess.tolerance, take other constraints, or let the gate "
-        "alone "
-        "decide with training.allow_infeasible = true",
-        missed->second);
-}
-
 /// Returns parameters for distillation: the teacher's probabilities have no noise to overfit, so
 /// the student is large, to be close to the teacher everywhere.
 gbdt::LearnerParams student_params(uint64_t seed) {
@@ -409,7 +396,6 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     RAMPART_TRY(const ScoreMap map, score_map(development, in.impact));
     RAMPART_RETURN_IF_ERROR(validate(recipe));
     RAMPART_TRY(auto learned, fit(development, recipe, map, in.pool, figures));
-    RAMPART_RETURN_IF_ERROR(check_constraints(recipe, figures));
     RAMPART_TRY(auto before, links_before(development, in.champion, recipe, in.pool));
     auto& links = before.links;
     figures["distilled"] = before.distilled ? "yes" : "no";
@@ -427,18 +413,17 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
         link.score_intercept = map.intercept;
         link.ramp = {parameters.gamma, 0.5, {parameters.threshold}, {1.0}};
     }
-    if (rule) {
-        RAMPART_RETURN_IF_ERROR(put_rule(in, *rule, parameters.gamma, learned, figures));
-        RAMPART_RETURN_IF_ERROR(check_constraints(recipe, figures));
-    }
+    if (rule) RAMPART_RETURN_IF_ERROR(put_rule(in, *rule, parameters.gamma, learned, figures));
     const bool aware = link.group_aware();
     links.emplace_back(std::move(link));
+    const auto missed = learned.state.constraints_missed;
     RAMPART_TRY(
         auto policy,
         model::Policy::create(development.schema, std::move(links),
                               aware ? development.cell_names : std::vector<std::string>{},
                               provenance_of(in, learning::effective_text(chosen.options), figures),
                               state_of(in, std::move(learned.state))));
+    RAMPART_RETURN_IF_ERROR(judge_constraints(in, chosen, policy, missed, figures));
     return Candidate{std::move(policy), std::move(figures), before.distilled};
 }
 

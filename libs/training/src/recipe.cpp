@@ -189,6 +189,8 @@ void read_recipe(config::Table& table, Recipe& recipe) {
     recipe.validation_fraction =
         table.number("validation_fraction", 0.05, 0.5, recipe.validation_fraction);
     recipe.ipw_cap = table.number("ipw_cap", 1, 1e6, recipe.ipw_cap);
+    recipe.toward = table.boolean("toward", recipe.toward);
+    recipe.least_step = table.number("least_step", 0, 1, recipe.least_step);
 }
 
 void read_postprocess(config::Table& table, Recipe& recipe) {
@@ -254,6 +256,8 @@ std::string recipe_text(const Recipe& recipe) {
     put("allow_infeasible", recipe.allow_infeasible, usual.allow_infeasible);
     put("validation_fraction", recipe.validation_fraction, usual.validation_fraction);
     put("ipw_cap", recipe.ipw_cap, usual.ipw_cap);
+    put("toward", recipe.toward, usual.toward);
+    put("least_step", recipe.least_step, usual.least_step);
     const auto post = chosen_postprocessor(recipe);
     if (!post || (!post->needs().any() && !any_changed(post->values))) return out;
     out += "\n[postprocess]\n" + learning::to_toml("criterion", recipe.criterion);
@@ -273,6 +277,8 @@ base::Digest settings_digest(const Recipe& r) {
     add("allow_infeasible", r.allow_infeasible);
     add("validation_fraction", r.validation_fraction);
     add("ipw_cap", r.ipw_cap);
+    add("toward", r.toward);
+    add("least_step", r.least_step);
     add("criterion", r.criterion);
     const auto post = chosen_postprocessor(r);
     add("postprocess", post ? post->values.canonical() : std::string());

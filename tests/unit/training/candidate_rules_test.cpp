@@ -17,6 +17,7 @@ using test::bootstrap;
 using test::development_set;
 using test::impact;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 using Options = std::map<std::string, learning::OptionValue>;
 
@@ -153,7 +154,22 @@ TEST(CandidateRule, WhatItMissesOnThePersonsHeldOutIsSaidAndRefusedUnlessAllowed
     for (const char* part : {"equalized_odds", "true positive rates differ by 0.", "sex=female",
                              "beyond the tolerance", "held out"})
         EXPECT_THAT(missed, HasSubstr(part));
+    // the policy that would serve misses it as well, and comes nearer to it than the champion
     wanted.allow_infeasible = false;
+    const auto nearer = make_candidate({set, impact(), champion, "champion", wanted}).value();
+    EXPECT_THAT(nearer.figures.at("serving_feasible"),
+                StartsWith("nearer than the champion by 0."));
+    EXPECT_LT(std::stod(nearer.figures.at("serving_beyond")),
+              std::stod(nearer.figures.at("champion_beyond")));
+    for (const char* who : {"own", "serving", "champion"}) {
+        EXPECT_THAT(nearer.figures.at(std::string(who) + "_rates"), HasSubstr("bad rate 0."));
+        EXPECT_THAT(nearer.figures.at(std::string(who) + "_keeps"),
+                    HasSubstr("true positive rates differ by"));
+    }
+    wanted.least_step = 0.9;
+    EXPECT_FALSE(make_candidate({set, impact(), champion, "champion", wanted}));
+    wanted.least_step = 0;
+    wanted.toward = false;
     const auto refused = make_candidate({set, impact(), champion, "champion", wanted});
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().reason, "constraints_missed");
@@ -161,6 +177,7 @@ TEST(CandidateRule, WhatItMissesOnThePersonsHeldOutIsSaidAndRefusedUnlessAllowed
     ASSERT_TRUE(wanted.postprocess.set("tolerance", 0.3));
     const auto kept = make_candidate({set, impact(), champion, "champion", wanted}).value();
     EXPECT_EQ(kept.figures.at("criterion_kept"), "yes");
+    EXPECT_EQ(kept.figures.at("serving_feasible"), "kept");
     EXPECT_EQ(kept.policy.state().constraints_missed, "");
 }
 

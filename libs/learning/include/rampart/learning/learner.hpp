@@ -77,6 +77,13 @@ struct Learned {
     std::optional<base::Error> no_model = {};  // why there is no link: only of try_fit()
 };
 
+/// How far decisions keep what a learner's constraints or a post-processor's criterion ask.
+struct Kept {
+    double most = 0;        // largest difference of a rate between groups, or covariance; 0: none
+    double beyond = 0;      // by how much the tolerance is exceeded; <= 0: it is kept
+    std::string text = {};  // "approval rates differ by 0.0712 (…)"; empty: nothing is asked
+};
+
 /// A learner. Stateless; safe to use from many threads.
 class Learner {
   public:
@@ -95,6 +102,13 @@ class Learner {
     /// Errors: out of the range, with the option's name.
     virtual base::Status check_labels(const OptionValues&, double /*lo*/, double /*hi*/) const {
         return base::ok();
+    }
+    /// Measures decisions P(approve) of labelled rows by the constraints on rates that the options
+    /// name. Errors: a group without a row that a rate speaks of, by name.
+    virtual base::Result<Kept> measure(const dataset::Dataset& /*rows*/,
+                                       std::span<const double> /*approve*/,
+                                       const OptionValues& /*values*/) const {
+        return Kept{};
     }
 
   protected:

@@ -8,7 +8,7 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/calibration/calibration.hpp"
-#include "rampart/learning/options.hpp"
+#include "rampart/learning/learner.hpp"
 #include "rampart/postprocessing/rows.hpp"
 #include "rampart/postprocessing/rule.hpp"
 #include "rampart/ramp/blind.hpp"
@@ -58,12 +58,7 @@ struct Fitted {
     ramp::RampParams params = {};
 };
 
-/// How far decisions keep a criterion.
-struct Kept {
-    double most = 0;        // largest difference of a rate between groups, or covariance; 0: none
-    double beyond = 0;      // by how much the tolerance is exceeded; <= 0: it is kept
-    std::string text = {};  // "approval rates differ by 0.0712 (sex=a 0.61, sex=b 0.54)"
-};
+using learning::Kept;
 
 /// A post-processor. Stateless; safe to use from many threads.
 class Postprocessor {

@@ -50,13 +50,17 @@ struct CandidateInputs {
 ///      person. Where the learner decides by its own rule, that one
 ///   5. exploration floor, and the trust region around the champion: one more link of its chain; a
 ///      chain of max_links is distilled first (ops/adr/0003)
+///   6. the last link alone, the candidate as it would serve and the champion are judged on the
+///      persons held out: rates ("own_rates", "serving_rates", "champion_rates"), and how far each
+///      keeps what learner and criterion ask ("…_keeps", "…_beyond")
 /// With a search, steps 4 and 5 take the parameters that it found; where it can predict nothing (a
 /// group with too few persons, too little to fold), the recipe's, and the figure "selection" says
 /// why. Deterministic in its arguments.
-/// Errors: failed_precondition: too little to learn from, and "constraints_missed" where learner
-/// or rule do not keep their constraints on the persons held out and recipe.allow_infeasible is not
-/// set; those of the post-processor, among them "group_without_rows" and "infeasible";
-/// invalid_argument "bad_selection": a search without `gate`, or one that the gate's settings
+/// Errors: failed_precondition: too little to learn from, and "constraints_missed" where the
+/// policy that would serve neither keeps the recipe's constraints on the persons held out nor, with
+/// recipe.toward, comes nearer to them than the champion by recipe.least_step, and
+/// recipe.allow_infeasible is not set; those of the post-processor, among them "group_without_rows"
+/// and "infeasible"; invalid_argument "bad_selection": a search without `gate`, or one that the gate's settings
 /// exclude; those of validate(recipe).
 base::Result<Candidate> make_candidate(const CandidateInputs& inputs);
 

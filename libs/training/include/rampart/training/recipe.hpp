@@ -42,6 +42,10 @@ struct Recipe {
     learning::OptionValues options;  // empty: the fallbacks
     /// Keeps a candidate that misses its learner's constraints or its criterion.
     bool allow_infeasible = false;
+    /// A candidate that misses them is taken as well where it comes nearer to them than the champion
+    /// by at least `least_step`.
+    bool toward = true;
+    double least_step = 0.005;         // of rates, [0, 1]
     double validation_fraction = 0.2;  // share of the development set held out for early stopping
     double ipw_cap = 10;               // cap of the inverse-propensity weights
     /// A name that postprocessing::find_postprocessor() knows, and its options; empty: the
@@ -85,7 +89,8 @@ double gamma_of(const Recipe& recipe);
 learning::OptionValues recipe_options(const learning::Learner& learner);
 
 /// Keys of a recipe that only scheduled training reads: how it takes rows from the log.
-inline constexpr std::array<std::string_view, 2> kLoopKeys{"validation_fraction", "ipw_cap"};
+inline constexpr std::array<std::string_view, 4> kLoopKeys{"validation_fraction", "ipw_cap",
+                                                           "toward", "least_step"};
 
 /// Returns the keys that a recipe has beside its tables: those of every learner, too.
 std::vector<std::string> recipe_keys();
