@@ -138,7 +138,8 @@ TEST_F(Help, OfTrainShowsTheOptionsOfOneLearnerOrWhatAllHave) {
              {"--proxy", "none"},
              {"--epsilon", "none"}})
         EXPECT_EQ(group_of(all_learners, option), group) << option;
-    for (const char* name : {"gbdt", "fairgbm", "eg", "gs", "rs", "budro", "fair-regression"}) {
+    for (const char* name :
+         {"gbdt", "fairgbm", "eg", "gs", "rs", "budro", "fair-regression", "regression-trees"}) {
         EXPECT_THAT(all_learners, HasSubstr(fmt::format("\n{}: ", name)));
         const auto help = run(fmt::format("train --learner {} --help", name)).out;
         const auto own = fmt::format("Options of {}", name);
@@ -148,7 +149,8 @@ TEST_F(Help, OfTrainShowsTheOptionsOfOneLearnerOrWhatAllHave) {
                  {"--reduction-fits", {"eg", "gs", "rs"}},
                  {"--epsilon", {"budro"}},
                  {"--zeta", {"fair-regression"}},
-                 {"--early-stopping", {"gbdt", "fairgbm", "budro"}}})
+                 {"--loss", {"fair-regression", "regression-trees"}},
+                 {"--early-stopping", {"gbdt", "fairgbm", "budro", "regression-trees"}}})
             EXPECT_EQ(group_of(help, option), owners.contains(name) ? own : "none") << name;
     }
     // where a recipe that leaves an option out has another default

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "rampart/base/random.hpp"
@@ -248,6 +249,81 @@ TEST_F(Regression, InfeasibleBoundsAreProvenInfeasible) {
     const auto missing = train("--notion bounded_group_loss");
     EXPECT_EQ(missing.exit_code, 2);
     EXPECT_THAT(missing.err, HasSubstr("--zeta"));
+}
+
+// ---- trees without regard to groups
+
+TEST_F(Regression, TreesLearnWhatTheirLossStandsForAndAreServedAsANumber) {
+    const auto trees = [](const std::string& how, const std::string& more = "--out t.rmp --json") {
+        return run(
+            fmt::format("train --learner regression-trees --data grades.csv --schema "
+                        "schema.toml --trees 40 --leaves 6 {} {}",
+                        how, more));
+    };
+    struct Case {
+        std::string loss;
+        bool mean;                         // the score stands for one
+        bool in_units;                     // the score lies where labels do
+        std::optional<double> order = {};  // the score is a quantile
+    };
+    for (const auto& [loss, mean, in_units, order] :
+         {Case{"squared", true, true}, Case{"logistic", true, false}, Case{"poisson", true, false},
+          Case{"huber --loss-parameter 0.05", false, true}, Case{"absolute", false, true, 0.5},
+          Case{"quantile --loss-parameter 0.9", false, false, 0.9}}) {
+        const auto ran = trees("--loss " + loss);
+        ASSERT_EQ(ran.exit_code, 0) << loss << ran.err;
+        const auto all = ran.parsed();
+        const auto& figures = all.at("regression-trees").as_object();
+        const auto served =
+            run("evaluate --model t.rmp --data grades.csv --split validation --json").parsed();
+        EXPECT_NEAR(number(served.at("loss")), number(figures.at("validation_loss")), 1e-9) << loss;
+        EXPECT_NEAR(number(all.at("validation").at("loss")), number(served.at("loss")), 1e-12);
+        if (in_units) {
+            EXPECT_LT(number(served.at("mean_absolute_error")), 0.55) << loss;
+        }
+        ASSERT_EQ(figures.contains("training_mean_error"), mean) << loss;
+        if (mean) {
+            EXPECT_NEAR(number(figures.at("training_mean_error")), 0, 0.06) << loss;
+        }
+        ASSERT_EQ(figures.contains("training_at_most_score"), order.has_value()) << loss;
+        if (order) {
+            EXPECT_NEAR(number(figures.at("training_at_most_score")), *order, 0.06) << loss;
+        }
+    }
+    EXPECT_THAT(trees("--loss quantile --loss-parameter 0.9", "--out q.rmp").out,
+                AllOf(HasSubstr("of the labels are at most the score, 0.9 should"),
+                      HasSubstr("quantile 0.9")));
+    EXPECT_EQ(run("card --model q.rmp --data grades.csv --out q.html").exit_code, 0);
+    const auto explained = run("explain --model q.rmp --data grades.csv");
+    EXPECT_EQ(explained.exit_code, 2);
+    EXPECT_THAT(explained.err, HasSubstr("the label of grades.csv is a number"));
+    const auto exported = run("export --model q.rmp --to lightgbm --out q.txt");
+    EXPECT_EQ(exported.exit_code, 2);
+    EXPECT_THAT(exported.err, HasSubstr("its score is"));
+    EXPECT_THAT(trees("--zeta 1 --report r.html").err,
+                AllOf(HasSubstr("--zeta has no effect without --learner fair-regression"),
+                      HasSubstr("--report has no effect without --learner fair-regression")));
+    EXPECT_THAT(trees("--approve-at-least 7").err, HasSubstr("labels lie between 0 and 4"));
+    EXPECT_THAT(trees("--postprocess ramp").err, HasSubstr("regression-trees gives a decision"));
+}
+
+TEST_F(Regression, AQuantileOfLabelsOfTwoValuesIsRefused) {
+    write("q.toml", "learner = \"regression-trees\"\nloss = \"quantile\"\nloss_parameter = 0.9\n");
+    EXPECT_EQ(run("recipe check q.toml --schema schema.toml").exit_code, 0);
+    const auto refused = run("recipe check q.toml --schema binary.toml");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("q.toml, line 1: learner: labels are of two values"),
+                                   HasSubstr("learns numbers")));
+    EXPECT_EQ(
+        run("train --recipe q.toml --data grades.csv --schema binary.toml --out b.rmp").exit_code,
+        2);
+    const auto ran =
+        run("train --recipe q.toml --data grades.csv --schema schema.toml --out n.rmp");
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    write("s.toml", "learner = \"regression-trees\"\nloss = \"logistic\"\ntrees = 20\n");
+    EXPECT_EQ(
+        run("train --recipe s.toml --data grades.csv --schema binary.toml --out b.rmp").exit_code,
+        0);
 }
 
 // ---- tables that cannot be learnt from

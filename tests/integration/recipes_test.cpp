@@ -334,7 +334,8 @@ TEST_F(CommandLine, PostprocessorsAreListedWithTheirOptions) {
 TEST_F(CommandLine, LearnersAreListedWithTheirOptions) {
     const auto all = run("learners");
     ASSERT_EQ(all.exit_code, 0) << all.err;
-    for (const char* name : {"gbdt", "fairgbm", "eg", "gs", "rs", "budro", "fair-regression"}) {
+    for (const char* name :
+         {"gbdt", "fairgbm", "eg", "gs", "rs", "budro", "fair-regression", "regression-trees"}) {
         EXPECT_THAT(all.out, HasSubstr(name));
         const auto one = run(fmt::format("learners {} --json", name));
         ASSERT_EQ(one.exit_code, 0) << one.err;

@@ -72,10 +72,11 @@ base::Status check_labels(const Dataset& data) {
 
 base::Status check_both_labels(const Dataset& data) {
     if (data.numeric()) {
-        return base::make_error(Reason::kNumericLabel,
-                                "the label is a number, but a label of two values is needed; "
-                                "train it with --learner fair-regression, or give the schema "
-                                "`favourable` instead of `label_range`");
+        return base::make_error(
+            Reason::kNumericLabel,
+            "the label is a number, but a label of two values is needed; "
+            "train it with --learner regression-trees or fair-regression, or give "
+            "the schema `favourable` instead of `label_range`");
     }
     const auto ones = static_cast<size_t>(std::count(data.label.begin(), data.label.end(), 1));
     if (ones > 0 && ones < data.rows()) return base::ok();

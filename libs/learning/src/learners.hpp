@@ -12,5 +12,6 @@ const Learner& grid_search_learner();
 const Learner& random_reweighing_learner();
 const Learner& budro_learner();
 const Learner& fair_regression_learner();
+const Learner& regression_trees_learner();
 
 }  // namespace rampart::learning

@@ -177,7 +177,7 @@ std::string effective_text(const OptionValues& values) {
 }
 
 std::string_view option_named_in(std::string_view message, std::span<const Option> options) {
-    const auto is_part = [&](size_t at) {  // of a longer word
+    const auto is_part = [&](size_t at) {  // letter of a longer word
         return at < message.size() &&
                (std::isalnum(static_cast<unsigned char>(message[at])) || message[at] == '_');
     };

@@ -20,7 +20,7 @@ bool add_own_learners() {
     for (const auto* learner :
          {&gbdt_learner(), &fairgbm_learner(), &exponentiated_gradient_learner(),
           &grid_search_learner(), &random_reweighing_learner(), &budro_learner(),
-          &fair_regression_learner()})
+          &fair_regression_learner(), &regression_trees_learner()})
         add_learner(*learner);
     return true;
 }

@@ -383,8 +383,8 @@ Result<std::vector<RunRecord>> TrainingLoop::runs() const {
     return runs;
 }
 
-/// Returns the digest of the recipe by which the trainer made the run's candidate, in this run or an
-/// earlier one (an earlier release noted that of all settings); empty: it did not make it.
+/// Returns the digest of the recipe by which the trainer made the run's candidate, in this run or
+/// an earlier one (an earlier release noted that of all settings); empty: it did not make it.
 Result<std::string> TrainingLoop::recipe_of(const StartedRun& run) const {
     const auto in = [](const auto& figures) {
         const auto found = figures.find(kRecipe);

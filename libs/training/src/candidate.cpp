@@ -92,8 +92,8 @@ std::vector<std::string> attributes_in(const std::vector<std::string>& cells) {
     return out;
 }
 
-/// Returns the learner and its options, the threshold by default where an approval is expected to be
-/// worth as much as a decline.
+/// Returns the learner and its options, the threshold by default where an approval is expected to
+/// be worth as much as a decline.
 Result<ChosenLearner> chosen_at(const Recipe& recipe, const ScoreMap& map) {
     RAMPART_TRY(auto chosen, chosen_learner(recipe));
     if (chosen.options.has("threshold")) chosen.options.set_fallback("threshold", map.break_even());

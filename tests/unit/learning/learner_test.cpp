@@ -274,6 +274,64 @@ TEST(FairRegressionLearner, TheThresholdIsAProbabilityUnderEveryLoss) {
             << threshold;
 }
 
+/// Labels are 2 + 3 x1 with an error of a known distribution: scores lie at its mean or quantile.
+TEST(RegressionTreesLearner, LearnsWhatEachLossStandsFor) {
+    auto data = made_up(4000, 1);
+    base::Random random(5);
+    for (size_t i = 0; i < data.rows(); ++i)
+        data.target.push_back(2 + std::pow(random.uniform(), 2));  // mean 1/3, quantiles q^2
+    data.label.clear();
+    const auto* learner = find_learner("regression-trees").value();
+    const auto mean_score = [&](const char* loss, std::optional<double> parameter) {
+        auto values = quick(*learner);
+        EXPECT_TRUE(values.set("loss", loss));
+        EXPECT_TRUE(values.set("learning_rate", 0.2));
+        if (parameter) {
+            EXPECT_TRUE(values.set("loss_parameter", *parameter));
+        }
+        const auto learned =
+            fit(*learner, {.train = data, .label_lo = 2, .label_hi = 3}, values).value();
+        EXPECT_TRUE(learned.state.regression_loss);
+        const auto policy = policy_of(learned, data);
+        std::vector<float> row(data.schema.size());
+        double sum = 0;
+        for (size_t i = 0; i < data.rows(); ++i) {
+            data.copy_row(i, row);
+            sum += policy.evaluate(row, std::nullopt).score;
+        }
+        return sum / static_cast<double>(data.rows());
+    };
+    EXPECT_NEAR(mean_score("squared", {}), 1 / 3.0, 0.01);
+    EXPECT_NEAR(mean_score("absolute", {}), 0.25, 0.02);
+    EXPECT_NEAR(mean_score("quantile", 0.9), 0.81, 0.03);
+    EXPECT_NEAR(mean_score("huber", 1.0), 1 / 3.0, 0.02) << "no error is past the width";
+    const double huber = mean_score("huber", 0.01);
+    EXPECT_NEAR(huber, 0.25, 0.03) << "nearly the median";
+    // u stands for the mean sigmoid(5 (2u - 1)), or exp(5 (u - 1))
+    EXPECT_NEAR(mean_score("logistic", {}), 0.5 + std::log(0.5) / 10, 0.01);
+    EXPECT_NEAR(mean_score("poisson", {}), 1 + std::log(1 / 3.0) / 5, 0.01);
+}
+
+TEST(RegressionTreesLearner, AQuantileOfTwoValuesIsRefused) {
+    const auto data = made_up(300, 1);
+    const auto* learner = find_learner("regression-trees").value();
+    for (const auto& [loss, learns] :
+         {std::pair("squared", true), std::pair("logistic", true), std::pair("poisson", true),
+          std::pair("absolute", false), std::pair("quantile", false), std::pair("huber", false)}) {
+        auto values = quick(*learner);
+        ASSERT_TRUE(values.set("loss", loss));
+        EXPECT_EQ(fit(*learner, {.train = data}, values).has_value(), learns) << loss;
+    }
+    auto values = quick(*learner);
+    ASSERT_TRUE(values.set("approve_at_least", 0.2));
+    ASSERT_TRUE(values.set("approve_at_most", 0.4));
+    EXPECT_EQ(learner->check(values).error().reason, "bad_option");
+    ASSERT_TRUE(values.set("approve_at_most", std::vector<double>()));
+    EXPECT_TRUE(learner->check(values));
+    EXPECT_TRUE(learner->check_labels(values, 0, 1));
+    EXPECT_THAT(learner->check_labels(values, 2, 3).error().message, HasSubstr("between 2 and 3"));
+}
+
 TEST(FairRegressionLearner, ABoundThatCannotBeKeptIsProvenImpossible) {
     const auto data = made_up(600, 1);
     const auto* learner = find_learner("fair-regression").value();

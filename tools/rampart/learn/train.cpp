@@ -17,6 +17,7 @@
 #include "rampart/budro/baselines.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/evaluation/evaluation.hpp"
+#include "rampart/evaluation/regression_evaluation.hpp"
 #include "rampart/evaluation/table_digest.hpp"
 #include "rampart/learning/option_text.hpp"
 #include "rampart/learning/reasons.hpp"
@@ -52,11 +53,15 @@ struct Trained {
     const model::LearnedLink& link() const { return learned.link; }
 };
 
+base::Status validate_rows(const dataset::Dataset& data, bool numbers) {
+    return numbers ? dataset::validate_numeric(data) : dataset::validate(data);
+}
+
 /// What a learner needs that looks at no groups: one of them may be without rows.
-base::Status validate_but_groups(dataset::Dataset& data) {
+base::Status validate_but_groups(dataset::Dataset& data, bool numbers) {
     auto group = std::exchange(data.group, {});
     auto names = std::exchange(data.group_names, {});
-    auto sound = dataset::validate(data);
+    auto sound = validate_rows(data, numbers);
     data.group = std::move(group);
     data.group_names = std::move(names);
     return sound;
@@ -65,10 +70,9 @@ base::Status validate_but_groups(dataset::Dataset& data) {
 /// Checks the training rows: groups where the training compares them.
 base::Status check_rows(const Options& options, const TrainPlan& plan, Parts& parts) {
     const bool compares = plan.can.groups || plan.has_ramp() || options.baseline == "reweigh";
-    const auto sound = !compares ? validate_but_groups(parts.train)
-                       : plan.can.numbers && parts.train.numeric()
-                           ? dataset::validate_numeric(parts.train)
-                           : dataset::validate(parts.train);
+    const bool numbers = plan.can.numbers && parts.train.numeric();
+    const auto sound =
+        compares ? validate_rows(parts.train, numbers) : validate_but_groups(parts.train, numbers);
     if (sound) return base::ok();
     auto error = sound.error().with_context(
         fmt::format("the {} training rows of {}", parts.train.rows(), options.data));
@@ -318,11 +322,22 @@ base::Status put_evaluations(const Outcome& of, boost::json::object& json, Answe
                                      {"validation", &of.seen.validation},
                                      {"test", &of.seen.test}}) {
         if (part->rows() == 0) continue;
-        RAMPART_TRY(const auto evaluation,
-                    evaluation::evaluate_policy(*of.policy, *part, std::nullopt));
-        json[name] = to_json(evaluation);
-        if (part != &of.seen.train || of.seen.validation.rows() == 0)
-            answer.text += fmt::format("\non the {} rows:\n{}", name, to_text(evaluation));
+        const auto put = [&](const auto& evaluation) {
+            json[name] = to_json(evaluation);
+            if (part != &of.seen.train || of.seen.validation.rows() == 0)
+                answer.text += fmt::format("\non the {} rows:\n{}", name, to_text(evaluation));
+        };
+        RAMPART_TRY(const auto loss, evaluation::regression_loss_of(*of.policy));
+        if (loss) {
+            RAMPART_TRY(const auto evaluation,
+                        evaluation::evaluate_regression(*of.policy, *loss, *part, of.schema.range(),
+                                                        std::nullopt));
+            put(evaluation);
+        } else {
+            RAMPART_TRY(const auto evaluation,
+                        evaluation::evaluate_policy(*of.policy, *part, std::nullopt));
+            put(evaluation);
+        }
     }
     return base::ok();
 }

@@ -300,8 +300,7 @@ std::vector<std::string> ineffective(const TrainOptions& o, const TrainPlan& pla
     if (!plan.values().has("constraints"))
         note(o.allow_infeasible_option,
              fmt::format("--learner {}", fmt::join(o.flags->owners("constraints"), ", ")));
-    if (!plan.can.numbers)
-        note(o.report_option, learners_that([](const auto& can) { return can.numbers; }));
+    if (plan.learner->family() != "regression") note(o.report_option, "--learner fair-regression");
     if (!needs_metric(o, plan))
         for (const auto* option : o.of_metric)
             note(option, learners_that([](const auto& can) { return can.attributes; }) +

@@ -20,8 +20,8 @@ std::vector<budro::ProtectedAttribute> attributes_of(const dataset::Dataset& dat
 /// Reads NAME:NUMBER; the name may have colons. Errors: bad_option, of the option by its name.
 base::Result<std::pair<std::string, double>> named_number(std::string_view text,
                                                           std::string_view option);
-/// Reads COLUMN:NUMBER, several parted by the separator. Errors: those of named_number(); bad_option
-/// for a column that is named twice.
+/// Reads COLUMN:NUMBER, several parted by the separator. Errors: those of named_number();
+/// bad_option for a column that is named twice.
 base::Result<budro::ProtectedDirection> direction_of(const std::string& text, char separator,
                                                      std::string_view option);
 
