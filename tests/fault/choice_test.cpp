@@ -1,0 +1,236 @@
+// A run that chooses among recipes is killed at each of its writes. The run after the restart takes
+// the same choice to the gate, registers no second candidate and pays no second charge: it ends
+// with the bytes of an undisturbed run.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <set>
+
+#include "rampart/joiner/catch_up.hpp"
+#include "rampart/model/model_file.hpp"
+#include "rampart/retraining/training_loop.hpp"
+#include "support/child.hpp"
+#include "support/loan_makers.hpp"
+#include "support/memory_log.hpp"
+
+namespace {
+
+int syncs_left = -1;  // the process dies in the sync after them; below 0: it lives
+
+int synced() {
+    if (syncs_left >= 0 && syncs_left-- == 0) ::kill(::getpid(), SIGKILL);
+    return 0;
+}
+
+}  // namespace
+
+// In the place of the C library's, also for RocksDB: a process that is killed loses no write, so
+// that nothing has to reach the disk.
+extern "C" int fsync(int) { return synced(); }
+extern "C" int fdatasync(int) { return synced(); }
+
+namespace rampart::retraining {
+namespace {
+
+namespace fs = std::filesystem;
+using support::day;
+
+constexpr int kPersons = 1000, kNow = 150;
+
+/// What is seen of a store, for the parent.
+struct Seen {
+    bool chosen = false, closed = false, promoted = false, finished = false;
+    uint64_t models = 0, charges = 0, certificates = 0;
+    char choice[64] = {}, everything[65] = {};
+    /// Returns the name of the step that a crash left undone.
+    std::string undone() const {
+        if (finished) return "nothing";
+        if (promoted) return "end of the run";
+        if (closed) return "promotion";
+        if (certificates > 0) return "closing of the run";
+        if (charges > 0) return "certificate";
+        if (chosen) return "charge";
+        if (models > 1) return "choice, durable";
+        return "candidate, registered";
+    }
+};
+
+training::Recipe recipe(const std::string& name, int64_t trees) {
+    training::Recipe out;
+    out.name = name;
+    out.options = learning::OptionValues(learning::find_learner("gbdt").value()->options());
+    EXPECT_TRUE(out.options.set("trees", trees));
+    return out;
+}
+
+/// A store in a folder, made again by each process: a champion approves half of all, and those with
+/// an income of 10 repay.
+class Store {
+  public:
+    explicit Store(const fs::path& folder) {
+        log_.create("decisions", 1);
+        log_.create("outcomes", 1);
+        auto catalog =
+            protected_attributes::AttributeCatalog::create({{"sex", {"female", "male"}}}, true);
+        attributes_ =
+            protected_attributes::ProtectedStore::open(folder / "attributes", *catalog).value();
+        joiner_ =
+            joiner::OutcomeJoiner::open(folder / "joins", {.product = product_}, log_).value();
+        registry_ = registry::ModelRegistry::open(folder / "models").value();
+        const model::BootstrapLink half{"income", {{0, 0.5}}, 0.5};
+        const auto policy = model::Policy::create(schema(), {half}, {}, {}).value();
+        champion_ =
+            registry_->register_model(model::encode_model_file(policy), day(0), "test").value();
+        if (!registry_->champion()) {
+            EXPECT_TRUE(registry_->bootstrap_champion(champion_, day(0), "test"));
+        }
+        for (int i = 0; i < kPersons; ++i) decide(i);
+        EXPECT_TRUE(joiner::catch_up(*joiner_));
+        EXPECT_TRUE(joiner_->advance(day(kNow)));
+        builder_ = std::make_unique<training_set::TrainingSetBuilder>(
+            training_set::TrainingSetBuilder::create(*joiner_, product_, schema(), *attributes_,
+                                                     "a salt of sixteen bytes or more")
+                .value());
+        TrainingSettings settings;
+        settings.recipes = {recipe("few", 5), recipe("more", 20)};
+        settings.choice_folds = 2;
+        settings.schedule.min_examples = 0;
+        auto& config = settings.gate.config;
+        config.impact_lo = product_.impact.lo;
+        config.impact_hi = product_.impact.hi;
+        config.declined_impact = product_.impact.declined;
+        config.max_missing_rate = 0.2;
+        loop_ = TrainingLoop::open(folder / "trainer", std::move(settings),
+                                   {product_, *joiner_, *builder_, *registry_, key_,
+                                    "a secret of 16 bytes", nullptr})
+                    .value();
+    }
+    /// Begins the run, or takes it up again.
+    void run() {
+        EXPECT_TRUE(loop_->finish_started());
+        if (loop_->runs()->empty()) {
+            EXPECT_TRUE(loop_->run_at(day(kNow)));
+        }
+    }
+    TrainingLoop& loop() { return *loop_; }
+    registry::ModelRegistry& registry() { return *registry_; }
+
+  private:
+    static dataset::FeatureSchema schema() {
+        return dataset::FeatureSchema::create({{"income", dataset::FeatureKind::kNumeric, {}}})
+            .value();
+    }
+    void decide(int person) {
+        const bool good = person % 3 != 0, approved = person % 2 == 0;
+        const auto name = fmt::format("{}", person);
+        const protected_attributes::ProtectedAttributes known{
+            domain::PersonId("p-" + name),
+            day(0),
+            {{"sex", person / 2 % 2 == 0 ? "female" : "male"}}};
+        EXPECT_TRUE(attributes_->put(std::span(&known, 1), day(0)));
+        auto decision = support::make_decision(name, day(31 + person % 25), approved);
+        decision.application.features = {{"income", good ? 10.0 : 0.0}};
+        decision.policy = champion_;
+        decision.p_exploit = decision.p_approve = decision.propensity = 0.5;
+        const auto record = support::to_record(decision);
+        EXPECT_TRUE(log_.append("decisions", std::span(&record, 1)));
+        if (!approved) return;
+        const auto outcome = support::to_record(
+            support::make_outcome(name, "repaid", 0, good ? 1 : 0, day(60 + person % 25)));
+        EXPECT_TRUE(log_.append("outcomes", std::span(&outcome, 1)));
+    }
+
+    domain::Product product_ = support::two_measure_product();
+    support::MemoryLog log_;
+    std::unique_ptr<protected_attributes::ProtectedStore> attributes_;
+    std::unique_ptr<joiner::OutcomeJoiner> joiner_;
+    std::unique_ptr<registry::ModelRegistry> registry_;
+    std::unique_ptr<training_set::TrainingSetBuilder> builder_;
+    const base::SigningKey key_ = base::SigningKey::from_raw(std::string(32, 'k')).value();
+    domain::PolicyId champion_;
+    std::unique_ptr<TrainingLoop> loop_;
+};
+
+/// Looks at the store as it lies there, without taking anything up.
+Seen look(const fs::path& folder) {
+    Seen seen;
+    std::string all;
+    const auto registry =
+        registry::ModelRegistry::open(folder / "models", registry::ModelRegistry::Mode::kReadOnly)
+            .value();
+    const auto models = registry->models().value();
+    for (const auto& model : models) all += model.id.value() + " ";
+    seen.models = models.size();
+    seen.certificates = registry->certificates()->size();
+    seen.promoted = registry->promotions().size() > 1;
+    const auto entries = registry->ledger_entries().value();
+    const auto ledger = certification::DeltaLedger::open(entries).value();
+    seen.charges = ledger.epoch() == 0 ? 0 : static_cast<uint64_t>(ledger.runs_used());
+    seen.closed = seen.charges > 0 && !ledger.open_run();
+    const auto store = RunStore::open(folder / "trainer", true).value();
+    if (const auto started = store.started().value()) {
+        seen.chosen = !started->candidate.empty();
+    }
+    const auto runs = store.runs().value();
+    for (const auto& run : runs) {
+        seen.finished = true;
+        all += encode(run);
+        run.figures.at("choice").copy(seen.choice, sizeof seen.choice - 1);
+    }
+    for (const auto& entry : entries) all += entry;
+    const auto audit = registry->audit_entries().value();
+    for (const auto& entry : audit) all += registry::encode(entry);
+    base::sha256(all).hex().copy(seen.everything, 64);
+    return seen;
+}
+
+TEST(RunWithSeveralRecipes, KilledAtEachWriteTakesTheSameChoiceWithOneCandidateAndOneCharge) {
+    const auto folder = fs::path(testing::TempDir()) / fmt::format("choice_test.{}", ::getpid());
+    const auto at = [&](const char* name) { return folder / name; };
+    test_support::Shared<Seen> before, after;
+    const auto resume = [&](const fs::path& store) {
+        return test_support::in_child([&] {
+            *before = look(store);
+            Store(store).run();
+            *after = look(store);
+        });
+    };
+    ASSERT_EQ(test_support::in_child([&] { Store store(at("begin")); }), 0);
+    fs::copy(at("begin"), at("calm"), fs::copy_options::recursive);
+    ASSERT_EQ(resume(at("calm")), 0);
+    const Seen calm = *after;
+    ASSERT_EQ(calm.models, 2u);
+    ASSERT_EQ(calm.charges, 1u);
+    ASSERT_TRUE(calm.promoted) << "a run that goes all the way";
+    std::set<std::string> undone;
+    int kills = 0;
+    for (bool killed = true; killed; ++kills) {
+        ASSERT_LT(kills, 200);
+        fs::remove_all(at("wild"));
+        fs::copy(at("begin"), at("wild"), fs::copy_options::recursive);
+        const int ended = test_support::in_child([&] {
+            Store store(at("wild"));
+            syncs_left = kills;
+            store.run();
+            syncs_left = -1;
+        });
+        killed = ended == 128 + SIGKILL;
+        ASSERT_TRUE(killed || ended == 0) << ended;
+        ASSERT_EQ(resume(at("wild")), 0);
+        const auto step = before->undone();
+        undone.insert(step);
+        ASSERT_EQ(after->models, 2u) << kills << ": " << step;
+        ASSERT_EQ(after->charges, 1u) << kills << ": " << step;
+        ASSERT_STREQ(after->choice, calm.choice) << kills << ": " << step;
+        ASSERT_STREQ(after->everything, calm.everything) << kills << ": " << step;
+    }
+    EXPECT_EQ(undone, (std::set<std::string>{"candidate, registered", "choice, durable", "charge",
+                                             "certificate", "closing of the run", "promotion",
+                                             "end of the run", "nothing"}))
+        << "after " << kills << " kills";
+    fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace rampart::retraining
