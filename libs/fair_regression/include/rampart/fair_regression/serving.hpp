@@ -36,7 +36,7 @@ struct ServedModel {
 
 /// Returns a link whose score is that of the models on the unit scale, with so many levels (0: as
 /// it is), and which approves the scores that pass the step. More than one model make a mixture;
-/// the first one explains it, so put the heaviest there. Models that give everybody the same score
+/// the first one explains it, so put the heaviest there. Models that give all rows the same score
 /// explain nothing, and come last. Errors: none or an oracle's own among the
 /// models ("not_served"), "bad_score_threshold"; what model::Policy::create says later of too many
 /// trees.

@@ -50,7 +50,7 @@ class GateStore {
 
     /// The latest time at which figures of certificates or the ledger were read; nullopt: never.
     /// What a person proposes after it is tested on records that were not known then. `before`: the
-    /// digest of an entry of the ledger; readings after it was stored do not count. nullopt: all do.
+    /// digest of an entry of the ledger; later readings do not count. nullopt: all do.
     virtual base::Result<std::optional<base::TimePoint>> figures_read_at(
         const std::optional<base::Digest>& before) const = 0;
 };

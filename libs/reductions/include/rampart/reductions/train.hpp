@@ -151,7 +151,7 @@ inline constexpr double kRateRounding = 1e-6;
 
 /// Returns the members as a link of a policy, with exact propensities: for one member its ensemble
 /// and a threshold, for more a mixture, the member of the greatest weight first; those whose score
-/// reads a feature before those that give everybody the same. At least one member.
+/// reads a feature before those that give all rows the same. At least one member.
 model::LearnedLink link_of(std::span<const ReductionMember> members);
 
 }  // namespace rampart::reductions

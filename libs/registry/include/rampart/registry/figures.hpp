@@ -53,8 +53,8 @@ base::Result<Figures> read_figures(ModelRegistry& registry, std::string_view nam
                                    const FigureReader& reader);
 
 /// Returns the time of the latest reading of figures or of the ledger, as the audit log has it;
-/// nullopt: there was none. `before`: digest of an entry of the ledger; only readings that the audit
-/// log has before that entry count. Errors: ModelRegistry::audit_entries'.
+/// nullopt: there was none. `before`: digest of an entry of the ledger; only readings that the
+/// audit log has before that entry count. Errors: ModelRegistry::audit_entries'.
 base::Result<std::optional<base::TimePoint>> figures_read_at(
     const ModelRegistry& registry, const std::optional<base::Digest>& before = std::nullopt);
 
