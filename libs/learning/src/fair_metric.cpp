@@ -88,10 +88,15 @@ std::vector<Option> metric_options() {
          "column is a numeric feature or FEATURE=CATEGORY"},
         {"metric_weights", none,
          "FEATURE:NUMBER: weight of a feature's differences in the fair metric; otherwise 1"},
-        {"metric_l2", budro::FairMetricSpec{}.l2,
+        {"metric_l2",
+         budro::FairMetricSpec{}.l2,
          "L2 penalty of the regressions that predict the protected attributes, in mean loss + "
          "l2/2·|w|^2",
-         1e-9, 1e6},
+         1e-9,
+         1e6,
+         {},
+         {},
+         true},
     };
 }
 

@@ -15,7 +15,7 @@ class NoCriterion : public Postprocessor {
     std::vector<learning::Option> options() const override {
         return {{"gamma", 0.3, "width of the ramp, in units of the score from -1 to 1", 0, 100},
                 calibration_option(),
-                {"tolerance", 0.05, "of no effect without a criterion", 0, 1}};
+                {"tolerance", 0.05, "of no effect without a criterion", 0, 1, {}, {}, true}};
     }
     Needs needs(const learning::OptionValues& values) const override {
         return {.labels = calibration_method(values, std::nullopt).has_value()};

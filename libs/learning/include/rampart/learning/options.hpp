@@ -30,6 +30,9 @@ struct Option {
     /// The option has an effect only where another has a value: "oracle=linear", "proxy!=sigmoid",
     /// "operate_at=" (is empty); one of several: "constraints!=|targets!=". Empty: always.
     std::string_view only_with = {};
+    /// Says what is asked of the model, not how it is learnt: no search goes over it, since its
+    /// trials would answer different questions.
+    bool asked = false;
 };
 
 /// Returns a value as text: "0.5", "fnr,fpr", "true".
