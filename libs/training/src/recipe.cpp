@@ -68,6 +68,7 @@ base::Status validate(const Recipe& recipe) {
     RAMPART_RETURN_IF_ERROR(chosen.learner->check(chosen.options));
     RAMPART_TRY(const auto post, chosen_postprocessor(recipe));
     RAMPART_RETURN_IF_ERROR(post.postprocessor->check(post.values));
+    if (recipe.search) RAMPART_RETURN_IF_ERROR(tuning::validate(*recipe.search));
     if (recipe.selection == Selection::kCmaEs && !post.needs().group_model.empty())
         return base::make_error(
             Reason::kBadSelection,
@@ -126,6 +127,19 @@ void read_postprocess(config::Table& table, Recipe& recipe) {
     learning::read_options(table, recipe.postprocess);
 }
 
+namespace {
+
+/// Reads the table [search].
+base::Status read_search(config::Table& root, Recipe& recipe) {
+    auto table = root.table("search");
+    const auto post = chosen_postprocessor(recipe);
+    if (!post) return post.error();
+    tuning::read_plan(table, recipe.options, post->values, recipe.search.emplace());
+    return base::ok();
+}
+
+}  // namespace
+
 base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe) {
     RAMPART_TRY(auto root, config::parse_file(file));
     recipe.name = file.stem().string();
@@ -134,6 +148,7 @@ base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe)
         auto post = root.table("postprocess");
         read_postprocess(post, recipe);
     }
+    if (root.has("search")) RAMPART_RETURN_IF_ERROR(read_search(root, recipe));
     RAMPART_RETURN_IF_ERROR(root.finish());
     return validate(recipe);
 }
@@ -150,12 +165,12 @@ std::string recipe_text(const Recipe& recipe) {
     put("allow_infeasible", recipe.allow_infeasible, usual.allow_infeasible);
     put("validation_fraction", recipe.validation_fraction, usual.validation_fraction);
     put("ipw_cap", recipe.ipw_cap, usual.ipw_cap);
-    const auto post = chosen_postprocessor(recipe);
-    if (!post || !post->needs().any()) return out;
-    out += "\n[postprocess]\n" + learning::to_toml("criterion", recipe.criterion);
-    for (const auto& option : post->values.options())
-        out += learning::to_toml(option.name, post->values.value(option.name));
-    return out;
+    if (const auto post = chosen_postprocessor(recipe); post && post->needs().any()) {
+        out += "\n[postprocess]\n" + learning::to_toml("criterion", recipe.criterion);
+        for (const auto& option : post->values.options())
+            out += learning::to_toml(option.name, post->values.value(option.name));
+    }
+    return recipe.search ? out + "\n" + tuning::to_toml(*recipe.search) : out;
 }
 
 base::Digest digest_of(const Recipe& r) {
@@ -181,6 +196,7 @@ base::Digest digest_of(const Recipe& r) {
     add("selection_folds", r.selection_folds);
     add("selection_evaluations", r.selection_evaluations);
     add("selection_power", r.selection_power);
+    if (r.search) add("search", tuning::to_toml(*r.search));
     return hash.finish();
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "rampart/learning/learner.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/postprocessing/postprocessor.hpp"
+#include "rampart/tuning/plan.hpp"
 
 namespace rampart::training {
 
@@ -55,6 +57,9 @@ struct Recipe {
                               // person
     int selection_evaluations = 400;
     double selection_power = 0.9;  // (0.5, 1): chance that each group passes the gate
+    /// Search over options of learner and post-processor, which is part of the learning; nullopt:
+    /// they are as given.
+    std::optional<tuning::Plan> search{};
 };
 
 /// Returns the learner of the recipe and the values of all its options. Errors: "unknown_learner".
@@ -97,9 +102,9 @@ void read_recipe(config::Table& table, Recipe& recipe);
 /// Reads a table [postprocess]: criterion, and the options of the post-processor of that name.
 /// Options of others are refused by name.
 void read_postprocess(config::Table& table, Recipe& recipe);
-/// Reads a recipe file: the keys of read_recipe() and a table [postprocess]. `recipe` keeps the
-/// rest. Errors: not_found; bad_toml; bad_configuration with file, line, key and what is allowed;
-/// those of validate().
+/// Reads a recipe file: the keys of read_recipe(), a table [postprocess] and a table [search].
+/// `recipe` keeps the rest. Errors: not_found; bad_toml; bad_configuration with file, line, key and
+/// what is allowed; those of validate().
 base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe);
 
 /// Returns the recipe as the text of a recipe file: all options of the learner, and what else
