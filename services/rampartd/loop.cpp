@@ -43,15 +43,19 @@ Result<std::unique_ptr<Loop>> Loop::open(Deps deps) {
 Status Loop::open_trainer() {
     const auto& [settings, keys, stores, clock, decisions, applications, attributes, champion,
                  metrics] = deps_;
-    RAMPART_TRY(trainer_, retraining::TrainingLoop::open(
-                              settings.store / "trainer", settings.training,
-                              {settings.product, stores.joiner(), *builder_, stores.registry(),
-                               keys.signing, keys.evidence, &pool_, keys.ids, &stores.holds(),
-                               clock.is_event_time() ? nullptr : &clock, software(),
-                               [&log = stores.log()](const auto& known) {
-                                   return log_ends(log.sealed_reader(), log.topics().decisions,
-                                                   known);
-                               }}));
+    RAMPART_TRY(trainer_,
+                retraining::TrainingLoop::open(
+                    settings.store / "trainer", settings.training,
+                    {settings.product, stores.joiner(), *builder_, stores.registry(), keys.signing,
+                     keys.evidence, &pool_, keys.ids, &stores.holds(),
+                     clock.is_event_time() ? nullptr : &clock, software(),
+                     [&log = stores.log()](const auto& known) {
+                         return log_ends(log.sealed_reader(), log.topics().decisions, known);
+                     },
+                     [] {
+                         const auto now = std::chrono::steady_clock::now();
+                         return std::chrono::duration<double>(now.time_since_epoch()).count();
+                     }}));
     RAMPART_TRY(monitor_,
                 champion_monitor::ChampionMonitor::open(
                     settings.monitor, {settings.product, *builder_, stores.registry(), metrics,

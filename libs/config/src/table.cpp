@@ -70,6 +70,11 @@ void Table::fail(std::string_view key, std::string_view message) {
 
 bool Table::has(std::string_view key) const { return find(key) != nullptr; }
 
+bool Table::is_table(std::string_view key) const {
+    const auto* node = as_node(find(key));
+    return node != nullptr && node->is_table();
+}
+
 template <class T, class Read>
 T Table::get(std::string_view key, const T* fallback, Read read) {
     const toml::node* node = as_node(find(key));

@@ -19,9 +19,14 @@ std::vector<Option> attack_options() {
     const BudroParams p;
     const auto& t = p.transport;
     return {
-        {"epsilon", t.epsilon,
-         "budget of the attack: the mean squared fair distance by which rows may be moved", 0,
-         1e12},
+        {"epsilon",
+         t.epsilon,
+         "budget of the attack: the mean squared fair distance by which rows may be moved",
+         0,
+         1e12,
+         {},
+         {},
+         true},
         {"attack",
          std::string(to_string(t.method)),
          "how the worst transport of the rows is found in each round",
@@ -229,6 +234,7 @@ base::Result<Learned> Budro::learn(const Task& task, const OptionValues& values)
     if (const double over = excess(result); over > 0) {
         out.state.constraints_missed = fmt::format("{} is exceeded by {:.4f} on the training rows",
                                                    to_string(*params.constraints), over);
+        out.excess = over;
         out.missed = fmt::format(
             "a constraint is missed: the model that was kept is over its group constraints by "
             "{:.4f} on the training rows; try a larger `tolerance` or `multiplier_step`, or more "

@@ -94,7 +94,8 @@ std::vector<Option> metric_options() {
          1e-9,
          1e6,
          {},
-         "protected_features!=|indicators=&protected_features!=|protected_directions="},
+         "protected_features!=|indicators=&protected_features!=|protected_directions=",
+         true},
     };
 }
 

@@ -166,7 +166,9 @@ std::vector<Option> notion_options() {
          "`disparity_tolerance`; bounded_group_loss: the mean loss of each group is at most `zeta`",
          0,
          0,
-         {"statistical_parity", "bounded_group_loss"}},
+         {"statistical_parity", "bounded_group_loss"},
+         {},
+         true},
     };
     for (auto& option : loss_options()) options.push_back(std::move(option));
     for (auto& option : std::vector<Option>{

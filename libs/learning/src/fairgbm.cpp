@@ -27,15 +27,23 @@ model::LearnedLink link_of(const FairGbmResult& result) {
     return link;
 }
 
+bool judged_on_validation(const FairGbmResult& result) {
+    return result.verdict.judged_on == fairgbm::JudgedOn::kValidation;
+}
+
+/// Returns the figures of the rows that judged.
+const auto& judged_of(const FairGbmResult& result) {
+    return judged_on_validation(result) ? *result.verdict.validation : result.verdict.train;
+}
+
 boost::json::object figures_of(const FairGbmResult& result, const FairGbmParams& params) {
     const auto& verdict = result.verdict;
-    const bool on_validation = verdict.judged_on == fairgbm::JudgedOn::kValidation;
-    const auto& judged = on_validation ? *verdict.validation : verdict.train;
+    const auto& judged = judged_of(result);
     return {{"trees", result.ensemble.trees.size()},
             {"feasible", verdict.feasibility == fairgbm::Feasibility::kFeasible},
             {"plain_boosting", verdict.plain},
             {"multiplier_step", verdict.multiplier_step},
-            {"judged_on", on_validation ? "validation" : "train"},
+            {"judged_on", judged_on_validation(result) ? "validation" : "train"},
             {"constraints", to_string(params.constraints)},
             {"gap", largest_gap(judged.values)},
             {"gaps", boost::json::value_from(judged.values.gaps)},
@@ -100,7 +108,9 @@ class FairGbm : public Learner {
                            "randomized: an iterate drawn for each decision",
                            0,
                            0,
-                           {"best", "last", "randomized"}});
+                           {"best", "last", "randomized"},
+                           {},
+                           true});
         return options;
     }
     Capabilities capabilities(const OptionValues& values) const override {
@@ -146,6 +156,7 @@ class FairGbm : public Learner {
         if (!missed.empty()) {
             out.state.constraints_missed = missed;
             out.missed = missed_note(result, params, missed);
+            out.excess = judged_of(result).values.violation;
         }
         return out;
     }

@@ -22,7 +22,8 @@ std::vector<Option> rate_options(std::vector<std::string> constraints) {
          0,
          1,
          {},
-         "constraints!="},
+         "constraints!=",
+         true},
         {"targets", none,
          "bounds on rates over all rows: \"fpr<=0.05\", \"statistical_parity<=0.3\" (approves at "
          "most 30 %)"},
@@ -31,7 +32,14 @@ std::vector<Option> rate_options(std::vector<std::string> constraints) {
          "of the unfavourable label among those approved), \"fpr<=0.05\" or \"fnr<=0.1\", each as "
          "far "
          "as it just holds; empty: at `threshold`"},
-        {"threshold", 0.5, "approve from this P(favourable) on", 1e-6, 1 - 1e-6, {}, "operate_at="},
+        {"threshold",
+         0.5,
+         "approve from this P(favourable) on",
+         1e-6,
+         1 - 1e-6,
+         {},
+         "operate_at=",
+         true},
     };
 }
 
@@ -151,7 +159,14 @@ base::Result<fairgbm::LagrangianParams> lagrangian_params(const OptionValues& va
 }
 
 Option favourable_weight_option() {
-    return {"favourable_weight", 1.0, "weight of a row with the favourable label", 1e-6, 1e6};
+    return {"favourable_weight",
+            1.0,
+            "weight of a row with the favourable label",
+            1e-6,
+            1e6,
+            {},
+            {},
+            true};
 }
 
 model::RampRule rule_at(double raw_threshold) {

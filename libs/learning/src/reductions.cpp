@@ -90,6 +90,7 @@ class ReductionLearner : public Learner {
         if (is_feasible(result)) return out;
         out.state.constraints_missed =
             fairgbm::missed_text(params.constraints, judged(result).values);
+        out.excess = judged(result).values.violation;
         out.missed = fmt::format(
             "a constraint is missed: {}. Nothing that {} fits found keeps them (the least found "
             "is over by {:.4f}); try another `threshold`, a larger `tolerance` or more `fits`",

@@ -23,7 +23,7 @@ std::vector<learning::Option> ramp_options() {
     const std::string empty;
     const std::vector<std::string> no_texts;
     return {
-        {"tolerance", 0.05, "allowed difference between groups", 0, 1},
+        {"tolerance", 0.05, "allowed difference between groups", 0, 1, {}, {}, true},
         {"group_tolerances", no_texts, "GROUP:NUMBER, another tolerance for one group"},
         {"within", empty,
          "protected attribute; groups are compared within each of its values (conditional parity)"},
@@ -32,8 +32,8 @@ std::vector<learning::Option> ramp_options() {
          "ties drawn",
          0, 100},
         {"rho", std::vector<double>(), "middle of the groups' rates; empty: the best one", 0, 1},
-        {"approve_at_least", 0.0, "minimum share of all rows to approve", 0, 1},
-        {"approve_at_most", 1.0, "maximum share of all rows to approve", 0, 1},
+        {"approve_at_least", 0.0, "minimum share of all rows to approve", 0, 1, {}, {}, true},
+        {"approve_at_most", 1.0, "maximum share of all rows to approve", 0, 1, {}, {}, true},
         {"regulariser",
          std::string("centred"),
          "centred: on the threshold; paper: as printed, which favours declines",
@@ -47,7 +47,9 @@ std::vector<learning::Option> ramp_options() {
          "features), learnt from rows where the group is known; the criterion holds in expectation",
          0,
          0,
-         {"known", "blind"}},
+         {"known", "blind"},
+         {},
+         true},
         {"group_trees",
          int64_t{100},
          "blind: trees of each ensemble of P(group | features)",

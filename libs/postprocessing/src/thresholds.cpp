@@ -38,12 +38,13 @@ class Thresholds : public Postprocessor {
         return "Hardt, Price and Srebro 2016, Equality of Opportunity in Supervised Learning";
     }
     std::vector<learning::Option> options() const override {
-        return {{"constraints", std::vector<std::string>{"equalized_odds"},
-                 "rates that have to be alike in all groups: fpr, fnr, equalized_odds (both), "
-                 "statistical_parity (approval rates) or error; fnr@sex compares the groups of "
-                 "one protected attribute"},
-                {"tolerance", 0.05, "allowed difference of a rate between groups", 0, 1},
-                {"approve_at_most", 1.0, "maximum share of all rows to approve", 0, 1}};
+        return {
+            {"constraints", std::vector<std::string>{"equalized_odds"},
+             "rates that have to be alike in all groups: fpr, fnr, equalized_odds (both), "
+             "statistical_parity (approval rates) or error; fnr@sex compares the groups of "
+             "one protected attribute"},
+            {"tolerance", 0.05, "allowed difference of a rate between groups", 0, 1, {}, {}, true},
+            {"approve_at_most", 1.0, "maximum share of all rows to approve", 0, 1, {}, {}, true}};
     }
     Needs needs(const OptionValues&) const override {
         return {.groups = true, .labels = true, .groups_to_decide = true};

@@ -13,10 +13,14 @@ using base::Status;
 namespace json = boost::json;
 
 constexpr storage::ColumnFamily kState{0}, kRuns{1};
-constexpr std::string_view kStarted = "started", kServedUntil = "served_until";
+constexpr std::string_view kStarted = "started", kServedUntil = "served_until", kTrials = "trials ";
 constexpr uint8_t kOnRequest = 1, kOpensEpoch = 2;  // 2: on request, and with an epoch of its own
 
 constexpr uint8_t kDistilled = 1, kNamed = 2;  // bits; kNamed: with who proposed it
+
+std::string trials_key(const base::Digest& search) {
+    return fmt::format("{}{}", kTrials, search.hex());
+}
 
 std::string run_key(uint32_t ordinal) {
     std::string key;
@@ -201,8 +205,21 @@ Status RunStore::put_served_until(storage::WriteBatch& batch, base::TimePoint ti
     return base::ok();
 }
 
+Result<std::string> RunStore::trials(const base::Digest& search) const {
+    RAMPART_TRY(auto bytes, database_->get(kState, trials_key(search)));
+    return std::move(bytes).value_or("");
+}
+
+Status RunStore::keep_trials(const base::Digest& search, const std::string& trials) {
+    storage::WriteBatch batch;
+    batch.put(kState, trials_key(search), trials);
+    return database_->write(batch, storage::Sync::kAlways);
+}
+
 Status RunStore::finish(const RunRecord& run, bool of_schedule) {
     storage::WriteBatch batch;
+    const auto searches = storage::KeyRange::with_prefix(kTrials);
+    batch.erase_range(kState, searches.begin, searches.end);
     batch.put(kRuns, run_key(run.ordinal), encode(run));
     batch.erase(kState, kStarted);
     if (of_schedule) RAMPART_RETURN_IF_ERROR(put_served_until(batch, run.at));

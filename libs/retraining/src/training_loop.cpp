@@ -21,6 +21,7 @@ using base::TimePoint;
 
 constexpr base::Logger kLog("trainer");
 constexpr std::string_view kTrainer = "trainer";
+constexpr size_t kSteps = 10;  // lines of the log about how far a search is
 using gate::kSchedule;
 // among a run's figures: digests of the recipe's text, and of all settings
 constexpr const char *kRecipe = "recipe", *kSettings = "settings";
@@ -299,20 +300,36 @@ Result<RunRecord> TrainingLoop::begin(StartedRun asked, const std::string& new_e
     return execute(std::move(run));
 }
 
+/// Returns what a search of the run works with: its trials are kept in the store as they are done.
+tuning::Host TrainingLoop::host_of(const StartedRun& run) {
+    tuning::Host host;
+    host.kept = [this](const base::Digest& search) { return store_.trials(search); };
+    host.keep = [this](const base::Digest& search, const std::string& trials) {
+        return store_.keep_trials(search, trials);
+    };
+    host.progress = [ordinal = run.ordinal](size_t done, size_t of) {
+        if (done % std::max<size_t>(1, of / kSteps) == 0 || done == of)
+            kLog.info("msg=\"searching\" run={} fits={} of={}", ordinal, done, of);
+    };
+    host.seconds = deps_.seconds;
+    return host;
+}
+
 /// Makes the candidate of one recipe. `run` has the number that its seed follows from.
 Result<training::Candidate> TrainingLoop::make(const StartedRun& run,
                                                const training_set::DevelopmentSet& development,
                                                const model::LoadedPolicy& reference,
                                                const training::Recipe& recipe) {
+    const auto host = host_of(run);
     std::optional<training::GateForecastInputs> forecast;
     if (recipe.selection == training::Selection::kGrid) {
         RAMPART_TRY(forecast, gate_->forecast_inputs(development));
     } else if (recipe.selection == training::Selection::kCmaEs) {
         RAMPART_TRY(forecast, gate_->forecast_inputs(run.at));
     }
-    RAMPART_TRY(auto made, training::make_candidate({development, deps_.product.impact,
-                                                     reference.policy, run.reference, recipe,
-                                                     deps_.pool, forecast ? &*forecast : nullptr}));
+    RAMPART_TRY(auto made, training::make_candidate(
+                               {development, deps_.product.impact, reference.policy, run.reference,
+                                recipe, deps_.pool, forecast ? &*forecast : nullptr, &host}));
     RAMPART_RETURN_IF_ERROR(decision::check_explained(made.policy));  // else the next recipe's
     return made;
 }
@@ -323,11 +340,12 @@ Result<training::Candidate> TrainingLoop::make_best(const StartedRun& run,
                                                     const training_set::DevelopmentSet& development,
                                                     const model::LoadedPolicy& reference,
                                                     std::span<const training::Recipe> recipes) {
+    const auto host = host_of(run);
     RAMPART_TRY(const auto forecast, gate_->forecast_inputs(development));
     RAMPART_TRY(const auto ranked,
                 training::rank_recipes({development, deps_.product.impact, reference.policy,
                                         run.reference, recipes, forecast, deps_.pool,
-                                        settings_.order, settings_.choice_folds}));
+                                        settings_.order, settings_.choice_folds, &host}));
     std::map<std::string, std::string> values;
     for (const auto& one : ranked)
         values[fmt::format("choice.{}", recipes[one.recipe].name)] = training::describe(one);

@@ -9,6 +9,7 @@
 #include "development_rows.hpp"
 #include "held_out.hpp"
 #include "next_link.hpp"
+#include "option_search.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/gbdt/soft_cross_entropy.hpp"
 #include "rampart/learning/option_text.hpp"
@@ -73,23 +74,6 @@ void note_learner(const learning::Learned& learned, std::map<std::string, std::s
     figures.erase("missed");
     if (!learned.state.constraints_missed.empty())
         figures[std::string(kMissedConstraints)] = learned.state.constraints_missed;
-}
-
-/// Returns the attributes of cells like "sex=F,age=low". A comma within a value is followed by no
-/// '=' of its own, so that it makes no attribute.
-std::vector<std::string> attributes_in(const std::vector<std::string>& cells) {
-    std::vector<std::string> out;
-    if (cells.empty()) return out;
-    std::string_view rest = cells.front();
-    while (!rest.empty()) {
-        const auto equals = rest.find('=');
-        if (equals == std::string_view::npos) break;
-        const auto comma = rest.rfind(',', equals);
-        out.emplace_back(rest.substr(comma == std::string_view::npos ? 0 : comma + 1,
-                                     equals - (comma == std::string_view::npos ? 0 : comma + 1)));
-        rest.remove_prefix(equals + 1);
-    }
-    return out;
 }
 
 /// Returns the learner and its options, the threshold by default where an approval is expected to
@@ -390,6 +374,7 @@ Result<model::LearnedLink> distil(const DevelopmentSet& development, const model
 }
 
 Result<Candidate> make_candidate(const CandidateInputs& in) {
+    if (in.recipe.search) return make_by_search(in);
     const DevelopmentSet& development = in.development;
     const Recipe& recipe = in.recipe;
     std::map<std::string, std::string> figures;

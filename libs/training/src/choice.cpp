@@ -37,7 +37,7 @@ Result<std::vector<double>> approvals_across(const ChoiceInputs& in, const Recip
     for (size_t part = 0; part < static_cast<size_t>(in.folds); ++part) {
         const auto rest = part_of(in.development, [&](size_t i) { return parts[i] != part; });
         RAMPART_TRY(const auto made, make_candidate({rest, in.impact, in.champion, in.champion_id,
-                                                     recipe, in.pool, &in.gate}));
+                                                     recipe, in.pool, &in.gate, in.host}));
         const bool by_cell = made.policy.group_aware() || in.champion.group_aware();
         for (size_t i = 0; i < approve.size(); ++i) {
             const auto& cell = in.development.rows[i].cell;

@@ -112,6 +112,9 @@ std::optional<Fault> find_fault(const Recipe& recipe) {
     if (const auto sound = post->postprocessor->check(post->values); !sound)
         return Fault{"postprocess", key_of(sound.error(), post->values, "criterion"),
                      sound.error()};
+    if (recipe.search)
+        if (const auto sound = tuning::validate(*recipe.search); !sound)
+            return Fault{"search", "trials", sound.error()};
     if (recipe.selection == Selection::kCmaEs && !post->needs().group_model.empty())
         return Fault{
             "", "selection",
@@ -231,6 +234,19 @@ void refuse_ineffective(config::Table& table, const Recipe& recipe) {
                               post->values.number("gamma"), recipe.learner, to_string(can.output)));
 }
 
+namespace {
+
+/// Reads the table [search].
+base::Status read_search(config::Table& root, Recipe& recipe) {
+    auto table = root.table("search");
+    const auto post = chosen_postprocessor(recipe);
+    if (!post) return post.error();
+    tuning::read_plan(table, recipe.options, post->values, recipe.search.emplace());
+    return base::ok();
+}
+
+}  // namespace
+
 base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe) {
     RAMPART_TRY(auto root, config::parse_file(file));
     recipe.name = file.stem().string();
@@ -241,6 +257,7 @@ base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe)
         read_postprocess(post, recipe);
     }
     refuse_ineffective(root, recipe);
+    if (root.has("search")) RAMPART_RETURN_IF_ERROR(read_search(root, recipe));
     RAMPART_RETURN_IF_ERROR(root.finish());
     if (const auto fault = find_fault(recipe)) record(root, *fault);
     return root.finish();
@@ -258,10 +275,11 @@ std::string recipe_text(const Recipe& recipe) {
     put("ipw_cap", recipe.ipw_cap, usual.ipw_cap);
     put("toward", recipe.toward, usual.toward);
     put("least_step", recipe.least_step, usual.least_step);
-    const auto post = chosen_postprocessor(recipe);
-    if (!post || (!post->needs().any() && !any_changed(post->values))) return out;
-    out += "\n[postprocess]\n" + learning::to_toml("criterion", recipe.criterion);
-    return out + options_text(post->values);
+    if (const auto post = chosen_postprocessor(recipe);
+        post && (post->needs().any() || any_changed(post->values)))
+        out += "\n[postprocess]\n" + learning::to_toml("criterion", recipe.criterion) +
+               options_text(post->values);
+    return recipe.search ? out + "\n" + tuning::to_toml(*recipe.search) : out;
 }
 
 base::Digest recipe_digest(const Recipe& recipe) { return base::sha256(recipe_text(recipe)); }
@@ -291,6 +309,7 @@ base::Digest settings_digest(const Recipe& r) {
     add("selection_folds", r.selection_folds);
     add("selection_evaluations", r.selection_evaluations);
     add("selection_power", r.selection_power);
+    if (r.search) add("search", tuning::to_toml(*r.search));
     return hash.finish();
 }
 

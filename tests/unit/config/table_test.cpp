@@ -38,6 +38,15 @@ TEST(Table, ReadsEveryKindOfValue) {
     EXPECT_EQ(message_of(root.finish()), "");
 }
 
+TEST(Table, TellsTablesFromOtherValues) {
+    auto root = parse("a = {b = 1}\nc = [1]\n[d]\n", "t.toml").value();
+    EXPECT_TRUE(root.is_table("a"));
+    EXPECT_FALSE(root.is_table("c"));
+    EXPECT_TRUE(root.is_table("d"));
+    EXPECT_FALSE(root.is_table("e"));
+    EXPECT_EQ(message_of(root.finish()), "");
+}
+
 TEST(Table, AbsentKeysTakeTheirDefaults) {
     auto root = parse("", "t.toml").value();
     EXPECT_EQ(root.string("name", "otherwise"), "otherwise");

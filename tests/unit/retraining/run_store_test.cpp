@@ -58,6 +58,29 @@ TEST_F(RunStoreTest, AStartedRunIsRememberedUntilItIsFinished) {
     EXPECT_EQ(store.last_run().value()->message, record.message);
 }
 
+TEST_F(RunStoreTest, TrialsAreKeptUntilTheRunIsFinished) {
+    const auto one = base::sha256("one"), two = base::sha256("two");
+    {
+        auto store = RunStore::open(folder_).value();
+        EXPECT_EQ(store.trials(one).value(), "");
+        ASSERT_TRUE(store.start({.ordinal = 1, .at = {}}));
+        ASSERT_TRUE(store.keep_trials(one, "first"));
+        ASSERT_TRUE(store.keep_trials(one, "first\nsecond"));
+        ASSERT_TRUE(store.keep_trials(two, "other"));
+    }
+    auto store = RunStore::open(folder_).value();
+    EXPECT_EQ(store.trials(one).value(), "first\nsecond");
+    EXPECT_EQ(store.trials(two).value(), "other");
+    ASSERT_TRUE(store.started().value());
+    ASSERT_TRUE(store.serve_until(base::TimePoint::from_micros(3)));
+    RunRecord run;
+    run.ordinal = 1;
+    ASSERT_TRUE(store.finish(run, false));
+    EXPECT_EQ(store.trials(one).value(), "");
+    EXPECT_EQ(store.trials(two).value(), "");
+    EXPECT_TRUE(store.served_until().value()) << "nothing else is removed";
+}
+
 TEST_F(RunStoreTest, TheScheduleNeverGoesBackAndOwesNothingToRunsOnRequest) {
     auto store = RunStore::open(folder_).value();
     const auto at = [](int64_t t) { return base::TimePoint::from_micros(t); };

@@ -1,8 +1,11 @@
 #include "rampart/training/recipe.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
 
 #include "rampart/base/file.hpp"
 
@@ -271,6 +274,41 @@ TEST_F(RecipeFile, IsCheckedWithTheRowsThatItIsToLearnFrom) {
     EXPECT_NE(misfit("learner = \"gbdt\"", {.features = schema, .numeric = true})
                   .find("learner: labels are numbers"),
               std::string::npos);
+}
+
+TEST(Recipe, ItsSearchIsInItsFileItsTextAndItsDigest) {
+    const auto file =
+        std::filesystem::path(testing::TempDir()) / fmt::format("search-{}.toml", ::getpid());
+    const auto read_file = [&](const std::string& text) {
+        std::ofstream(file) << text;
+        Recipe recipe;
+        const auto status = read_recipe_file(file, recipe);
+        EXPECT_TRUE(status) << (status ? "" : status.error().message);
+        return recipe;
+    };
+    const std::string plain = "learner = \"gbdt\"\n[postprocess]\ncriterion = \"equalized_odds\"\n";
+    const std::string search =
+        plain +
+        "[search]\ntrials = 7\n[search.ranges]\nleaves = {from = 3, to = 9}\n"
+        "postprocess.gamma = [0.1, 0.2]\n";
+    const auto without = read_file(plain), with = read_file(search);
+    EXPECT_FALSE(without.search);
+    ASSERT_TRUE(with.search);
+    EXPECT_EQ(with.search->ranges.size(), 2u);
+    EXPECT_NE(recipe_digest(with), recipe_digest(without));
+    const auto again = read_file(recipe_text(with));
+    EXPECT_EQ(recipe_digest(again), recipe_digest(with));
+    EXPECT_EQ(recipe_text(again), recipe_text(with));
+    auto other = with;
+    other.search->trials = 8;
+    EXPECT_NE(recipe_digest(other), recipe_digest(with));
+    std::ofstream(file) << "learner = \"gbdt\"\n[search]\nranges.leafs = [3, 9]\n";
+    Recipe recipe;
+    const auto bad = read_recipe_file(file, recipe);
+    ASSERT_FALSE(bad);
+    EXPECT_NE(bad.error().message.find("line 3: search.ranges.leafs"), std::string::npos)
+        << bad.error().message;
+    std::filesystem::remove(file);
 }
 
 }  // namespace

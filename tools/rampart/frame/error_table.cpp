@@ -55,6 +55,7 @@
 #include "rampart/streaming_local/reasons.hpp"
 #include "rampart/training/reasons.hpp"
 #include "rampart/training_set/reasons.hpp"
+#include "rampart/tuning/reasons.hpp"
 #include "rampart/wire/reasons.hpp"
 #include "services/decision_service/reasons.hpp"
 #include "services/rampartd/reasons.hpp"
@@ -113,6 +114,7 @@ const std::span<const base::ReasonInfo> kLists[] = {
     streaming_local::reasons::kAll,
     training::reasons::kAll,
     training_set::reasons::kAll,
+    tuning::reasons::kAll,
     wire::reasons::kAll,
 };
 

@@ -1,6 +1,8 @@
 // recipe check: whether a recipe file can be trained by, said before the night in which it is.
 #include "rampart/training/recipe.hpp"
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <memory>
@@ -33,6 +35,25 @@ base::Status check_schema(const training::Recipe& recipe, const dataset::TableSc
     return misfit ? base::Status(training::located(recipe, *misfit)) : base::ok();
 }
 
+json::object search_json(const tuning::Plan& plan) {
+    json::array options;
+    for (const auto& range : plan.ranges) options.emplace_back(range.option);
+    return {{"method", to_string(plan.method)},
+            {"trials", plan.trials},
+            {"folds", plan.folds},
+            {"options", std::move(options)}};
+}
+
+/// Returns the line about the recipe's search; empty: it has none.
+std::string search_text(const training::Recipe& recipe) {
+    if (!recipe.search) return {};
+    std::vector<std::string_view> options;
+    for (const auto& range : recipe.search->ranges) options.push_back(range.option);
+    return fmt::format("  search     {}, {} settings of {}; {} folds by person\n",
+                       to_string(recipe.search->method), recipe.search->trials,
+                       fmt::join(options, ", "), recipe.search->folds);
+}
+
 base::Result<Answer> check(const Options& options) {
     training::Recipe recipe;
     RAMPART_RETURN_IF_ERROR(training::read_recipe_file(options.file, recipe));
@@ -61,19 +82,21 @@ base::Result<Answer> check(const Options& options) {
                         fits.error().message));
     answer.text = fmt::format(
         "{}: {}\n  learner    {}\n  gives a    {}{}\n  options    {}\n  criterion  {}{}\n"
-        "  options    {}\n  digest     {}\n",
+        "  options    {}\n{}  digest     {}\n",
         options.file, "a recipe that can be trained by", recipe.learner, to_string(can.output),
         can.groups || can.attributes ? "; needs protected attributes in training" : "",
         chosen.options.canonical(), recipe.criterion,
         post.needs().groups_to_decide ? "; reads the group when deciding" : "",
-        post.values.canonical(), training::recipe_digest(recipe).hex());
-    answer.json = json::serialize(json::object{{"learner", recipe.learner},
-                                               {"output", to_string(can.output)},
-                                               {"criterion", recipe.criterion},
-                                               {"postprocess", post.values.canonical()},
-                                               {"decides_by_group", post.needs().groups_to_decide},
-                                               {"options", chosen.options.canonical()},
-                                               {"digest", training::recipe_digest(recipe).hex()}});
+        post.values.canonical(), search_text(recipe), training::recipe_digest(recipe).hex());
+    json::object found{{"learner", recipe.learner},
+                       {"output", to_string(can.output)},
+                       {"criterion", recipe.criterion},
+                       {"postprocess", post.values.canonical()},
+                       {"decides_by_group", post.needs().groups_to_decide},
+                       {"options", chosen.options.canonical()},
+                       {"digest", training::recipe_digest(recipe).hex()}};
+    if (recipe.search) found["search"] = search_json(*recipe.search);
+    answer.json = json::serialize(found);
     return answer;
 }
 

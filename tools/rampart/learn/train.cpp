@@ -12,6 +12,7 @@
 #include "learn/regression_page.hpp"
 #include "learn/result_file.hpp"
 #include "learn/train_options.hpp"
+#include "learn/train_search.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/budro/baselines.hpp"
@@ -49,6 +50,7 @@ struct Trained {
     boost::json::object figures;
     std::optional<Postprocessed> ramp;
     std::optional<budro::FairMetric> metric;
+    std::optional<SearchTable> search;
     model::LearnedLink& link() { return learned.link; }
     const model::LearnedLink& link() const { return learned.link; }
 };
@@ -165,7 +167,8 @@ base::Result<Trained> learn(const Options& options, const TrainPlan& plan, const
     if (signal->requested())
         return base::make_error(Reason::kInterrupted,
                                 "training was interrupted; nothing was written");
-    Trained trained{.learned = *std::move(learned), .figures = {}, .ramp = {}, .metric = {}};
+    Trained trained{
+        .learned = *std::move(learned), .figures = {}, .ramp = {}, .metric = {}, .search = {}};
     trained.figures = boost::json::parse(trained.learned.figures).as_object();
     if (const auto& bytes = trained.learned.state.fair_metric; !bytes.empty()) {
         RAMPART_TRY(trained.metric, budro::FairMetric::decode(bytes));
@@ -370,6 +373,10 @@ base::Result<Answer> answer_of(const Outcome& of) {
     answer.text +=
         fmt::format("{}, {} trees, {} training rows\n{}{}", name, learned.link.trees(),
                     parts.train.rows(), learned.report.empty() ? "" : "\n", learned.report);
+    if (trained.search) {
+        answer.text += "\n" + trained.search->text;
+        json["search"] = trained.search->json;
+    }
     json[plan.learner->family()] = std::move(figures);
     if (trained.ramp) json["ramp"] = describe(*trained.ramp, plan.recipe.criterion);
     if (!regression) RAMPART_RETURN_IF_ERROR(put_evaluations(of, json, answer));
@@ -397,8 +404,8 @@ std::map<std::string, std::string> provenance_of(const Options& options, const T
                                            {"postprocess", plan.has_ramp() ? "ramp" : "none"}};
     if (options.baseline != "none") out["baseline"] = options.baseline;
     if (!check_recipe_says_all(options)) return out;
-    out["recipe"] = training::recipe_text(plan.recipe);
-    out["recipe_sha256"] = training::recipe_digest(plan.recipe).hex();
+    out["recipe"] = training::recipe_text(plan.written);
+    out["recipe_sha256"] = training::recipe_digest(plan.written).hex();
     return out;
 }
 
@@ -430,7 +437,7 @@ base::Result<Schema> read_schema(const Options& options, const TrainPlan& plan) 
 }
 
 base::Result<Answer> train(const Options& options, const Context& context) {
-    RAMPART_TRY(const auto plan, plan_of(options));
+    RAMPART_TRY(auto plan, plan_of(options));
     if (options.print_recipe) return print_recipe(options, plan);
     // before minutes of work: can the result be written at all?
     const auto folder = std::filesystem::absolute(options.out).parent_path();
@@ -443,7 +450,15 @@ base::Result<Answer> train(const Options& options, const Context& context) {
     RAMPART_RETURN_IF_ERROR(prepare(options, plan, schema.table, parts));
     RAMPART_TRY(const auto projected, seen_by_learner(options, parts));
     const Parts& seen = projected ? *projected : parts;
+    std::optional<SearchTable> search;
+    if (plan.recipe.search) {
+        RAMPART_TRY(search, search_options(options,
+                                           {parts, schema.table.protected_columns, schema.range(),
+                                            context.terminal},
+                                           plan));
+    }
     RAMPART_TRY(auto trained, learn(options, plan, schema, seen, context));
+    trained.search = std::move(search);
     if (plan.has_ramp()) {
         RAMPART_TRY(trained.ramp, fit_rule(options, plan, trained.link(), parts));
         trained.link() = trained.ramp->link;
@@ -458,6 +473,7 @@ base::Result<Answer> train(const Options& options, const Context& context) {
         if (!options.save_metric.empty() && metric)
             RAMPART_RETURN_IF_ERROR(budro::save_fair_metric(*metric, options.save_metric));
         RAMPART_TRY(id, model::save_model_file(*policy, options.out));
+        if (trained.search) end_search(options);
     }
     return answer_of({options, plan, schema, parts, seen, trained, policy, id});
 }

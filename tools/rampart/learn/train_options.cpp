@@ -41,6 +41,13 @@ void add_files(CLI::App& command, TrainOptions& o) {
                     "model file to continue from, on the same data, where the learner can (gbdt, "
                     "fairgbm); --trees counts its trees")
         ->group(kFiles);
+    o.search_option =
+        command
+            .add_option("--search-state", o.search_state,
+                        "file in which the trials of the recipe's [search] are kept, and from "
+                        "which an interrupted search goes on (OUT.trials, until the model is "
+                        "written)")
+            ->group(kFiles);
     command
         .add_flag_callback(
             "--print-recipe",
@@ -261,9 +268,15 @@ base::Result<TrainPlan> plan_of(const TrainOptions& o) {
     } else {
         RAMPART_TRY(plan.recipe, recipe_of_file(o));
     }
+    plan.written = plan.recipe;
     RAMPART_TRY(plan.learner, learning::find_learner(plan.recipe.learner));
     plan.can = plan.learner->capabilities(plan.values());
     RAMPART_RETURN_IF_ERROR(check_baseline(o, plan));
+    if (!o.resume.empty() && plan.recipe.search)
+        return base::make_error(base::Reason::kBadUsage,
+                                "--resume {} beside the [search] of {}: a search learns from "
+                                "scratch; leave one of them out",
+                                o.resume, o.recipe);
     if (!o.resume.empty() && !plan.can.resume)
         return base::make_error(learning::Reason::kCannotLearn,
                                 "--resume {}: learner {} does not go on from a model", o.resume,
@@ -289,6 +302,9 @@ bool needs_metric(const TrainOptions& o, const TrainPlan& plan) {
 }
 
 std::vector<std::string> ineffective(const TrainOptions& o, const TrainPlan& plan) {
+    if (o.search_option->count() > 0 && !plan.recipe.search)
+        return {fmt::format("{} has no effect without a recipe that has a [search]",
+                            o.search_option->get_name())};
     if (!o.recipe.empty()) return {};
     std::vector<std::string_view> used;
     if (o.baseline == "project") used = {"epsilon", "attack_memory"};

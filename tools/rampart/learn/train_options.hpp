@@ -19,7 +19,7 @@ namespace rampart::cli {
 
 /// As typed.
 struct TrainOptions {
-    std::string data, schema, out, cache, resume, recipe, report, save_metric;
+    std::string data, schema, out, cache, resume, recipe, report, save_metric, search_state;
     std::string learner = "gbdt", split = "60/20/20", baseline = "none", postprocess = "none",
                 criterion = "statistical_parity";
     bool print_recipe = false;
@@ -32,13 +32,15 @@ struct TrainOptions {
     std::unique_ptr<LearnerFlags> flags;
     // options to name where they have no effect or do not go with --recipe
     std::vector<const CLI::Option*> of_ramp, of_metric, of_recipe;
-    CLI::Option *report_option = nullptr, *allow_infeasible_option = nullptr;
+    CLI::Option *report_option = nullptr, *allow_infeasible_option = nullptr,
+                *search_option = nullptr;
 };
 void add_train_options(CLI::App& command, TrainOptions& options);
 
 /// How a model is to be trained, whether flags say so or a recipe file.
 struct TrainPlan {
-    training::Recipe recipe;
+    training::Recipe written;  // as flags or file say
+    training::Recipe recipe;   // by which is trained: with what its search has found
     const learning::Learner* learner = nullptr;
     learning::Capabilities can = {};
     const learning::OptionValues& values() const { return recipe.options; }

@@ -27,6 +27,7 @@ class Table {
     /// Returns a sub-table; absent: an empty one (all defaults). Calling twice gives the same.
     Table table(std::string_view key);
     bool has(std::string_view key) const;
+    bool is_table(std::string_view key) const;
 
     // Getters of required keys: an error if absent.
     std::string string(std::string_view key);

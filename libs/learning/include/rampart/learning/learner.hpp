@@ -72,7 +72,8 @@ struct Learned {
     /// By how much the constraints are missed, and what to try; empty: all are kept. Options are
     /// named in backticks, here and in `notes` and errors.
     std::string missed = {};
-    std::string report = {};                   // lines about the training, for people; may be empty
+    double excess = 0;        // largest amount by which a constraint is missed; 0: all are kept
+    std::string report = {};  // lines about the training, for people; may be empty
     std::vector<std::string> notes = {};       // what did not come as it was asked for
     std::optional<base::Error> no_model = {};  // why there is no link: only of try_fit()
 };

@@ -31,6 +31,9 @@ struct Option {
     /// "operate_at=" (is empty); one of several: "constraints!=|targets!="; each of several, which
     /// '&' parts and which may have alternatives: "least=&most=". Empty: always.
     std::string_view only_with = {};
+    /// Says what is asked of the model, not how it is learnt: no search goes over it, since its
+    /// trials would answer different questions.
+    bool asked = false;
 };
 
 /// Returns a value as text: "0.5", "fnr,fpr", "true".

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rampart/base/clock.hpp"
+#include "rampart/base/digest.hpp"
 #include "rampart/certification/verdict.hpp"
 #include "rampart/storage/database.hpp"
 
@@ -42,9 +43,8 @@ struct StartedRun {
     uint64_t matured = 0;
 };
 
-/// Stored state of the trainer: runs, the run under way, and the time until which the schedule is
-/// served.
-/// Every change is one synced write. Not thread safe.
+/// Stored state of the trainer: runs, the run under way with its searches, and the time until which
+/// the schedule is served. Every change is one synced write. Not thread safe.
 class RunStore {
   public:
     static base::Result<RunStore> open(const std::filesystem::path& folder, bool read_only = false);
@@ -59,6 +59,10 @@ class RunStore {
     /// Keeps the record and removes the started run; a run of the schedule also moves served_until
     /// forward.
     base::Status finish(const RunRecord& run, bool of_schedule);
+    /// What is kept of a search of the run under way, by its digest; empty: nothing. finish()
+    /// removes all of it.
+    base::Result<std::string> trials(const base::Digest& search) const;
+    base::Status keep_trials(const base::Digest& search, const std::string& trials);
     /// Moves served_until forward, never back.
     base::Status serve_until(base::TimePoint time);
 

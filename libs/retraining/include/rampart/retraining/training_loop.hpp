@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,7 @@ struct TrainerDeps {
     const base::Clock* wall_clock = nullptr;  // gate::GateDeps::wall_clock
     std::string software{};                   // gate::GateDeps::software
     gate::ReadLogEnds log_ends{};             // gate::GateDeps::log_ends
+    std::function<double()> seconds{};        // a steady clock: how long a search takes
 };
 
 /// Policies and time of a log.
@@ -108,6 +110,7 @@ class TrainingLoop {
     base::Result<RunRecord> begin(StartedRun asked, const std::string& new_epoch = "");
     base::Status check_since_promotion(base::TimePoint t) const;
     base::Status submit(const ProposalRequest& request, Proposed& made);
+    tuning::Host host_of(const StartedRun& run);
     base::Result<std::string> recipe_of(const StartedRun& run) const;
     base::Result<training::Candidate> make(const StartedRun& run,
                                            const training_set::DevelopmentSet& development,

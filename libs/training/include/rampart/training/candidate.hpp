@@ -12,6 +12,7 @@
 #include "rampart/training/parameter_search.hpp"
 #include "rampart/training/recipe.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
+#include "rampart/tuning/valuation.hpp"
 
 namespace rampart::training {
 
@@ -34,9 +35,13 @@ struct CandidateInputs {
     const Recipe& recipe;
     base::ThreadPool* pool = nullptr;
     const GateForecastInputs* gate = nullptr;  // needed for a search of parameters only
+    const tuning::Host* host = nullptr;        // for a search; nullptr: nothing is kept
 };
 
-/// Makes a candidate out of the development set:
+/// Makes a candidate out of the development set. Where the recipe has a search, the learner's and
+/// post-processor's options are first those that it finds on the persons that step 1 does not hold
+/// out, so that the persons held out have no part in it; the figures "search" and "search.N" have
+/// its trials.
 ///   1. approved, granted and labelled rows, weighted by inverse propensity (capped), a part held
 ///      out by person
 ///   2. the recipe's learner gives p = P(favourable | x), or a mixture or a drawn score that

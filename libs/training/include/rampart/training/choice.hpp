@@ -44,7 +44,8 @@ struct ChoiceInputs {
     const GateForecastInputs& gate;
     base::ThreadPool* pool = nullptr;
     Order order = Order::kExpectedGain;
-    int folds = 3;  // 2 to 10
+    int folds = 3;                       // 2 to 10
+    const tuning::Host* host = nullptr;  // as CandidateInputs::host
 };
 
 struct RankedRecipe {
@@ -55,10 +56,10 @@ struct RankedRecipe {
 
 /// Computes the value of a recipe by cross-fitting: each of `folds` parts of the persons is decided
 /// by a candidate that was made of the others, with everything that belongs to it (early stopping,
-/// post-processor, parameters). P(approve) of all rows goes into the forecast of the gate. Costs
-/// `folds` trainings. Deterministic. Errors: make_candidate()'s; candidate_selection's, for a group
-/// without two persons; invalid_argument "bad_selection": an absolute or a clipped comparison
-/// (gate.at_least, gate.max_weight).
+/// post-processor, parameters, a search of its own). P(approve) of all rows goes into the forecast
+/// of the gate. Costs `folds` trainings. Deterministic. Errors: make_candidate()'s;
+/// candidate_selection's, for a group without two persons; invalid_argument "bad_selection": an
+/// absolute or a clipped comparison (gate.at_least, gate.max_weight).
 base::Result<CandidateValue> value_of(const ChoiceInputs& inputs, const Recipe& recipe);
 
 /// Returns all recipes in the order in which they are to be tried: by value, equal ones by digest;

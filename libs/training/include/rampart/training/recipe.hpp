@@ -13,6 +13,7 @@
 #include "rampart/learning/learner.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/postprocessing/postprocessor.hpp"
+#include "rampart/tuning/plan.hpp"
 
 namespace rampart::training {
 
@@ -61,6 +62,9 @@ struct Recipe {
                               // person
     int selection_evaluations = 400;
     double selection_power = 0.9;  // (0.5, 1): chance that each group passes the gate
+    /// Search over options of learner and post-processor, which is part of the learning; nullopt:
+    /// they are as given.
+    std::optional<tuning::Plan> search{};
 };
 
 /// Returns the learner of the recipe and the values of all its options. Errors: "unknown_learner".
@@ -132,8 +136,8 @@ void read_postprocess(config::Table& table, Recipe& recipe);
 /// recipe, which has been read of it. (Options that another of the same table makes ineffective are
 /// refused when they are read.)
 void refuse_ineffective(config::Table& table, const Recipe& recipe);
-/// Reads a recipe file: the keys of read_recipe() and a table [postprocess]. `recipe` keeps the
-/// rest. Errors: not_found; bad_toml; bad_configuration with file, line, key and what is allowed;
+/// Reads a recipe file: the keys of read_recipe(), a table [postprocess] and a table [search].
+/// `recipe` keeps the rest. Errors: not_found; bad_toml; bad_configuration with file, line, key and what is allowed;
 /// those of validate(), at their keys.
 base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe);
 
