@@ -20,7 +20,7 @@ constexpr std::array kNames = {Name{Output::kBest, "best"}, Name{Output::kLast, 
                                Name{Output::kRandomized, "randomized"}};
 
 constexpr double kNoPressure = 1e-300;  // multipliers that vanish in the gradients
-constexpr double kLargestStep = 1e6;    // of multipliers
+constexpr double kLargestStep = 1e6;    // for multipliers
 constexpr double kFewAlike = 0.01;      // where fewer get the rarer decision, others are tried
 
 base::Status check(const dataset::Dataset& data, const FairGbmParams& params,

@@ -33,7 +33,7 @@ base::Result<Kept> rates_kept(const dataset::Dataset& rows, std::span<const doub
 
 /// Returns the raw score from which trees of P(favourable) approve: the point's threshold, or where
 /// its bound just holds on the validation rows, else on the training rows. Errors:
-/// "nothing_approved": where it does for nobody only.
+/// "nothing_approved": no threshold that approves a row keeps the bound.
 base::Result<double> threshold_on(const fairness::OperatingPoint& point,
                                   const model::Ensemble& ensemble, const Task& task);
 

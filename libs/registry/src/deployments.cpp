@@ -24,24 +24,6 @@ base::Status ModelRegistry::Impl::check_challenger(const domain::PolicyId& polic
     return refused;
 }
 
-base::Status ModelRegistry::Impl::check_arms(const domain::Assignment& assignment,
-                                             const base::VerifyingKey& key) const {
-    const auto* current = store->promotions().current();
-    if (current == nullptr) {
-        return base::make_error(Reason::kNoChampion,
-                                "there is no champion yet: declare the first policy");
-    }
-    if (assignment.arms.front().policy != current->policy) {
-        return base::make_error(Reason::kStaleReference,
-                                "the first arm is {}'s, but the champion is {}",
-                                assignment.arms.front().policy, current->policy);
-    }
-    for (size_t i = 1; i < assignment.arms.size(); ++i) {
-        RAMPART_RETURN_IF_ERROR(check_challenger(assignment.arms[i].policy, key, assignment.from));
-    }
-    return base::ok();
-}
-
 base::Result<AssignmentPeriod> ModelRegistry::start_assignment(domain::Assignment assignment,
                                                                const base::VerifyingKey& key,
                                                                base::TimePoint now,
@@ -56,7 +38,17 @@ base::Result<AssignmentPeriod> ModelRegistry::start_assignment(domain::Assignmen
                                 "assignment {} was declared at {}: another one needs another id",
                                 assignment.id, base::to_iso8601(known->assignment.from));
     }
-    RAMPART_RETURN_IF_ERROR(impl_->check_arms(assignment, key));
+    const auto* current = impl_->store->promotions().current();
+    if (current == nullptr)
+        return base::make_error(Reason::kNoChampion,
+                                "there is no champion yet: declare the first policy");
+    const auto& arms = assignment.arms;
+    if (arms.front().policy != current->policy)
+        return base::make_error(Reason::kStaleReference,
+                                "the first arm is {}'s, but the champion is {}",
+                                arms.front().policy, current->policy);
+    for (size_t i = 1; i < arms.size(); ++i)
+        RAMPART_RETURN_IF_ERROR(impl_->check_challenger(arms[i].policy, key, assignment.from));
     RAMPART_RETURN_IF_ERROR(impl_->store->commit(
         {}, assignment.from, actor, DeploymentLog::kStartAssignment, details_of(assignment)));
     return *log.in_force();

@@ -40,8 +40,6 @@ struct ModelRegistry::Impl {
     base::Result<std::vector<CertificateInfo>> certificate_infos() const;
     base::Status check_challenger(const domain::PolicyId& policy, const base::VerifyingKey& key,
                                   base::TimePoint now) const;
-    base::Status check_arms(const domain::Assignment& assignment,
-                            const base::VerifyingKey& key) const;
 
     DocumentStore models, certificates, evidence;
     std::unique_ptr<RegistryStore> store;

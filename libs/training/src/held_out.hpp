@@ -21,8 +21,8 @@ class HeldOutRows {
     /// `learner`: the recipe's, with its options. Errors: those of training_set::to_dataset().
     static base::Result<HeldOutRows> create(const CandidateInputs& in,
                                             const ChosenLearner& learner);
-    /// Judges P(approve) of the policy, its draws and trust region included. Errors: a group without
-    /// a row that a constraint or the criterion speaks of, by name.
+    /// Judges P(approve) of the policy, its draws and trust region included. Errors: a group
+    /// without a row that a constraint or the criterion speaks of, by name.
     base::Result<HeldOutJudged> judge(const model::Policy& policy) const;
 
   private:
@@ -32,11 +32,12 @@ class HeldOutRows {
     dataset::Dataset data_;              // the same, with labels, weights and groups
 };
 
-/// Judges the candidate's last link alone, the candidate as it would serve, and the champion; notes
-/// the three in `figures`. (A rule of a post-processor has learnt from the same persons; the figure
-/// "criterion_held_out" is that of rules that have not.) Checks that the candidate keeps what the recipe asks, or comes nearer to
-/// it than the champion by recipe.least_step; `missed`: what the learner itself says that it misses,
-/// which decides where nothing can be measured. Errors: "constraints_missed".
+/// Judges the candidate's last link alone, the candidate as it would serve, and the champion;
+/// notes the three in `figures`. (A rule of a post-processor has learnt from the same persons; the
+/// figure "criterion_held_out" is that of rules that have not.) Checks that the candidate keeps
+/// what the recipe asks, or comes nearer to it than the champion by recipe.least_step; `missed`:
+/// what the learner itself says that it misses, which decides where nothing can be measured.
+/// Errors: "constraints_missed".
 base::Status judge_constraints(const CandidateInputs& in, const ChosenLearner& learner,
                                const model::Policy& candidate, const std::string& missed,
                                std::map<std::string, std::string>& figures);

@@ -346,8 +346,7 @@ TEST(TrainFairGbm, WhereNothingIsFairEnoughPlainBoostingIsNotFairer) {
     EXPECT_LT(by_plain, 12);
 }
 
-/// Rows of which few are unfavourable, as most loans are repaid, more of them in group 1; a feature
-/// tells the group.
+/// Makes rows with few unfavourable labels, as most loans are repaid, more of them in group 1.
 dataset::Dataset repaid(size_t rows, uint64_t seed) {
     base::Random random(seed);
     auto data = made_up(rows, seed);

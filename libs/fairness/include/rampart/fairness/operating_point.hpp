@@ -18,8 +18,8 @@ struct OperatingPoint {
     /// approves most rows (fnr: fewest) with the rate at most that (FairGBM, Cruz et al. 2023,
     /// appendix D).
     std::optional<RateTarget> meets = {};
-    /// … or the share of label 0 among those approved, [0, 1]: then it is the one that approves most
-    /// rows with the share at most that. Not beside `meets`.
+    /// … or the share of label 0 among those approved, [0, 1]: then it is the one that approves
+    /// most rows with the share at most that. Not beside `meets`.
     std::optional<double> bad_rate = {};
     /// Returns whether the scores decide the threshold.
     bool moves() const { return meets || bad_rate; }

@@ -62,11 +62,11 @@ struct CandidateInputs {
 /// group with too few persons, too little to fold), the recipe's, and the figure "selection" says
 /// why. Deterministic in its arguments.
 /// Errors: failed_precondition: too little to learn from, and "constraints_missed" where the
-/// policy that would serve neither keeps the recipe's constraints on the persons held out nor, with
-/// recipe.toward, comes nearer to them than the champion by recipe.least_step, and
-/// recipe.allow_infeasible is not set; those of the post-processor, among them "group_without_rows"
-/// and "infeasible"; invalid_argument "bad_selection": a search without `gate`, or one that the gate's settings
-/// exclude; those of validate(recipe).
+/// policy that would serve neither keeps the recipe's constraints on the persons held out nor,
+/// with recipe.toward, comes nearer to them than the champion by recipe.least_step, and
+/// recipe.allow_infeasible is not set; those of the post-processor, among them
+/// "group_without_rows" and "infeasible"; invalid_argument "bad_selection": a search without
+/// `gate`, or one that the gate's settings exclude; those of validate(recipe).
 base::Result<Candidate> make_candidate(const CandidateInputs& inputs);
 
 /// Fits one ensemble to the champion's P(approve) on every row of the development set; returns it

@@ -43,10 +43,10 @@ struct Recipe {
     learning::OptionValues options;  // empty: the fallbacks
     /// Keeps a candidate that misses its learner's constraints or its criterion.
     bool allow_infeasible = false;
-    /// A candidate that misses them is taken as well where it comes nearer to them than the champion
-    /// by at least `least_step`.
+    /// Keeps one that misses them as well where it comes nearer to them than the champion by at
+    /// least `least_step`.
     bool toward = true;
-    double least_step = 0.005;         // of rates, [0, 1]
+    double least_step = 0.005;         // [0, 1]
     double validation_fraction = 0.2;  // share of the development set held out for early stopping
     double ipw_cap = 10;               // cap of the inverse-propensity weights
     /// A name that postprocessing::find_postprocessor() knows, and its options; empty: the
@@ -137,7 +137,8 @@ void read_postprocess(config::Table& table, Recipe& recipe);
 /// refused when they are read.)
 void refuse_ineffective(config::Table& table, const Recipe& recipe);
 /// Reads a recipe file: the keys of read_recipe(), a table [postprocess] and a table [search].
-/// `recipe` keeps the rest. Errors: not_found; bad_toml; bad_configuration with file, line, key and what is allowed;
+/// `recipe` keeps the rest. Errors: not_found; bad_toml; bad_configuration with file, line, key and
+/// what is allowed;
 /// those of validate(), at their keys.
 base::Status read_recipe_file(const std::filesystem::path& file, Recipe& recipe);
 
