@@ -183,7 +183,8 @@ TEST(Backup, WithoutKeysHasNoneAndSaysSo) {
 void make_lenient(const Workspace& workspace) {
     auto config = text_of(workspace.config);
     for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
-             {"learner = \"fairgbm\"\nconstraints = [\"fnr\"]\ntolerance = 0.05\n",
+             {"learner = \"fairgbm\"\nconstraints = [\"fnr\"]\ntolerance = 0.05\n"
+              "allow_infeasible = true",
               "learner = \"gbdt\"\n"},
              {"trees = 200", "trees = 20"},
              {"delta_epoch = 0.1", "delta_epoch = 0.5\nmargin = 60.0\nanchor = false"},

@@ -421,7 +421,9 @@ TEST_F(Loop, ACandidateThatMissesItsConstraintsIsTakenToTheGateOnlyWhereThatIsCo
     auto text = read(file);
     replace_first(text, "tolerance = 0.05", "tolerance = 0.0");
     for (const bool allowed : {true, false}) {
-        if (!allowed) replace_first(text, "allow_infeasible = true", "allow_infeasible = false");
+        if (!allowed)
+            replace_first(text, "allow_infeasible = true",
+                          "allow_infeasible = false\ntoward = false");
         ASSERT_TRUE(base::write_file_atomically(file, text));
         const auto out = out_ / (allowed ? "allowed" : "refused");
         const auto ran = run_demo(out, 3000, config.string());

@@ -131,7 +131,8 @@ class Erasures {
 
 TEST_F(Serving, ProbesMetricsAndDecisionsAreAnsweredWhileATrainingRunHoldsAllErasuresUp) {
     // a run that would take many minutes; the service is killed during it
-    for (const char* of_fairgbm : {"constraints", "tolerance"}) remove(of_fairgbm);
+    for (const char* of_fairgbm : {"constraints", "tolerance", "allow_infeasible"})
+        remove(of_fairgbm);
     for (const auto& [key, value] : {std::pair{"learner", "\"gbdt\""},
                                      {"trees", "20000"},
                                      {"leaves", "4096"},

@@ -221,9 +221,9 @@ void refuse_ineffective(config::Table& table, const Recipe& recipe) {
     const auto can = chosen->learner->capabilities(chosen->options);
     if (recipe.allow_infeasible && !can.constrained && !post->needs().groups)
         table.fail("allow_infeasible",
-                   fmt::format("is true, and has no effect: with these options learner {} has no "
-                               "constraints that a candidate can miss, and criterion {} none "
-                               "either; leave it out, or ask for some",
+                   fmt::format("is true, and has no effect: with these options neither learner {} "
+                               "nor criterion {} has constraints that a candidate can miss; leave "
+                               "it out, or ask for some",
                                recipe.learner, recipe.criterion));
     if (can.output != learning::Output::kProbability && post->values.has("gamma") &&
         post->values.given("gamma") && table.has("postprocess"))
