@@ -328,7 +328,9 @@ base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const Fa
     if (params.output != Output::kBest || params.lagrangian.ascent.paper_compat ||
         options.start != nullptr)
         return best;
+    const bool moves = params.lagrangian.operating_point.moves();
     for (const double times : {4.0, 16.0, 64.0, 0.0}) {
+        if (times > 0 && !moves) continue;
         if (done()) return best;
         FairGbmParams other = params;
         auto& ascent = other.lagrangian.ascent;

@@ -131,7 +131,7 @@ std::vector<Option> lagrangian_options() {
         {"multiplier_step",
          p.ascent.step,
          "step size of the multipliers, in units of the learning rate; where an output best misses "
-         "the constraints, FairGBM tries 4, 16 and 64 times as much as well",
+         "the constraints at `operate_at`, FairGBM tries 4, 16 and 64 times as much as well",
          1e-12,
          1e6,
          {},

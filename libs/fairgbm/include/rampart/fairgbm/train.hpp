@@ -104,13 +104,13 @@ struct FairGbmOptions {
 };
 
 /// Trains, then keeps what `output` asks for; judged on `validation` when given, else on the
-/// training rows. Where no iterate keeps the constraints (kBest), the trees are grown anew with 4,
-/// 16 and 64 times the step of the multipliers, and without constraints, until one is kept that
-/// does; else the nearest is kept. A step that suits a threshold in the middle of the scores is too
-/// short for one where few rows lie: their rates hardly move. So it is where an iterate decides
-/// nearly all alike, too. Deterministic like gbdt::train.
-/// `pool` may be nullptr. Errors: parameters, groups without the labels needed, other groups in
-/// validation.
+/// training rows. Where no iterate keeps the constraints (kBest), the trees are grown anew without
+/// constraints, and before that, at an operating point that moves, with 4, 16 and 64 times the
+/// step of the multipliers, until one is kept that does; else the nearest is kept. A step that
+/// suits a threshold in the middle of the scores is too short for one where few rows lie: their
+/// rates hardly move. So it is where an iterate decides nearly all alike, too. Deterministic like
+/// gbdt::train. `pool` may be nullptr. Errors: parameters, groups without the labels needed, other
+/// groups in validation.
 base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const FairGbmParams& params,
                                           base::ThreadPool* pool,
                                           const FairGbmOptions& options = {});
