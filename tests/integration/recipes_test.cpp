@@ -187,7 +187,7 @@ TEST_F(CommandLine, AllRecipesAreComparedOnOneStream) {
 
 TEST_F(CommandLine, OfSeveralRecipesEachRunTakesOneAndTellsTheValuesOfAll) {
     write("trees.toml", "learner = \"gbdt\"\ntrees = 40\n");
-    write("never.toml", "learner = \"fairgbm\"\ntrees = 20\ntolerance = 0.0\n");
+    write("never.toml", "learner = \"fairgbm\"\ntrees = 20\ntolerance = 0.0\ntoward = false\n");
     const auto demo = fmt::format(
         "'{0}/rampart-demo' --data simulated --rows 3000 --seed 1 --recipe {1},{2},eg --program "
         "'{0}/rampart' --config-dir '{3}/ops/config' --out '{4}' > '{5}' 2>&1",
