@@ -105,8 +105,12 @@ base::Status judge_constraints(const CandidateInputs& in, const ChosenLearner& l
             "gate alone decide with training.allow_infeasible = true",
             what);
     };
+    RAMPART_TRY(const auto post, chosen_postprocessor(in.recipe));
+    const bool asked =
+        learner.learner->capabilities(learner.options).constrained || post.needs().groups;
     const auto not_judged = [&](const base::Error& error) {
         figures["not_judged"] = error.message;
+        if (asked) return refused(error.message);
         return missed.empty() ? base::ok() : refused(missed);
     };
     const auto rows = HeldOutRows::create(in, learner);

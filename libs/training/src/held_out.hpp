@@ -6,7 +6,7 @@
 
 #include "rampart/training/candidate.hpp"
 
-/// Judges policies where they decide: on the persons from whom no candidate has learnt.
+/// Judges policies as they decide, on the persons held out of the learner's fit.
 namespace rampart::training {
 
 /// A policy's decisions on the persons held out, weighted so that they stand for all applicants.
@@ -18,7 +18,8 @@ struct HeldOutJudged {
 /// The persons held out who were approved, granted and have a label.
 class HeldOutRows {
   public:
-    /// `learner`: the recipe's, with its options. Errors: those of training_set::to_dataset().
+    /// `learner`: the recipe's, with its options; must outlive the rows. Errors: those of
+    /// training_set::to_dataset().
     static base::Result<HeldOutRows> create(const CandidateInputs& in,
                                             const ChosenLearner& learner);
     /// Judges P(approve) of the policy, its draws and trust region included. Errors: a group
@@ -36,8 +37,8 @@ class HeldOutRows {
 /// notes the three in `figures`. (A rule of a post-processor has learnt from the same persons; the
 /// figure "criterion_held_out" is that of rules that have not.) Checks that the candidate keeps
 /// what the recipe asks, or comes nearer to it than the champion by recipe.least_step; `missed`:
-/// what the learner itself says that it misses, which decides where nothing can be measured.
-/// Errors: "constraints_missed".
+/// what the learner itself says that it misses, which decides where nothing is asked of rates.
+/// What is asked and cannot be measured is missed. Errors: "constraints_missed".
 base::Status judge_constraints(const CandidateInputs& in, const ChosenLearner& learner,
                                const model::Policy& candidate, const std::string& missed,
                                std::map<std::string, std::string>& figures);

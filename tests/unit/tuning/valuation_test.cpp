@@ -267,7 +267,7 @@ TEST_F(Valuing, ItsDigestTellsSearchesApart) {
     EXPECT_EQ(Valuation(inputs("gbdt"), plan).digest(), digest);
     auto seeded = inputs("gbdt"), of_others = inputs("gbdt"), smaller = inputs("gbdt");
     seeded.seed = 1;
-    of_others.persons.back() = "somebody else";
+    of_others.persons.back() = "another person";
     ASSERT_TRUE(smaller.options.set("leaves", int64_t{3}));
     for (const auto* other : {&seeded, &of_others, &smaller})
         EXPECT_NE(Valuation(*other, plan).digest(), digest);
