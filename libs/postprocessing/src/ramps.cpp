@@ -223,11 +223,6 @@ base::Status RampPostprocessor::solve_aware(const Rows& rows, const Setting& set
                                     .groups = out.groups,
                                     .weight = rows.weight,
                                     .stratum = out.strata};
-    if (setting.search_gamma && out.params.price != 0)
-        return base::make_error(Reason::kOtherScores,
-                                "the width is searched by how often decisions are right, and "
-                                "this score's threshold is {:g}, not 0: give gamma",
-                                out.params.price);
     if (setting.search_gamma) {
         const ramp::GammaSearch search{.seed = setting.seed, .label = rows.label};
         RAMPART_TRY(auto choice, ramp::choose_gamma(problem, out.params, search));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "operating_point.hpp"
 #include "postprocessors.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/postprocessing/reasons.hpp"
@@ -59,18 +60,27 @@ base::Result<Fitted> fit(const Postprocessor& postprocessor, const Rows& rows,
     RAMPART_RETURN_IF_ERROR(postprocessor.check(values));
     const auto needs = postprocessor.needs(values);
     if (rows.size() == 0) return base::make_error(base::Reason::kNoRows, "there are no rows");
-    if (needs.labels && rows.label.size() != rows.size())
+    if ((needs.labels || speaks_of_labels(setting)) && rows.label.size() != rows.size())
         return base::make_error(
             Reason::kNoLabels,
-            "criterion {} is fitted on labels, and {} of {} rows have one: give "
-            "rows with labels",
-            postprocessor.name(), rows.label.size(), rows.size());
+            "{} is fitted on labels, and {} of {} rows have one: give rows with labels",
+            needs.labels ? fmt::format("criterion {}", postprocessor.name())
+                         : fairness::to_string(*setting.operate_at),
+            rows.label.size(), rows.size());
     if (rows.posteriors.size() != needs.group_model.size())
         return base::make_error(base::Reason::kSizeMismatch,
                                 "{} estimates of the groups, and the rule takes {}",
                                 rows.posteriors.size(), needs.group_model.size());
     if (needs.groups) RAMPART_RETURN_IF_ERROR(check_groups(rows));
-    return postprocessor.solve(rows, values, setting);
+    const auto solve = [&](double threshold) -> base::Result<Fitted> {
+        auto at = setting;
+        at.threshold = threshold;
+        RAMPART_TRY(auto fitted, postprocessor.solve(rows, values, at));
+        fitted.threshold = threshold;
+        return fitted;
+    };
+    if (setting.moves()) return solve_at(*setting.operate_at, rows, needs.group_model, solve);
+    return solve(setting.threshold);
 }
 
 }  // namespace rampart::postprocessing

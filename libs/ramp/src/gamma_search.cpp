@@ -128,12 +128,14 @@ double bias_of(const RampProblem& problem, RampCriterion criterion,
 }
 
 /// By row, what a gamma is judged by.
-std::vector<double> merits(const RampProblem& problem, const GammaSearch& search,
+std::vector<double> merits(const RampProblem& problem, const GammaSearch& search, double price,
                            const std::vector<double>& approve) {
     std::vector<double> merit(approve.size());
     for (size_t i = 0; i < merit.size(); ++i) {
         const double q = approve[i];
-        merit[i] = search.label.empty() ? problem.score[i] * q : (search.label[i] ? q : 1 - q);
+        merit[i] = search.label.empty() ? (problem.score[i] - price) * q
+                   : search.label[i]    ? (1 - price) * q
+                                        : (1 + price) * (1 - q);
     }
     return merit;
 }
@@ -187,7 +189,7 @@ base::Result<GammaChoice> choose_gamma(const RampProblem& problem, const RampPar
     size_t best = 0;
     std::vector<double> judged;
     for (size_t g = 0; g < tried.size(); ++g) {
-        const auto merit = merits(problem, search, approve[g]);
+        const auto merit = merits(problem, search, params.price, approve[g]);
         judged.push_back(mean_over(problem, merit));
         GammaFigure figure{
             .gamma = search.gammas[g],

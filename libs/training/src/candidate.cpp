@@ -154,48 +154,47 @@ bool gives_probability(const Recipe& recipe) {
            chosen->learner->capabilities(chosen->options).output == learning::Output::kProbability;
 }
 
-/// Returns where on the map of scores the recipe's operating point lies; where it names none, 0: an
-/// approval is worth as much as a decline, or always more, or always less.
-double threshold_on(const ScoreMap& map, const learning::Learned& learned, const Recipe& recipe) {
-    const auto chosen = chosen_learner(recipe);
-    const auto named = [&](const char* option) {
-        return chosen && chosen->options.has(option) && chosen->options.given(option);
-    };
-    if (!named("threshold") && !named("operate_at")) return 0;
-    const double p = (learned.link.ramp.thresholds.front() + 1) / 2;
-    const double f = map.slope * p + map.intercept;
-    return std::abs(f) < 1e-9 ? 0 : std::clamp(f, -1.0, 1.0);
+/// Returns where a rule is put on the learner's score: about the recipe's operating point; where it
+/// names none, about 0: an approval is worth as much as a decline, or always more, or always less.
+Result<postprocessing::Setting> setting_of(const ScoreMap& map, const learning::Learned& learned,
+                                           const Recipe& recipe) {
+    RAMPART_TRY(const auto chosen, chosen_learner(recipe));
+    return postprocessing::setting_on(learned.link, chosen.options, map.slope, map.intercept);
 }
 
 /// Returns what a rule on scores of the rows is fitted from.
-RuleInputs rule_inputs(const CandidateInputs& in, const ScoreMap& map, double threshold,
+RuleInputs rule_inputs(const CandidateInputs& in, const postprocessing::Setting& setting,
                        std::vector<double> p, bool cross_fitted) {
     return {.development = in.development,
             .recipe = in.recipe,
-            .setting = {.slope = map.slope, .intercept = map.intercept, .threshold = threshold},
+            .setting = setting,
             .p = std::move(p),
             .cross_fitted = cross_fitted,
             .pool = in.pool};
 }
 
-/// Returns the recipe's rule on the learner's score, not yet fitted; nullopt: it names none.
-Result<std::optional<RuleFit>> rule_of(const CandidateInputs& in, const ScoreMap& map,
+/// Returns the recipe's rule on the learner's score, not yet fitted; nullopt: it names none, and no
+/// rate is to be met.
+Result<std::optional<RuleFit>> rule_of(const CandidateInputs& in,
+                                       const postprocessing::Setting& setting,
                                        const learning::Learned& learned) {
     RAMPART_TRY(const auto post, chosen_postprocessor(in.recipe));
-    if (!post.needs().any()) return std::optional<RuleFit>();
-    RAMPART_TRY(auto rule, RuleFit::create(rule_inputs(
-                               in, map, threshold_on(map, learned, in.recipe),
-                               probabilities_of(in.development, learned.link.ensemble), false)));
+    const bool moves = setting.moves() && gives_probability(in.recipe);
+    if (!post.needs().any() && !moves) return std::optional<RuleFit>();
+    RAMPART_TRY(auto rule,
+                RuleFit::create(rule_inputs(
+                    in, setting, probabilities_of(in.development, learned.link.ensemble), false)));
     return std::optional(std::move(rule));
 }
 
-/// Puts the fitted rule on the link; notes how far it keeps the criterion on the persons held out,
-/// and in the state what it misses.
-base::Status put_rule(const CandidateInputs& in, const RuleFit& rule, double gamma,
-                      learning::Learned& learned, std::map<std::string, std::string>& figures) {
+/// Puts the fitted rule on the link; notes how far those of the folds keep the criterion on the
+/// persons held out, and in the state what they miss.
+base::Status put_rule(const CandidateInputs& in, const RuleFit& rule, const FoldRules& folds,
+                      double gamma, learning::Learned& learned,
+                      std::map<std::string, std::string>& figures) {
     RAMPART_TRY(const auto fitted, rule.fit(gamma));
     fitted.put_on(learned.link, rule.group_model());
-    RAMPART_TRY(const auto kept, rule.kept(gamma));
+    RAMPART_TRY(const auto kept, rule.kept(folds));
     if (kept.text.empty()) return base::ok();
     figures["criterion_held_out"] = kept.text;
     figures["criterion_gap"] = fmt::format("{:.4f}", kept.most);
@@ -213,6 +212,7 @@ struct LinkSearch {
     const CandidateInputs& in;
     const std::vector<model::Link>& links;  // before the new one
     const ScoreMap& map;
+    const postprocessing::Setting& setting;
     const model::Ensemble& ensemble;  // the new link's
     LinkParameters begin;
     const RuleFit* rule;  // rule on the ensemble's scores; nullptr: none
@@ -238,8 +238,7 @@ Result<SearchedParameters> search(const LinkSearch& next) {
     }
     std::optional<RuleFit> cross_fitted;
     if (next.rule != nullptr && !grid) {
-        RAMPART_TRY(cross_fitted,
-                    RuleFit::create(rule_inputs(next.in, next.map, next.begin.threshold, p, true)));
+        RAMPART_TRY(cross_fitted, RuleFit::create(rule_inputs(next.in, next.setting, p, true)));
     }
     const RuleFit* rule = cross_fitted ? &*cross_fitted : next.rule;
     SearchRows rows;
@@ -258,7 +257,8 @@ Result<SearchedParameters> search(const LinkSearch& next) {
                                    recipe.selection_power, recipe.seed}};
     if (rule != nullptr)
         inputs.rule = [&](double gamma) -> Result<std::vector<double>> {
-            RAMPART_TRY(const auto values, rule->values(gamma));
+            RAMPART_TRY(const auto folds, rule->fit_folds(gamma));
+            const auto values = rule->values(folds);
             std::vector<double> out;
             for (const size_t i : place) out.push_back(values[i]);
             return out;
@@ -270,13 +270,14 @@ Result<SearchedParameters> search(const LinkSearch& next) {
 /// notes in `figures` which.
 Result<LinkParameters> selected_parameters(const CandidateInputs& in,
                                            const std::vector<model::Link>& links,
-                                           const ScoreMap& map, const learning::Learned& learned,
-                                           const RuleFit* rule,
+                                           const ScoreMap& map,
+                                           const postprocessing::Setting& setting,
+                                           const learning::Learned& learned, const RuleFit* rule,
                                            std::map<std::string, std::string>& figures) {
     const Recipe& recipe = in.recipe;
     const bool probability = gives_probability(recipe);
-    const LinkParameters begin{probability ? threshold_on(map, learned, recipe) : 0,
-                               gamma_of(recipe), recipe.exploration.epsilon, recipe.kappa};
+    const LinkParameters begin{probability ? setting.threshold : 0, gamma_of(recipe),
+                               recipe.exploration.epsilon, recipe.kappa};
     if (recipe.selection == Selection::kNone) return begin;
     if (!probability) {
         figures["selection"] = "as given: the learner decides by a rule of its own";
@@ -288,7 +289,7 @@ Result<LinkParameters> selected_parameters(const CandidateInputs& in,
             "selection is {}, and nothing is known of the gate: give its forecast's inputs",
             to_string(recipe.selection));
     }
-    const auto found = search({in, links, map, learned.link.ensemble, begin, rule});
+    const auto found = search({in, links, map, setting, learned.link.ensemble, begin, rule});
     if (!found && found.error().is(Reason::kBadSelection)) return found.error();
     if (!found) {
         figures["selection"] = fmt::format("as given: {}", found.error().message);
@@ -385,9 +386,10 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     auto& links = before.links;
     figures["distilled"] = before.distilled ? "yes" : "no";
     RAMPART_TRY(const auto chosen, chosen_at(recipe, map));
-    RAMPART_TRY(const auto rule, rule_of(in, map, learned));
-    RAMPART_TRY(const auto parameters,
-                selected_parameters(in, links, map, learned, rule ? &*rule : nullptr, figures));
+    RAMPART_TRY(const auto setting, setting_of(map, learned, recipe));
+    RAMPART_TRY(const auto rule, rule_of(in, setting, learned));
+    RAMPART_TRY(const auto parameters, selected_parameters(in, links, map, setting, learned,
+                                                           rule ? &*rule : nullptr, figures));
     const bool probability = gives_probability(recipe);
     auto& link = learned.link;
     link.exploration = {recipe.exploration.mode, parameters.epsilon};
@@ -398,7 +400,11 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
         link.score_intercept = map.intercept;
         link.ramp = {parameters.gamma, 0.5, {parameters.threshold}, {1.0}};
     }
-    if (rule) RAMPART_RETURN_IF_ERROR(put_rule(in, *rule, parameters.gamma, learned, figures));
+    FoldRules folds;
+    if (rule) {
+        RAMPART_TRY(folds, rule->fit_folds(parameters.gamma));
+        RAMPART_RETURN_IF_ERROR(put_rule(in, *rule, folds, parameters.gamma, learned, figures));
+    }
     const bool aware = link.group_aware();
     links.emplace_back(std::move(link));
     const auto missed = learned.state.constraints_missed;
@@ -408,7 +414,8 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
                               aware ? development.cell_names : std::vector<std::string>{},
                               provenance_of(in, learning::effective_text(chosen.options), figures),
                               state_of(in, std::move(learned.state))));
-    RAMPART_RETURN_IF_ERROR(judge_constraints(in, chosen, policy, missed, figures));
+    RAMPART_RETURN_IF_ERROR(
+        judge_constraints(in, chosen, {policy, rule ? &*rule : nullptr, folds, missed}, figures));
     return Candidate{std::move(policy), std::move(figures), before.distilled};
 }
 

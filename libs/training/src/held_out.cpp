@@ -5,7 +5,6 @@
 #include "development_rows.hpp"
 #include "next_link.hpp"
 #include "rampart/training/reasons.hpp"
-#include "rule_fit.hpp"
 
 namespace rampart::training {
 namespace {
@@ -49,6 +48,21 @@ Result<model::Policy> last_link_of(const model::Policy& policy) {
     return model::Policy::create(policy.schema(), std::move(links), policy.group_names(), {});
 }
 
+/// Returns the policies by which persons are judged: with each fold's rule, or the one there is.
+Result<std::vector<model::Policy>> policies_of(const MadeCandidate& candidate) {
+    const auto& policy = candidate.policy;
+    std::vector<model::Policy> out;
+    for (const auto& rule : candidate.folds) {
+        auto links = policy.links();
+        rule.put_on(std::get<model::LearnedLink>(links.back()), candidate.rule->group_model());
+        RAMPART_TRY(auto one, model::Policy::create(policy.schema(), std::move(links),
+                                                    policy.group_names(), {}));
+        out.push_back(std::move(one));
+    }
+    if (out.empty()) out.push_back(policy);
+    return out;
+}
+
 }  // namespace
 
 Result<HeldOutRows> HeldOutRows::create(const CandidateInputs& in, const ChosenLearner& learner) {
@@ -72,11 +86,22 @@ Result<HeldOutRows> HeldOutRows::create(const CandidateInputs& in, const ChosenL
     }
     out.data_ = table.data.subset(held);
     out.rows_ = part_of(development, [&](size_t i) { return is_held[i]; });
+    for (const auto& row : out.rows_.rows) out.fold_.push_back(rule_fold(row, in.recipe));
     return out;
 }
 
-Result<HeldOutJudged> HeldOutRows::judge(const model::Policy& policy) const {
-    const auto approve = approvals_of(rows_, policy);
+std::vector<double> HeldOutRows::approvals(std::span<const model::Policy> policies) const {
+    auto out = approvals_of(rows_, policies.front());
+    for (size_t fold = 1; fold < policies.size(); ++fold) {
+        const auto others = approvals_of(rows_, policies[fold]);
+        for (size_t i = 0; i < out.size(); ++i)
+            if (fold_[i] == fold) out[i] = others[i];
+    }
+    return out;
+}
+
+Result<HeldOutJudged> HeldOutRows::judge(std::span<const model::Policy> policies) const {
+    const auto approve = approvals(policies);
     HeldOutJudged out{rates_of(data_, approve)};
     learning::Kept criterion;
     if (post_.needs().groups) {
@@ -94,8 +119,9 @@ Result<HeldOutJudged> HeldOutRows::judge(const model::Policy& policy) const {
 }
 
 base::Status judge_constraints(const CandidateInputs& in, const ChosenLearner& learner,
-                               const model::Policy& candidate, const std::string& missed,
+                               const MadeCandidate& candidate,
                                std::map<std::string, std::string>& figures) {
+    const auto& missed = candidate.missed;
     const auto refused = [&](const std::string& what) -> base::Status {
         if (in.recipe.allow_infeasible) return base::ok();
         return base::make_error(
@@ -115,11 +141,18 @@ base::Status judge_constraints(const CandidateInputs& in, const ChosenLearner& l
     };
     const auto rows = HeldOutRows::create(in, learner);
     if (!rows) return not_judged(rows.error());
-    RAMPART_TRY(const auto alone, last_link_of(candidate));
+    RAMPART_TRY(const auto serving_by_fold, policies_of(candidate));
+    std::vector<model::Policy> alone_by_fold;
+    for (const auto& policy : serving_by_fold) {
+        RAMPART_TRY(auto alone, last_link_of(policy));
+        alone_by_fold.push_back(std::move(alone));
+    }
+    using Policies = std::span<const model::Policy>;
     std::vector<learning::Kept> kept;
-    for (const auto& [name, policy] : {std::pair{"own", &alone}, std::pair{"serving", &candidate},
-                                       std::pair{"champion", &in.champion}}) {
-        const auto judged = rows->judge(*policy);
+    for (const auto& [name, policies] : {std::pair{"own", Policies(alone_by_fold)},
+                                         std::pair{"serving", Policies(serving_by_fold)},
+                                         std::pair{"champion", Policies(&in.champion, 1)}}) {
+        const auto judged = rows->judge(policies);
         if (!judged) return not_judged(judged.error());
         figures[fmt::format("{}_rates", name)] = judged->rates;
         if (!judged->kept) continue;

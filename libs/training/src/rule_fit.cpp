@@ -14,7 +14,7 @@ using base::Result;
 using postprocessing::Rows;
 using training_set::DevelopmentSet;
 
-constexpr int kFolds = 5;
+constexpr size_t kFolds = 5;
 
 /// Returns the features of the given rows by column, with their cells as groups. No row has a
 /// label: each has a target that nothing reads.
@@ -70,6 +70,12 @@ Result<postprocessing::GroupModel> learn_groups(const RuleInputs& in,
 
 }  // namespace
 
+size_t rule_fold(const training_set::Row& row, const Recipe& recipe) {
+    const double u =
+        base::keyed_uniform(fmt::format("rule fold {}", recipe.seed), row.person.value());
+    return std::min(kFolds - 1, static_cast<size_t>(u * kFolds));
+}
+
 bool is_held_out(const training_set::Row& row, const Recipe& recipe) {
     return base::keyed_uniform(fmt::format("validation {}", recipe.seed), row.person.value()) <
            recipe.validation_fraction;
@@ -80,21 +86,19 @@ base::Status RuleFit::set_rows(const RuleInputs& in) {
     const auto needs = chosen_.needs();
     all_.p = in.p;
     all_.group_names = development.cell_names;
-    const std::string key = fmt::format("rule fold {}", in.recipe.seed);
     for (const auto& row : development.rows) {
         all_.group.push_back(row.cell ? static_cast<int32_t>(*row.cell) : -1);
-        const double u = base::keyed_uniform(key, row.person.value());
         const bool valued = in.cross_fitted || is_held_out(row, in.recipe);
-        fold_.push_back(valued ? std::min(kFolds - 1, static_cast<int>(u * kFolds)) : -1);
+        fold_.push_back(valued ? static_cast<int>(rule_fold(row, in.recipe)) : -1);
     }
     if (!group_model_.empty()) {
         const auto every = rows_that(all_.size(), [](uint32_t) { return true; });
         postprocessing::add_posteriors(group_model_, table_of(development, every), in.pool, all_);
     }
-    if (!needs.labels) {
-        const bool only_valued = !group_model_.empty();
+    if (!needs.labels && !postprocessing::speaks_of_labels(setting_)) {
+        const bool only_valued = !group_model_.empty() || setting_.moves();
         place_ = rows_that(all_.size(), [&](uint32_t i) {
-            return all_.group[i] >= 0 && (!only_valued || fold_[i] >= 0);
+            return (all_.group[i] >= 0 || !needs.groups) && (!only_valued || fold_[i] >= 0);
         });
         rows_ = all_.subset(place_);
         return base::ok();
@@ -138,22 +142,29 @@ Result<postprocessing::Rule> RuleFit::fit_on(const Rows& rows, double gamma) con
 
 Result<postprocessing::Rule> RuleFit::fit(double gamma) const { return fit_on(rows_, gamma); }
 
-Result<std::vector<double>> RuleFit::values(double gamma) const {
+Result<FoldRules> RuleFit::fit_folds(double gamma) const {
+    FoldRules out;
+    for (size_t fold = 0; fold < kFolds; ++fold) {
+        const auto others = rows_that(
+            place_.size(), [&](uint32_t i) { return fold_[place_[i]] != static_cast<int>(fold); });
+        RAMPART_TRY(out.emplace_back(), fit_on(rows_.subset(others), gamma));
+    }
+    return out;
+}
+
+std::vector<double> RuleFit::values(const FoldRules& folds) const {
     std::vector<double> out(all_.size(), std::nan(""));
-    for (int fold = 0; fold < kFolds; ++fold) {
-        const auto tried = rows_that(all_.size(), [&](uint32_t i) { return fold_[i] == fold; });
-        if (tried.empty()) continue;
-        const auto others =
-            rows_that(place_.size(), [&](uint32_t i) { return fold_[place_[i]] != fold; });
-        RAMPART_TRY(const auto rule, fit_on(rows_.subset(others), gamma));
-        const auto approve = rule.approve(all_.subset(tried), group_model_);
+    for (size_t fold = 0; fold < folds.size(); ++fold) {
+        const auto tried =
+            rows_that(all_.size(), [&](uint32_t i) { return fold_[i] == static_cast<int>(fold); });
+        const auto approve = folds[fold].approve(all_.subset(tried), group_model_);
         for (size_t k = 0; k < tried.size(); ++k) out[tried[k]] = approve[k];
     }
     return out;
 }
 
-Result<postprocessing::Kept> RuleFit::kept(double gamma) const {
-    RAMPART_TRY(const auto approve, values(gamma));
+Result<postprocessing::Kept> RuleFit::kept(const FoldRules& folds) const {
+    const auto approve = values(folds);
     const auto judged = rows_that(place_.size(), [&](uint32_t i) { return fold_[place_[i]] >= 0; });
     std::vector<double> of_judged;
     for (const uint32_t i : judged) of_judged.push_back(approve[place_[i]]);

@@ -25,14 +25,18 @@ struct RuleInputs {
     base::ThreadPool* pool = nullptr;
 };
 
+/// [fold] rules that differ in the rows that they were fitted on.
+using FoldRules = std::vector<postprocessing::Rule>;
+
 /// Fits rules, and values rows by rules that no row of their persons fitted.
 ///
-/// A criterion about labels, or a calibration, is fitted on training examples with a label and a
-/// cell, weighted by inverse propensity with the recipe's cap, of persons from whom the learner has
-/// not learnt; a group-blind rule on all rows with a cell of these persons; any other on all rows
-/// with a cell. P(group | features) is learnt from the other persons' rows with a cell. To value
-/// rows, the persons are dealt out into five folds by a keyed hash; each fold is decided by a rule
-/// fitted without it.
+/// A criterion or an operating point about labels, or a calibration, is fitted on training examples
+/// with a label and a cell, weighted by inverse propensity with the recipe's cap, of persons from
+/// whom the learner has not learnt; a group-blind rule, or one at an approval rate, on all rows with
+/// a cell of these persons; any other on all rows with a cell. (One that compares no groups needs no
+/// cell.) P(group | features) is learnt from the other persons' rows with a cell. To value rows, the
+/// persons are dealt out into five folds by a keyed hash; each fold is decided by a rule fitted
+/// without it.
 class RuleFit {
   public:
     /// Errors: to_dataset's; calibration::fit_group_posteriors'.
@@ -41,11 +45,13 @@ class RuleFit {
     /// Returns the rule that all rows fit, with the ramp's width gamma. Errors:
     /// postprocessing::fit's; "criterion_not_solved".
     base::Result<postprocessing::Rule> fit(double gamma) const;
-    /// Returns P(approve) of each row of the development set by such a rule of the other folds; NaN
-    /// where no rule can decide it, or its person is not valued.
-    base::Result<std::vector<double>> values(double gamma) const;
+    /// Returns for each fold such a rule of the others. Errors: fit()'s.
+    base::Result<FoldRules> fit_folds(double gamma) const;
+    /// Returns P(approve) of each row of the development set by the rule without its fold; NaN where
+    /// no rule can decide it, or its person is not valued.
+    std::vector<double> values(const FoldRules& folds) const;
     /// Returns how far these keep the criterion. Errors: measure()'s.
-    base::Result<postprocessing::Kept> kept(double gamma) const;
+    base::Result<postprocessing::Kept> kept(const FoldRules& folds) const;
     const postprocessing::GroupModel& group_model() const { return group_model_; }
 
   private:
@@ -60,6 +66,9 @@ class RuleFit {
     postprocessing::Rows rows_;    // those fitted on
     std::vector<uint32_t> place_;  // [rows_] index in the development set
 };
+
+/// Returns the fold of the row's person.
+size_t rule_fold(const training_set::Row& row, const Recipe& recipe);
 
 /// Returns whether the row's person is held out of the learner's fit.
 bool is_held_out(const training_set::Row& row, const Recipe& recipe);

@@ -31,16 +31,6 @@ postprocessing::Rows scored(const model::Ensemble& ensemble, const dataset::Data
             .weight = data.weight};
 }
 
-/// Returns f of the operating point that the options name; 0: where both are worth the same.
-double threshold_of(const OptionValues& options, const model::LearnedLink& link,
-                    const ValuationInputs& in) {
-    const auto given = [&](const char* name) { return options.has(name) && options.given(name); };
-    if (!given("threshold") && !given("operate_at")) return 0;
-    const double p = (link.ramp.thresholds.front() + 1) / 2;
-    const double f = in.slope * p + in.intercept;
-    return std::abs(f) < 1e-9 ? 0 : std::clamp(f, -1.0, 1.0);
-}
-
 double log_loss(double raw, bool favourable) {
     const double margin = favourable ? raw : -raw;
     return margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
@@ -140,7 +130,8 @@ Result<learning::Learned> Valuation::learn(const Parts& parts, const OptionValue
 /// Returns P(approve) of the valued rows by the post-processor's rule, fitted on the validation
 /// rows.
 Result<std::vector<double>> Valuation::by_rule(const Parts& parts, const model::LearnedLink& link,
-                                               const OptionValues& post, double threshold) const {
+                                               const OptionValues& options,
+                                               const OptionValues& post) const {
     const auto needs = in_.postprocessor->needs(post);
     postprocessing::GroupModel groups;
     auto fitted_on = scored(link.ensemble, parts.validation);
@@ -151,11 +142,10 @@ Result<std::vector<double>> Valuation::by_rule(const Parts& parts, const model::
         add_posteriors(groups, parts.validation, nullptr, fitted_on);
         add_posteriors(groups, parts.valued, nullptr, decided);
     }
-    RAMPART_TRY(const auto fitted, postprocessing::fit(*in_.postprocessor, fitted_on, post,
-                                                       {.slope = in_.slope,
-                                                        .intercept = in_.intercept,
-                                                        .threshold = threshold,
-                                                        .seed = in_.seed}));
+    RAMPART_TRY(auto setting, postprocessing::setting_on(link, options, in_.slope, in_.intercept));
+    setting.seed = in_.seed;
+    RAMPART_TRY(const auto fitted,
+                postprocessing::fit(*in_.postprocessor, fitted_on, post, setting));
     return fitted.rule.approve(decided, groups);
 }
 
@@ -197,7 +187,7 @@ Result<FoldValue> Valuation::value(const Setting& setting, double share, size_t 
     FoldValue out{.excess = learned.excess};
     std::vector<double> losses;
     if (in_.postprocessor->needs(post).any()) {
-        RAMPART_TRY(out.approve, by_rule(parts, link, post, threshold_of(options, link, in_)));
+        RAMPART_TRY(out.approve, by_rule(parts, link, options, post));
     } else {
         RAMPART_TRY(losses, by_link(valued, link));
         if (!by_score() && by_decisions()) out.approve = std::exchange(losses, {});

@@ -94,6 +94,73 @@ TEST(Postprocessors, DecideAboutTheOperatingPoint) {
     }
 }
 
+/// Returns the rate that the point bounds, of decisions P(approve).
+double rate(const Rows& rows, const std::vector<double>& approve, const std::string& point) {
+    double all[2] = {}, approved[2] = {};  // by label
+    for (size_t i = 0; i < rows.size(); ++i) {
+        all[rows.label[i]] += rows.weight_of(i);
+        approved[rows.label[i]] += rows.weight_of(i) * approve[i];
+    }
+    const double granted = approved[0] + approved[1];
+    if (point.starts_with("approve")) return granted / (all[0] + all[1]);
+    if (point.starts_with("bad_rate")) return approved[0] / granted;
+    return point.starts_with("fpr") ? approved[0] / all[0] : 1 - approved[1] / all[1];
+}
+
+/// The rate holds of what the rule decides, as far as it goes, and the criterion with it.
+TEST(Postprocessors, TheRuleMovesUntilItsOwnDecisionsKeepTheOperatingPoint) {
+    const auto rows = applicants(4000, 12);
+    for (const auto* one : postprocessors()) {
+        const std::string name(one->name());
+        const auto values =
+            values_of(name, name == "none" ? Options{} : Options{{"tolerance", 0.02}});
+        for (const auto& [text, bound] :
+             std::vector<std::pair<std::string, double>>{{"approve=0.6", 0.6},
+                                                         {"bad_rate<=0.2", 0.2},
+                                                         {"fpr<=0.3", 0.3},
+                                                         {"fnr<=0.25", 0.25}}) {
+            auto setting = kImpact;
+            setting.operate_at = fairness::parse_operating_point(text).value();
+            const auto fitted = fit(*one, rows, values, setting);
+            ASSERT_TRUE(fitted) << name << ' ' << text << ": " << fitted.error().message;
+            const auto approve = fitted->rule.approve(rows, {});
+            // of thresholds, the best ones jump as the price of an approval rises
+            EXPECT_LE(rate(rows, approve, text), bound + 1e-9) << name << ' ' << text;
+            EXPECT_GE(rate(rows, approve, text), bound - (name == "thresholds" ? 0.05 : 0.0006))
+                << name << ' ' << text;
+            setting.threshold = fitted->threshold;
+            setting.operate_at.reset();
+            EXPECT_EQ(fit(*one, rows, values, setting)->rule.approve(rows, {}), approve);
+            if (name == "none") continue;
+            EXPECT_LE(one->measure(rows, approve, values)->beyond, 0.03) << name << ' ' << text;
+        }
+    }
+}
+
+TEST(Postprocessors, AnOperatingPointThatTheRuleCannotKeepIsRefusedAndOneThatAsksNothingHolds) {
+    const auto rows = applicants(2000, 13);
+    const auto& none = named("none");
+    const auto values = values_of("none");
+    auto setting = kImpact;
+    setting.operate_at = fairness::parse_operating_point("approve=0.00001").value();
+    const auto missed = fit(none, rows, values, setting);
+    EXPECT_EQ(missed.error().reason, "operating_point_missed");
+    EXPECT_THAT(missed.error().message, HasSubstr("approve=1e-05"));
+    setting.operate_at = fairness::parse_operating_point("approve=1").value();
+    EXPECT_EQ(fit(none, rows, values, setting)->threshold, -1);
+    setting.operate_at = fairness::parse_operating_point("threshold=0.9").value();
+    EXPECT_EQ(fit(none, rows, values, setting)->threshold, 0) << "it does not move";
+
+    auto unlabelled = rows;
+    unlabelled.label.clear();
+    setting.operate_at = fairness::parse_operating_point("fpr<=0.3").value();
+    const auto refused = fit(none, unlabelled, values, setting);
+    EXPECT_EQ(refused.error().reason, "no_labels");
+    EXPECT_THAT(refused.error().message, HasSubstr("fpr<=0.3"));
+    setting.operate_at = fairness::parse_operating_point("approve=0.5").value();
+    EXPECT_TRUE(fit(none, unlabelled, values, setting)) << "approvals are counted without labels";
+}
+
 TEST(Postprocessors, ThresholdsApproveFromTheOperatingPointOnWhereNothingBinds) {
     const auto rows = applicants(6000, 3);
     const auto values = values_of("thresholds", {{"tolerance", 1.0}});

@@ -130,6 +130,45 @@ TEST(CandidateRule, EachCriterionHoldsByTheTruthAndTheCandidateKeepsTheTrustRegi
     }
 }
 
+/// The rate is that of the rule's decisions, of persons whom neither trees nor rule have seen.
+TEST(CandidateRule, MovesUntilTheRateOfTheRecipeHoldsBehindIt) {
+    const auto set = with_a_trade();
+    const auto champion = bootstrap(set);
+    for (const char* criterion : {"none", "statistical_parity", "equalized_odds"}) {
+        for (const auto& [point, name, rate] :
+             std::vector<std::tuple<std::string, std::string, double>>{
+                 {"approve=0.55", "approved", 0.55}, {"fpr<=0.3", "fpr", 0.3}}) {
+            auto wanted = recipe(criterion);
+            ASSERT_TRUE(wanted.options.set("operate_at", point));
+            const auto made = make_candidate({set, impact(), champion, "champion", wanted});
+            ASSERT_TRUE(made) << made.error().message;
+            const auto& text = made->figures.at("own_rates");
+            const auto at = text.find(name + " ") + name.size() + 1;
+            EXPECT_NEAR(std::stod(text.substr(at)), rate, 0.03) << criterion << ": " << text;
+            // the threshold of the trees alone, under the same ramp, is another
+            ASSERT_TRUE(wanted.options.set("operate_at", std::string("threshold=0.5")));
+            const auto other =
+                make_candidate({set, impact(), champion, "champion", wanted}).value();
+            const auto& unmoved = other.figures.at("own_rates");
+            EXPECT_GT(std::abs(std::stod(unmoved.substr(at)) - rate), 0.04) << unmoved;
+        }
+    }
+}
+
+/// The rule that serves is fitted on the persons held out; they are judged by others.
+TEST(CandidateRule, PersonsHeldOutAreJudgedByRulesThatHaveNotSeenThem) {
+    const auto set = with_a_trade();
+    const auto champion = bootstrap(set);
+    for (const char* criterion : {"equalized_odds", "thresholds"}) {
+        const auto wanted = recipe(criterion, {{"tolerance", 0.0}});
+        const auto made =
+            make_candidate({set, impact(), champion, "champion", wanted}).value().figures;
+        EXPECT_EQ(made.at("own_keeps"), made.at("criterion_held_out"));
+        EXPECT_NEAR(std::stod(made.at("own_beyond")), std::stod(made.at("criterion_gap")), 2e-4);
+        EXPECT_GT(std::stod(made.at("own_beyond")), 0.005) << criterion << " was fitted to 0";
+    }
+}
+
 TEST(CandidateRule, IsTheSameForTheSameArgumentsAndAnyNumberOfThreads) {
     const auto set = with_a_trade();
     base::ThreadPool pool(2);

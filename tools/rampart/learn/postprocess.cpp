@@ -27,7 +27,7 @@ namespace rampart::cli {
 namespace {
 
 struct Options {
-    std::string model, data, schema, split = "validation", out, report, frontier;
+    std::string model, data, schema, split = "validation", out, report, frontier, operate_at;
     std::string criterion = "statistical_parity", gamma = "cv";
     bool blind = false;
     /// Texts of the flags that stand for options of post-processors, by the option's name.
@@ -115,6 +115,16 @@ base::Status apply_settings(Options& o) {
     if (o.gamma != "cv") {
         RAMPART_TRY(const auto gamma, number_in(o.gamma, 0, 100, "--gamma"));
         RAMPART_RETURN_IF_ERROR(s.values.set("gamma", gamma));
+    }
+    if (!o.operate_at.empty()) {
+        auto point = fairness::parse_operating_point(o.operate_at);
+        if (!point) return point.error().with_context("--operate-at");
+        if (!point->moves())
+            return base::make_error(Reason::kMisuse,
+                                    "--operate-at is '{}': a rule moves to a rate, as in "
+                                    "approve=0.7; train the model at another threshold",
+                                    o.operate_at);
+        s.operate_at = *std::move(point);
     }
     return s.postprocessor->check(s.values);
 }
@@ -228,6 +238,7 @@ boost::json::object describe(const Options& o, const Postprocessed& post) {
         {"blind", o.settings.blind()},
         {"gamma", post.link.ramp.gamma},
         {"offset", post.link.ramp.offset},
+        {"operating_threshold", fitted.threshold},
         {"thresholds", boost::json::value_from(post.link.ramp.thresholds)},
         {"slopes", boost::json::value_from(post.link.ramp.slopes)},
         {"ties", boost::json::value_from(post.link.ramp.ties)},
@@ -257,6 +268,9 @@ std::string summary_of(const Options& o, const Postprocessed& post) {
     std::string text =
         fmt::format("criterion {}, tolerance {}", o.criterion, values.number("tolerance"));
     if (!within.empty()) text += fmt::format(", within {}", within);
+    if (o.settings.operate_at)
+        text += fmt::format(", {} (threshold {:.4f} of the score from -1 to 1)",
+                            fairness::to_string(*o.settings.operate_at), post.fitted.threshold);
     if (const auto gap = post.gap())
         text += fmt::format(", gamma {:g}{}, duality gap {:.1e}", post.link.ramp.gamma,
                             post.fitted.gammas.empty() ? "" : " (by cross-validation)", *gap);
@@ -348,6 +362,7 @@ base::Result<Answer> postprocess(Options& o) {
                                 "{} has {} links; a ramp is put on a model of one learnt "
                                 "link, as `rampart train` and `rampart import` make them",
                                 o.model, loaded.policy.links().size());
+    if (before->ramp.thresholds.size() == 1) o.settings.threshold = before->ramp.thresholds[0];
     RAMPART_TRY(auto tables, read_tables(o, loaded));
     base::ThreadPool pool(o.threads);
     RAMPART_TRY(const auto fitted,
@@ -394,6 +409,10 @@ void add_rule_options(CLI::App& command, Options& o) {
                     "width of the band of scores (in [-1, 1]) in which approval is drawn; 0: a "
                     "threshold, ties drawn; cv: by cross-validation (with --blind: 0.1)")
         ->capture_default_str();
+    command.add_option("--operate-at", o.operate_at,
+                       "move the rule until its own decisions keep a rate: \"approve=0.7\", "
+                       "\"bad_rate<=0.03\", \"fpr<=0.05\" or \"fnr<=0.1\"; default: about the "
+                       "model's threshold");
     command.add_flag("--blind", o.blind,
                      "do not use the group, but P(group | features), learnt from the training "
                      "part; the criterion holds in expectation");

@@ -87,6 +87,8 @@ base::Result<Postprocessed> postprocess_link(const model::LearnedLink& before,
     RAMPART_TRY(out.fitted, postprocessing::fit(*settings.postprocessor, rows, settings.values,
                                                 {.slope = before.score_slope,
                                                  .intercept = before.score_intercept,
+                                                 .threshold = settings.threshold,
+                                                 .operate_at = settings.operate_at,
                                                  .search_gamma = settings.search_gamma,
                                                  .report = true,
                                                  .seed = settings.seed}));

@@ -186,12 +186,16 @@ base::Result<Postprocessed> fit_rule(const Options& options, const TrainPlan& pl
             "the ramp needs protected groups: name columns under `protected` in {}",
             options.schema);
     RAMPART_TRY(const auto chosen, training::chosen_postprocessor(plan.recipe));
+    RAMPART_TRY(const auto at, postprocessing::setting_on(link, plan.values(), link.score_slope,
+                                                          link.score_intercept));
     base::ThreadPool pool(options.threads);
     auto made = postprocess_link(link, parts.validation, parts.train,
                                  {.postprocessor = chosen.postprocessor,
                                   .values = chosen.values,
                                   .search_gamma = false,
-                                  .seed = options.seed},
+                                  .seed = options.seed,
+                                  .threshold = at.threshold,
+                                  .operate_at = at.operate_at},
                                  pool);
     if (!made) return made.error().with_context("the ramp on the validation rows");
     return made;

@@ -8,6 +8,7 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/calibration/calibration.hpp"
+#include "rampart/fairness/operating_point.hpp"
 #include "rampart/learning/learner.hpp"
 #include "rampart/postprocessing/rows.hpp"
 #include "rampart/postprocessing/rule.hpp"
@@ -35,15 +36,20 @@ struct Setting {
     double slope = 2, intercept = -1;
     /// Value of f from which on an approval is worth more than a decline, in [-1, 1].
     double threshold = 0;
+    /// Where it moves(): the threshold is instead the one at which the rule's own decisions just
+    /// keep it on the rows; those of fpr, fnr and bad_rate need labels.
+    std::optional<fairness::OperatingPoint> operate_at = {};
     std::optional<double> gamma = {};  // in place of the option
     bool search_gamma = false;         // by cross-validation, in place of both
     bool report = false;               // calibration errors out of fold
     uint64_t seed = 0;                 // seed of the folds
+    bool moves() const { return operate_at && operate_at->moves(); }
 };
 
 /// A rule, and how it was found.
 struct Fitted {
     Rule rule;
+    double threshold = 0;  // Setting::threshold, or where the operating point put it
     std::optional<calibration::CalibrationFit> calibration = {};
     std::optional<calibration::CalibrationMethod> method = {};  // by which it was calibrated
     std::vector<ramp::GammaFigure> gammas = {};                 // those searched
@@ -59,6 +65,15 @@ struct Fitted {
 };
 
 using learning::Kept;
+
+/// Returns where a rule is put on the score of a learner's link: about the threshold or at the
+/// operating point that the learner's options name, else where f is 0. Errors: those of
+/// fairness::parse_operating_point.
+base::Result<Setting> setting_on(const model::LearnedLink& link,
+                                 const learning::OptionValues& options, double slope,
+                                 double intercept);
+/// Returns whether the operating point is a rate among rows of one label.
+bool speaks_of_labels(const Setting& setting);
 
 /// A post-processor. Stateless; safe to use from many threads.
 class Postprocessor {
@@ -92,7 +107,8 @@ base::Result<const Postprocessor*> find_postprocessor(std::string_view name);
 
 /// Fits a rule to the rows. Deterministic. Errors: those of check(); "no_groups", "no_labels";
 /// failed_precondition "group_without_rows" names the group; "other_scores": the criterion is about
-/// labels, and the score does not rise with P(favourable); those of ramp, fairness and calibration,
+/// labels, and the score does not rise with P(favourable); "operating_point_missed": no threshold in
+/// [-1, 1] keeps it, or only one that approves nobody; those of ramp, fairness and calibration,
 /// among them "infeasible".
 base::Result<Fitted> fit(const Postprocessor& postprocessor, const Rows& rows,
                          const learning::OptionValues& values, const Setting& setting);

@@ -18,6 +18,8 @@ namespace rampart::postprocessing {
       "Give rows with labels, or take a criterion and a calibration that need none.")          \
     X(kNoSuchMember, kInvalidArgument, "no_such_member",                                       \
       "Name a group, or a value of one attribute, that some and not all groups have.")         \
+    X(kOperatingPointMissed, kFailedPrecondition, "operating_point_missed",                    \
+      "Ask for a rate that the rule can keep, widen its tolerance, or narrow gamma.")          \
     X(kOtherScores, kInvalidArgument, "other_scores",                                          \
       "Give a score that rises with P(favourable), or take statistical_parity or covariance.") \
     X(kUnknownPostprocessor, kInvalidArgument, "unknown_postprocessor",                        \

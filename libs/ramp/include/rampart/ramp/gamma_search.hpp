@@ -15,9 +15,10 @@
 /// which its rule has seen no row, for every fold. Folds are dealt out evenly within groups (and
 /// labels), by seed.
 ///
-/// Judged by: accuracy of the decisions drawn from the rule, where labels are given; else by the
-/// mean of q·f, the agreement with the scores that the ramp itself maximises. The best figure wins;
-/// of equal ones (to 1e-12) the smallest gamma, which draws least.
+/// Judged by: accuracy of the decisions drawn from the rule, where labels are given, a right
+/// approval counted 1 - price and a right decline 1 + price (RampParams::price; 0: alike); else by
+/// the mean of q·(f - price), the agreement with the scores that the ramp itself maximises. The
+/// best figure wins; of equal ones (to 1e-12) the smallest gamma, which draws least.
 namespace rampart::ramp {
 
 struct GammaSearch {
@@ -31,7 +32,7 @@ struct GammaSearch {
 struct GammaFigure {
     double gamma = 0;
     double mean_product = 0;         // weighted mean of f·q
-    std::optional<double> accuracy;  // with labels: weighted mean of P(decision = label)
+    std::optional<double> accuracy;  // with labels: weighted mean of P(decision = label), as above
     /// Largest over strata of max - min of the groups' rates that the criterion speaks of: approval
     /// (statistical parity), expected true and false positive rates under the scores (equal
     /// opportunity, equalized odds: the larger); covariance: the largest |C(q, 1_S | X_k)|. Not

@@ -62,8 +62,8 @@ class Valuation {
     base::Result<learning::Learned> learn(const Parts& parts,
                                           const learning::OptionValues& options) const;
     base::Result<std::vector<double>> by_rule(const Parts& parts, const model::LearnedLink& link,
-                                              const learning::OptionValues& post,
-                                              double threshold) const;
+                                              const learning::OptionValues& options,
+                                              const learning::OptionValues& post) const;
     base::Result<std::vector<double>> by_link(const dataset::Dataset& valued,
                                               const model::LearnedLink& link) const;
     std::vector<uint32_t> rows_of(size_t fold) const;
