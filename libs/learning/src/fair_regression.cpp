@@ -306,7 +306,6 @@ base::Status check_groups(const dataset::Dataset& validation) {
 struct Game {
     fair_regression::RegressionTable train;
     std::optional<fair_regression::RegressionTable> validation;
-    model::ScoreStep step;
     std::unique_ptr<WatchedOracle> oracle;
 };
 
@@ -320,18 +319,22 @@ Result<Game> game_of(const Settings& settings, const Task& task, const OptionVal
         RAMPART_RETURN_IF_ERROR(check_groups(*task.validation));
         RAMPART_TRY(game.validation, fair_regression::regression_table(*task.validation, range));
     }
-    game.step = step_of(values, settings.loss, task);
     RAMPART_TRY(auto asked, oracle_of(settings, values, task));
     game.oracle =
         std::make_unique<WatchedOracle>(std::move(asked), task, values.integer("max_oracle_calls"));
     return game;
 }
 
-/// Puts what is served into a link.
-Result<Learned> learned_of(const Served& served, const Game& game, const Settings& settings) {
+/// Puts what is served into a link, with its step.
+Result<Learned> learned_of(const Served& served, const Settings& settings,
+                           const OptionValues& values, const Task& task, RegressionStory& story) {
+    RAMPART_TRY(auto stepped,
+                stepped_link(served.models, served.levels, values, settings.loss, task));
     Learned out;
-    RAMPART_TRY(out.link, fair_regression::score_link(served.models, served.levels, game.step));
+    out.link = std::move(stepped.link);
     out.state.regression_loss = fair_regression::stored(settings.loss);
+    story.step = stepped.step;
+    story.served = served.text;
     return out;
 }
 
@@ -349,14 +352,13 @@ Result<Learned> FairRegression::learn(const Task& task, const OptionValues& valu
                                                     : settings.bounded_group_loss.zeta,
                           .groups = task.train.group_names,
                           .range = {task.label_lo, task.label_hi},
-                          .step = game.step};
+                          .step = {}};
     if (settings.parity) {
         RAMPART_TRY(const auto fit,
                     fair_regression::fit_parity(rows, settings.loss, settings.statistical_parity,
                                                 *game.oracle, judge));
         const auto served = served_of(fit, story.levels);
-        RAMPART_TRY(auto learned, learned_of(served, game, settings));
-        story.served = served.text;
+        RAMPART_TRY(auto learned, learned_of(served, settings, values, task, story));
         tell(story, fit, learned);
         return learned;
     }
@@ -366,8 +368,7 @@ Result<Learned> FairRegression::learn(const Task& task, const OptionValues& valu
     Learned learned;
     if (fit.outcome == fair_regression::BoundedLossOutcome::kFeasible) {
         const auto served = served_of(fit);
-        RAMPART_TRY(learned, learned_of(served, game, settings));
-        story.served = served.text;
+        RAMPART_TRY(learned, learned_of(served, settings, values, task, story));
     } else {
         learned.no_model = no_model(fit);
         if (fit.proof)

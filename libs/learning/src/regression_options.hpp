@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "rampart/fair_regression/loss.hpp"
+#include "rampart/fair_regression/serving.hpp"
 #include "rampart/learning/learner.hpp"
 #include "rampart/model/score.hpp"
 
@@ -12,19 +13,29 @@ namespace rampart::learning {
 
 /// Returns `loss` and `loss_parameter`.
 std::vector<Option> loss_options();
-/// Returns `threshold`, `approve_at_least` and `approve_at_most`.
+/// Returns `threshold`, `operate_at`, `approve_at_least` and `approve_at_most`.
 std::vector<Option> step_options();
 
 /// Errors: bad_usage, out_of_range "bad_loss_parameter".
 base::Result<fair_regression::RegressionLoss> loss_of(const OptionValues& values);
 
-/// Checks that one step is given at most.
+/// Checks that one step is given at most, and reads the operating point.
 base::Status check_steps(const OptionValues& values);
-/// Checks the step, which is in the label's units, against the label's range.
+/// Checks the step, which is in the label's units, against the label's range; a range other than 0
+/// to 1 is that of numbers, which have no rates by label.
 base::Status check_step_range(const OptionValues& values, double lo, double hi);
-/// Returns the step on the unit scale: by `approve_at_least` or `approve_at_most`, else by
-/// `threshold`. Requires what the checks ask for.
-model::ScoreStep step_of(const OptionValues& values, const fair_regression::RegressionLoss& loss,
-                         const Task& task);
+/// A link whose score is that of the models, and the step on the unit scale by which it decides.
+struct SteppedLink {
+    model::LearnedLink link;
+    model::ScoreStep step;
+};
+/// Puts models into a link with the step that the options name: `approve_at_least`,
+/// `approve_at_most`, `threshold` or, where `operate_at` is a rate, the lowest (fnr: highest) at
+/// which it holds on the validation rows, else the training rows. Errors: score_link's;
+/// "nothing_approved".
+base::Result<SteppedLink> stepped_link(std::span<const fair_regression::ServedModel> models,
+                                       int levels, const OptionValues& values,
+                                       const fair_regression::RegressionLoss& loss,
+                                       const Task& task);
 
 }  // namespace rampart::learning

@@ -194,8 +194,8 @@ Result<Learned> RegressionTrees::learn(const Task& task, const OptionValues& val
     const auto served = reductions::affine(std::move(trees), scale.intercept, scale.slope);
     const fair_regression::ServedModel one{.model = &served};
     Learned out;
-    RAMPART_TRY(out.link,
-                fair_regression::score_link(std::span(&one, 1), 0, step_of(values, loss, task)));
+    RAMPART_TRY(auto stepped, stepped_link(std::span(&one, 1), 0, values, loss, task));
+    out.link = std::move(stepped.link);
     out.state.regression_loss = fair_regression::stored(loss);
     tell(task, loss, parts, out);
     return out;

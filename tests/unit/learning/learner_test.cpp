@@ -396,6 +396,50 @@ TEST(BudroLearner, IsIndividuallyFairerThanPlainTreesAndKeepsRatesWhereAsked) {
     EXPECT_TRUE(fit(*learner, {.train = data}, values));
 }
 
+TEST(OperatingPoint, HoldsOfScoresThatAreDrawnAndOfNumbers) {
+    auto data = made_up(2500, 1);
+    const auto share = [&](const char* name, const char* point, const Task& task, int label = -1) {
+        const auto* learner = find_learner(name).value();
+        auto values = quick(*learner);
+        EXPECT_TRUE(values.set("operate_at", point));
+        const auto learned = fit(*learner, task, values);
+        EXPECT_TRUE(learned) << (learned ? "" : learned.error().message);
+        const auto policy = policy_of(*learned, data);
+        std::vector<float> row(data.schema.size());
+        double approved = 0, all = 0;
+        for (size_t i = 0; i < data.rows(); ++i) {
+            if (label >= 0 && data.label[i] != label) continue;
+            data.copy_row(i, row);
+            all += data.weight_of(i);
+            approved += data.weight_of(i) * policy.evaluate(row, std::nullopt).approve;
+        }
+        return approved / all;
+    };
+    for (const char* name : {"fair-regression", "regression-trees"}) {
+        for (const double bound : {0.3, 0.7}) {  // levels are approved as a whole
+            const auto approved =
+                share(name, fmt::format("approve={}", bound).c_str(), {.train = data});
+            EXPECT_LE(approved, bound + 1e-6) << name;
+            EXPECT_GT(approved, bound - 0.12) << name;
+        }
+        EXPECT_LE(share(name, "fpr<=0.2", {.train = data}, 0), 0.2 + 1e-6) << name;
+        EXPECT_GE(share(name, "fnr<=0.2", {.train = data}, 1), 0.8 - 1e-6) << name;
+    }
+    for (const uint8_t label : data.label) data.target.push_back(label == 1 ? 4.0 : -1.0);
+    data.label.clear();
+    const Task numbers{.train = data, .label_lo = -1, .label_hi = 4};
+    EXPECT_NEAR(share("regression-trees", "approve=0.4", numbers), 0.4, 0.05);
+    const auto* learner = find_learner("regression-trees").value();
+    auto values = quick(*learner);
+    ASSERT_TRUE(values.set("operate_at", "fpr<=0.2"));
+    const auto refused = fit(*learner, numbers, values);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("labels are numbers"));
+    EXPECT_FALSE(learner->check_labels(values, -1, 4)) << "said before there is any data";
+    ASSERT_TRUE(values.set("operate_at", "fast"));
+    EXPECT_THAT(learner->check(values).error().message, HasSubstr("approve=0.7"));
+}
+
 TEST(OperatingPoint, ThatNobodyWouldKeepIsAnError) {
     auto data = made_up(400, 3);
     for (auto& column : data.columns) std::fill(column.begin(), column.end(), 1.0F);  // alike
