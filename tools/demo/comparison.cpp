@@ -31,13 +31,19 @@ double gap(const std::map<std::string, double>& by_group) {
 report::Table table_of(const Comparison& all) {
     report::Table table{{"recipe", "learner", "runs", "charged", "certified", "confirmed", "gain",
                          "worst group", "gap before", "gap after", "CPU s"}};
-    for (const auto& one : all.recipes)
+    for (const auto& one : all.recipes) {
+        if (!one.failed.empty()) {
+            table.push_back({one.recipe, "failed"});
+            table.back().resize(table.front().size(), "-");
+            continue;
+        }
         table.push_back({one.recipe, one.learner, fmt::format("{}", one.runs),
                          fmt::format("{}", one.spent), fmt::format("{}", one.certified),
                          fmt::format("{}", one.confirmed), fmt::format("{:+.2f}", one.gain),
                          fmt::format("{:+.2f}", one.worst_gain),
                          fmt::format("{:.3f}", one.gap_first), fmt::format("{:.3f}", one.gap_final),
                          fmt::format("{:.0f}", one.cpu_seconds)});
+    }
     return table;
 }
 
@@ -64,6 +70,18 @@ std::string explanation(const Comparison& all) {
         "worst group: the group that gains least. Gap: largest difference between groups of the "
         "mean P(approve), of the first policy and of the final one.",
         all.impact_units);
+}
+
+/// Returns for each recipe without a certificate why there is none.
+std::vector<std::string> notes_of(const Comparison& all) {
+    std::vector<std::string> out;
+    for (const auto& one : all.recipes) {
+        if (!one.why_none.empty())
+            out.push_back(fmt::format("{}: nothing was certified: {}", one.recipe, one.why_none));
+        if (!one.failed.empty())
+            out.push_back(fmt::format("{} failed: {}", one.recipe, one.failed));
+    }
+    return out;
 }
 
 }  // namespace
@@ -115,7 +133,8 @@ std::string to_json(const Comparison& all) {
                            {"gap_first", number(one.gap_first)},
                            {"gap_final", number(one.gap_final)},
                            {"cpu_seconds", number(one.cpu_seconds)},
-                           {"why_none", one.why_none}});
+                           {"why_none", one.why_none},
+                           {"failed", one.failed}});
     return json::serialize(json::object{{"stream", all.stream},
                                         {"data", all.data},
                                         {"seed", all.seed},
@@ -140,25 +159,23 @@ std::string to_html(const Comparison& all) {
     page.paragraph(explanation(all), "soft");
     std::vector<Interval> gains;
     for (const auto& one : all.recipes)
-        gains.push_back({fmt::format("{} ({} of {})", one.recipe, one.confirmed, one.certified),
-                         one.worst_gain, one.gain, std::nan(""), one.confirmed == one.certified});
+        if (one.failed.empty())
+            gains.push_back({fmt::format("{} ({} of {})", one.recipe, one.confirmed, one.certified),
+                             one.worst_gain, one.gain, std::nan(""),
+                             one.confirmed == one.certified});
     page.raw(render_intervals("Gain of the final policy over the first", all.impact_units, gains));
     page.paragraph(
         "Dot: everybody; end of the bar: the group that gains least. In brackets: certificates "
         "that the hidden truth confirms.",
         "soft");
-    for (const auto& one : all.recipes)
-        if (!one.why_none.empty())
-            page.paragraph(fmt::format("{}: nothing was certified: {}", one.recipe, one.why_none));
+    for (const auto& note : notes_of(all)) page.paragraph(note);
     return report::document(fmt::format("Rampart: recipes on {}", all.stream), page);
 }
 
 std::string to_text(const Comparison& all) {
     std::string out = fmt::format("{}\n\n{}\n{}\n", heading(all), report::align(table_of(all), 2),
                                   explanation(all));
-    for (const auto& one : all.recipes)
-        if (!one.why_none.empty())
-            out += fmt::format("{}: nothing was certified: {}\n", one.recipe, one.why_none);
+    for (const auto& note : notes_of(all)) out += note + "\n";
     return out;
 }
 

@@ -9,16 +9,17 @@
 namespace rampart::demo {
 
 struct ComparedRecipe {
-    std::string recipe, learner;
+    std::string recipe, learner = {};
     long runs = 0, spent = 0, certified = 0, confirmed = 0;
     /// Gain of the final policy over the first: true mean impact per applicant of the vault. That
     /// of the group with the least, and its name.
     double gain = 0, worst_gain = 0;
-    std::string worst_group;
+    std::string worst_group = {};
     /// Largest difference between groups of the mean P(approve): of the first policy, the final.
     double gap_first = 0, gap_final = 0;
-    double cpu_seconds = 0;  // the service's: deciding, joining, training, gate
-    std::string why_none;    // what the last run says, where none was certified
+    double cpu_seconds = 0;     // the service's: deciding, joining, training, gate
+    std::string why_none = {};  // what the last run says, where none was certified
+    std::string failed = {};    // why there is no report; empty: there is one
 };
 
 /// Takes a report apart. `recipe`: the name that is shown.

@@ -16,6 +16,7 @@
 #include "tools/demo/comparison.hpp"
 #include "tools/demo/driver.hpp"
 #include "tools/demo/judge.hpp"
+#include "tools/demo/reasons.hpp"
 #include "tools/demo/service_process.hpp"
 #include "tools/demo/workspace.hpp"
 
@@ -166,18 +167,25 @@ Result<demo::Report> run_once(const Options& options, const loan_stream::Stream&
 /// Runs the loop once with each bundled recipe, each in a folder of its own, and compares.
 Status run_all(const Options& options, const loan_stream::Stream& stream) {
     const std::filesystem::path out = std::filesystem::absolute(options.out);
-    demo::Comparison comparison;
+    demo::Comparison comparison{options.stream, options.data, "", options.seed, 0, {}};
+    std::vector<std::string> failed;
     for (const auto& name : bundled_recipes(options)) {
         std::printf("\n== recipe %s\n", name.c_str());
         std::fflush(stdout);
         Options one = options;
         one.recipe = name;
         one.out = (out / name).string();
-        RAMPART_TRY(const auto report, run_once(one, stream));
-        if (comparison.recipes.empty())
-            comparison = {report.stream, report.data, report.impact_units,
-                          report.seed,   report.rows, {}};
-        comparison.recipes.push_back(demo::compared(name, report));
+        const auto report = run_once(one, stream);
+        if (report) {
+            comparison.data = report->data;
+            comparison.impact_units = report->impact_units;
+            comparison.rows = report->rows;
+            comparison.recipes.push_back(demo::compared(name, *report));
+        } else {
+            std::fprintf(stderr, "%s: %s\n", name.c_str(), report.error().message.c_str());
+            failed.push_back(name);
+            comparison.recipes.push_back({.recipe = name, .failed = report.error().message});
+        }
         // after each, so that what was done is there when it is broken off
         RAMPART_RETURN_IF_ERROR(
             base::write_file_atomically(out / "comparison.json", demo::to_json(comparison)));
@@ -186,7 +194,9 @@ Status run_all(const Options& options, const loan_stream::Stream& stream) {
     }
     std::printf("\n%s\ncomparison: %s\n", demo::to_text(comparison).c_str(),
                 (out / "comparison.html").c_str());
-    return base::ok();
+    if (failed.empty()) return base::ok();
+    return base::make_error(demo::Reason::kRecipeFailed, "{} of {} recipes failed: {}",
+                            failed.size(), comparison.recipes.size(), fmt::join(failed, ", "));
 }
 
 Status run(Options options) {

@@ -16,6 +16,8 @@ namespace rampart::demo {
     X(kNoLog, kUnavailable, "no_log", "Name a folder that may be written.")           \
     X(kNoProcess, kUnavailable, "no_process",                                         \
       "Build the program, and check that it may be started.")                         \
+    X(kRecipeFailed, kFailedPrecondition, "recipe_failed",                            \
+      "Read the service's log in the recipe's folder, and mend the cause.")           \
     X(kServiceEnded, kFailedPrecondition, "service_ended",                            \
       "Read the service's log, and mend the cause.")                                  \
     X(kServiceFailed, kFailedPrecondition, "service_failed",                          \

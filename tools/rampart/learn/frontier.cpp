@@ -251,9 +251,9 @@ std::vector<std::string> learner_names() {
 void add_regression_flags(CLI::App& command, Options& o) {
     const auto* learner = learning::find_learner(kRegressionLearner).value();
     // what the names of the frontier's learners and its tolerances say
-    std::vector<std::string_view> others{"notion",   "oracle",           "disparity_tolerance",
-                                         "zeta",     "approve_at_least", "approve_at_most",
-                                         "threshold"};
+    std::vector<std::string_view> others{"notion",    "oracle",           "disparity_tolerance",
+                                         "zeta",      "approve_at_least", "approve_at_most",
+                                         "threshold", "operate_at"};
     const std::set<std::string_view> of_trees{"trees", "leaves", "learning_rate",
                                               "min_rows_in_leaf"};
     const auto options = learner->options();
