@@ -50,7 +50,9 @@ base::Status check_l2(std::string_view name, double l2) {
 class MetricLearner {
   public:
     MetricLearner(const dataset::Dataset& data, const FairMetricSpec& spec)
-        : data_(data), spec_(spec) {}
+        : data_(data), spec_(spec) {
+        if (spec.scale == FairMetricSpec::Scale::kRobust) clipped_ = clipped(data);
+    }
 
     base::Result<FairMetric> learn() {
         RAMPART_RETURN_IF_ERROR(dataset::check_columns(data_));
@@ -79,6 +81,8 @@ class MetricLearner {
 
   private:
     size_t width() const { return metric_.columns_.size(); }
+    /// Returns the rows that units and regressions are found on.
+    const dataset::Dataset& scaled_by() const { return clipped_ ? *clipped_ : data_; }
 
     base::Result<size_t> feature_of(std::string_view name) const {
         const auto found = data_.schema.find(name);
@@ -102,7 +106,7 @@ class MetricLearner {
             weights[feature] = weight;
         }
         metric_.schema_ = data_.schema;
-        metric_.columns_ = describe_columns(data_, weights);
+        metric_.columns_ = describe_columns(scaled_by(), weights);
         if (width() == 0)
             return base::make_error(Reason::kNoColumns, "the fair metric leaves all features out");
         if (width() > FairMetric::kMaxColumns)
@@ -137,7 +141,7 @@ class MetricLearner {
     }
 
     base::Result<RegressionColumns> table_without(const std::vector<std::string>& without) const {
-        RegressionColumns table{&data_, &metric_.columns_, std::vector<bool>(width(), true)};
+        RegressionColumns table{&scaled_by(), &metric_.columns_, std::vector<bool>(width(), true)};
         for (const auto& name : without) {
             RAMPART_TRY(const size_t feature, feature_of(name));
             for (size_t k = 0; k < ranges_[feature].count; ++k)
@@ -348,6 +352,7 @@ class MetricLearner {
     }
 
     const dataset::Dataset& data_;
+    std::optional<dataset::Dataset> clipped_;  // where the scale is robust
     const FairMetricSpec& spec_;
     FairMetric metric_;
     std::vector<ColumnRange> ranges_;

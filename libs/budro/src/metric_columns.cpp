@@ -40,7 +40,41 @@ Moments moments_of(const dataset::Dataset& data, size_t feature) {
     return m;
 }
 
+constexpr double kTail = 0.01;  // share of the rows on either side that is clipped
+
+/// Returns the quantiles of the known values at kTail and 1 - kTail; {0, 0} without any.
+std::pair<float, float> ends_of(const dataset::Dataset& data, const std::vector<float>& values) {
+    std::vector<std::pair<float, double>> known;
+    double total = 0;
+    for (size_t i = 0; i < values.size(); ++i)
+        if (!std::isnan(values[i])) {
+            known.emplace_back(values[i], data.weight_of(i));
+            total += known.back().second;
+        }
+    if (known.empty()) return {0, 0};
+    std::sort(known.begin(), known.end());
+    const auto at = [&](double share) {
+        double sum = 0;
+        for (const auto& [value, weight] : known)
+            if ((sum += weight) >= share * total) return value;
+        return known.back().first;
+    };
+    return {at(kTail), at(1 - kTail)};
+}
+
 }  // namespace
+
+dataset::Dataset clipped(const dataset::Dataset& data) {
+    auto out = data;
+    for (size_t j = 0; j < out.columns.size(); ++j) {
+        if (data.schema.features()[j].kind != dataset::FeatureKind::kNumeric) continue;
+        const auto [lo, hi] = ends_of(data, data.columns[j]);
+        if (lo == hi) continue;
+        for (float& value : out.columns[j])
+            if (!std::isnan(value)) value = std::clamp(value, lo, hi);
+    }
+    return out;
+}
 
 std::vector<ColumnRange> ranges_of(const std::vector<FairMetric::Column>& columns,
                                    size_t features) {

@@ -23,6 +23,10 @@ std::vector<ColumnRange> ranges_of(const std::vector<FairMetric::Column>& column
 std::vector<FairMetric::Column> describe_columns(const dataset::Dataset& data,
                                                  std::span<const double> weights);
 
+/// Returns the rows with numbers clipped to their 1 % and 99 % quantiles by weight, where these
+/// differ.
+dataset::Dataset clipped(const dataset::Dataset& data);
+
 /// One entry; categories is the size of a categorical feature.
 double column_entry(const FairMetric::Column& column, size_t categories, float value);
 

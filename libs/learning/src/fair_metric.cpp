@@ -74,6 +74,11 @@ std::vector<budro::ProtectedAttribute> attributes_of(const dataset::Dataset& dat
     return out;
 }
 
+budro::FairMetricSpec::Scale metric_scale(std::string_view text) {
+    return text == "robust" ? budro::FairMetricSpec::Scale::kRobust
+                            : budro::FairMetricSpec::Scale::kStandard;
+}
+
 std::vector<Option> metric_options() {
     const std::vector<std::string> none;
     return {
@@ -87,6 +92,14 @@ std::vector<Option> metric_options() {
          "column is a numeric feature or FEATURE=CATEGORY"},
         {"metric_weights", none,
          "FEATURE:NUMBER: weight of a feature's differences in the fair metric; otherwise 1"},
+        {"metric_scale",
+         std::string("robust"),
+         "unit of a number's differences: its standard deviation; robust: that of the values "
+         "between the 1 % and 99 % quantiles, so that a few values far out do not make all others "
+         "alike",
+         0,
+         0,
+         {"robust", "standard"}},
         {"metric_l2",
          budro::FairMetricSpec{}.l2,
          "L2 penalty of the regressions that predict the protected attributes, in mean loss + "
@@ -109,7 +122,8 @@ base::Result<budro::FairMetric> fair_metric(const Task& task, const OptionValues
     }
     budro::FairMetricSpec spec{.protected_features = values.texts("protected_features"),
                                .indicators = values.texts("indicators"),
-                               .l2 = values.number("metric_l2")};
+                               .l2 = values.number("metric_l2"),
+                               .scale = metric_scale(values.text("metric_scale"))};
     for (const auto& text : values.texts("protected_directions")) {
         RAMPART_TRY(spec.directions.emplace_back(),
                     direction_of(text, '+', "protected_directions"));

@@ -49,6 +49,37 @@ std::vector<float> row_of(const dataset::Dataset& data, size_t i) {
     return row;
 }
 
+/// Values far out and codes like 98 set no unit under the robust scale, and hide no direction.
+TEST(FairMetric, TheRobustScaleIsThatOfThePeopleWithinTheTails) {
+    auto data = people(4000, 21);
+    auto spec = by_sex(data);
+    spec.scale = FairMetricSpec::Scale::kRobust;
+    const auto before = FairMetric::learn(data, spec).value();
+    auto standard = spec;
+    standard.scale = FairMetricSpec::Scale::kStandard;
+    const auto plain = FairMetric::learn(data, standard).value();
+    for (size_t i = 0; i < data.rows(); i += 200) {  // half a per cent, far out
+        data.columns[0][i] = 1e5F;
+        data.columns[1][i + 1] = 98e3F;
+    }
+    const auto after = FairMetric::learn(data, spec).value();
+    const auto shaken = FairMetric::learn(data, standard).value();
+    EXPECT_NEAR(after.columns()[0].scale / before.columns()[0].scale, 1, 0.05);
+    EXPECT_NEAR(after.columns()[1].scale / before.columns()[1].scale, 1, 0.05);
+    EXPECT_LT(shaken.columns()[0].scale / plain.columns()[0].scale, 0.01);
+    const auto predicts = [](const FairMetric& metric) {
+        return std::abs(metric.directions()[0].coefficients[0]);
+    };
+    EXPECT_NEAR(predicts(after), predicts(before), 0.05) << "income tells the sex";
+    EXPECT_GT(predicts(before), 0.3);
+    EXPECT_LT(predicts(shaken), 0.1) << "what the standard scale makes of it";
+
+    std::fill(data.columns[1].begin(), data.columns[1].end(), 0.0F);  // one value but for a few
+    data.columns[1][0] = 50;
+    EXPECT_EQ(FairMetric::learn(data, spec)->columns()[1].scale,
+              FairMetric::learn(data, standard)->columns()[1].scale);
+}
+
 TEST(FairMetric, WithoutAnythingProtectedItIsTheStandardisedDistance) {
     auto data = people(4, 1);
     data.columns = {{1, 3, 1, 3}, {10, 10, 10, 10}, {0, 1, 2, 0}};

@@ -99,7 +99,15 @@ void add_metric_options(CLI::App& command, MetricOptions& o, const std::string& 
                                     "attributes, in mean loss + l2/2·|w|^2")
                         ->capture_default_str(),
                     false);
-    for (auto* option : {from, feature, indicator, direction, pairs, weights, l2})
+    auto* scale = keep(
+        command
+            .add_option("--metric-scale", o.scale,
+                        "unit of a number's differences: its standard deviation; robust: that of "
+                        "the values between the 1 % and 99 % quantiles")
+            ->check(CLI::IsMember({"robust", "standard"}))
+            ->capture_default_str(),
+        false);
+    for (auto* option : {from, feature, indicator, direction, pairs, weights, l2, scale})
         file->excludes(option);
 }
 
@@ -112,8 +120,10 @@ base::Result<budro::FairMetric> metric_of(const MetricOptions& o, const MetricTa
                                 "model's; learn one on this table",
                                 o.metric);
     }
-    budro::FairMetricSpec spec{
-        .protected_features = o.protected_features, .indicators = o.indicators, .l2 = o.l2};
+    budro::FairMetricSpec spec{.protected_features = o.protected_features,
+                               .indicators = o.indicators,
+                               .l2 = o.l2,
+                               .scale = learning::metric_scale(o.scale)};
     const auto& rows = o.pairs.empty() ? table.learn : table.all;
     if (!o.given() || !o.from.empty()) {
         if (table.protected_columns.empty())

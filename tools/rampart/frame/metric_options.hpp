@@ -21,6 +21,7 @@ struct MetricOptions {
     std::vector<std::string> protected_features, indicators, directions, weights;
     std::string pairs;
     double l2 = 0.1;
+    std::string scale = "robust";
     std::vector<const CLI::Option*> options, sources;  // all; those that make a metric alone
     bool given() const;                                // any source
 };

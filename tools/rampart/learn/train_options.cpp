@@ -160,6 +160,8 @@ base::Status put_metric(const MetricOptions& o, OptionValues& values) {
                                       {"protected_directions", directions},
                                       {"metric_weights", o.weights}})
         if (!texts.empty()) RAMPART_RETURN_IF_ERROR(values.set(name, texts));
+    if (o.scale != values.text("metric_scale"))
+        RAMPART_RETURN_IF_ERROR(values.set("metric_scale", o.scale));
     if (o.l2 == values.number("metric_l2")) return base::ok();
     return values.set("metric_l2", o.l2);
 }

@@ -25,6 +25,9 @@ base::Result<std::pair<std::string, double>> named_number(std::string_view text,
 base::Result<budro::ProtectedDirection> direction_of(const std::string& text, char separator,
                                                      std::string_view option);
 
+/// Returns the scale that the option `metric_scale` names: "robust" or "standard".
+budro::FairMetricSpec::Scale metric_scale(std::string_view text);
+
 /// Options that say what the metric projects out and weighs.
 std::vector<Option> metric_options();
 
