@@ -174,6 +174,30 @@ TEST_F(Postprocess, OtherCommandsSayWhatIsDoneToTheScore) {
     EXPECT_TRUE(link("again.rmp").adjustments.empty());
 }
 
+TEST_F(Postprocess, StandsWhereTheModelDecidesOrWhereTheRateHolds) {
+    const auto approved = [](const json::value& out, const char* when) {
+        return out.at("fitted").at(when).at("approval_rate").to_number<double>();
+    };
+    const auto half = postprocess("--operate-at approve=0.5 --out half.rmp");
+    EXPECT_NEAR(approved(half, "after"), 0.5, 6e-4);
+    EXPECT_LT(gap(half.at("fitted").at("after"), "approval_rate"), 0.021);
+    EXPECT_GT(half.at("operating_threshold").to_number<double>(), 0);
+    const auto careful = postprocess(
+        "--criterion equalized_odds --tolerance 0.05 --operate-at 'fpr<=0.1' --out odds.rmp");
+    EXPECT_NEAR(careful.at("fitted").at("after").at("false_positive_rate").to_number<double>(), 0.1,
+                6e-4);
+    // without the flag: about the threshold that the model was trained with
+    const auto trained =
+        run("train --data many.csv --schema schema.toml --seed 7 --trees 40 "
+            "--leaves 8 --operate-at approve=0.5 --out at.rmp");
+    ASSERT_EQ(trained.exit_code, 0) << trained.output;
+    const auto ran =
+        run("postprocess --model at.rmp --data many.csv --json --gamma 0.05 --out s.rmp");
+    ASSERT_EQ(ran.exit_code, 0) << ran.output;
+    EXPECT_NEAR(approved(json::parse(ran.output), "after"), 0.5, 0.03);
+    EXPECT_GT(approved(postprocess("--gamma 0.05 --out t.rmp"), "after"), 0.55) << "at one half";
+}
+
 TEST_F(Postprocess, SaysWhatItCannotDo) {
     const auto fails = [](const std::string& arguments, const std::string& words) {
         const auto ran = run("postprocess --model m.rmp --out no.rmp " + arguments);
@@ -186,6 +210,9 @@ TEST_F(Postprocess, SaysWhatItCannotDo) {
     fails("--data loans.csv --gamma -1", "no number from 0 to 100");
     fails("--data loans.csv --gamma wide", "no number from 0 to 100");
     fails("--data loans.csv --within age", "age");
+    fails("--data loans.csv --operate-at fast", "approve=0.7");
+    fails("--data loans.csv --operate-at threshold=0.9", "a rule moves to a rate");
+    fails("--data loans.csv --operate-at approve=0.0001", "come no nearer");
     fails("--data loans.csv --blind --within sex", "leave one of them out");
     fails("--data other.csv", "--split all");
     fails("--data loans.csv --criterion equalized_odds --gamma 0", "gamma");
