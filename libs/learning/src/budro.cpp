@@ -2,9 +2,11 @@
 #include <cmath>
 
 #include "learners.hpp"
+#include "rampart/budro/audit.hpp"
 #include "rampart/budro/train.hpp"
 #include "rampart/learning/fair_metric.hpp"
 #include "rampart/learning/reasons.hpp"
+#include "rampart/model/batch_engine.hpp"
 #include "rampart/report/text_table.hpp"
 #include "rate_options.hpp"
 #include "tree_options.hpp"
@@ -24,6 +26,16 @@ std::vector<Option> attack_options() {
          "budget of the attack: the mean squared fair distance by which rows may be moved",
          0,
          1e12,
+         {},
+         {},
+         true},
+        {"gap_at_most",
+         1.0,
+         "bound on what answers of similar people, within `epsilon`, may add to P(decided against "
+         "the label), for those held out (budro's performance gap of decisions); 1: it is computed "
+         "and bounds nothing",
+         0,
+         1,
          {},
          {},
          true},
@@ -155,6 +167,52 @@ base::Result<BudroParams> params_of(const OptionValues& values) {
     return params;
 }
 
+/// Audits the decisions by the model's fair metric: how much worse they get, measured against the
+/// labels, when similar people's answers take their place.
+base::Result<Kept> alike_kept(const DecidedRows& decided, const OptionValues& values) {
+    if (decided.fair_metric.empty()) return Kept{};
+    RAMPART_TRY(const auto metric, budro::FairMetric::decode(decided.fair_metric));
+    RAMPART_TRY(const auto points, metric.embed(decided.rows));
+    const auto& weight = decided.rows.weight;
+    const std::vector<double> weights(weight.begin(), weight.end());
+    budro::IndividualAuditParams params{
+        .transport = {}, .loss = budro::AuditLoss::kDecision, .most_pairs = 0};
+    params.transport.epsilon = values.number("epsilon");
+    RAMPART_TRY(const auto audit, budro::audit_individual({.points = &points,
+                                                           .labels = decided.rows.label,
+                                                           .answers = decided.approve,
+                                                           .weights = weights},
+                                                          params, decided.pool));
+    const double gap = audit.gap_at_most();
+    return Kept{gap, gap - values.number("gap_at_most"),
+                fmt::format("answers of similar people add at most {:.4f} to P(decided against the "
+                            "label), epsilon {} (computed, without confidence)",
+                            gap, values.number("epsilon"))};
+}
+
+/// Says in the state what the decisions of the rows that judge exceed `gap_at_most` by.
+base::Status judge_alike(const Task& task, double threshold, const OptionValues& values,
+                         Learned& out) {
+    if (!(values.number("gap_at_most") < 1)) return base::ok();
+    const auto& judging = task.validation != nullptr ? *task.validation : task.train;
+    std::vector<double> approve(judging.rows());
+    model::BatchEngine(out.link.ensemble)
+        .predict_raw(model::TableView::of(judging), approve, task.pool);
+    for (double& one : approve) one = one >= threshold ? 1 : 0;
+    RAMPART_TRY(const auto kept,
+                alike_kept({judging, approve, out.state.fair_metric, task.pool}, values));
+    if (kept.beyond <= 0) return base::ok();
+    auto& missed = out.state.constraints_missed;
+    missed += fmt::format("{}{}, {} is allowed", missed.empty() ? "" : "; ", kept.text,
+                          values.number("gap_at_most"));
+    out.excess = std::max(out.excess, kept.beyond);
+    out.missed += fmt::format(
+        "{}{}, `gap_at_most` is {}: try more `trees`, a larger `epsilon` in "
+        "training, or a wider bound",
+        out.missed.empty() ? "" : "; ", kept.text, values.number("gap_at_most"));
+    return base::ok();
+}
+
 class Budro : public Learner {
   public:
     std::string_view name() const override { return "budro"; }
@@ -179,7 +237,7 @@ class Budro : public Learner {
     Capabilities capabilities(const OptionValues& values) const override {
         return {.groups = asks_for_rates(values),
                 .attributes = true,
-                .constrained = asks_for_rates(values)};
+                .constrained = asks_for_rates(values) || values.number("gap_at_most") < 1};
     }
     base::Status check(const OptionValues& values) const override {
         RAMPART_RETURN_IF_ERROR(check_trees(values));
@@ -187,9 +245,11 @@ class Budro : public Learner {
         return params ? base::ok() : params.error();
     }
 
-    base::Result<Kept> measure(const dataset::Dataset& rows, std::span<const double> approve,
+    base::Result<Kept> measure(const DecidedRows& decided,
                                const OptionValues& values) const override {
-        return rates_kept(rows, approve, values);
+        RAMPART_TRY(const auto rates, rates_kept(decided.rows, decided.approve, values));
+        RAMPART_TRY(const auto alike, alike_kept(decided, values));
+        return both(rates, alike);
     }
 
   protected:
@@ -241,6 +301,7 @@ base::Result<Learned> Budro::learn(const Task& task, const OptionValues& values)
             "`trees`",
             over);
     }
+    RAMPART_RETURN_IF_ERROR(judge_alike(task, threshold, values, out));
     return out;
 }
 

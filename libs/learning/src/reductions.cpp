@@ -67,9 +67,9 @@ class ReductionLearner : public Learner {
         return params ? validate(*params) : params.error();
     }
 
-    base::Result<Kept> measure(const dataset::Dataset& rows, std::span<const double> approve,
+    base::Result<Kept> measure(const DecidedRows& decided,
                                const OptionValues& values) const override {
-        return rates_kept(rows, approve, values);
+        return rates_kept(decided.rows, decided.approve, values);
     }
 
   protected:

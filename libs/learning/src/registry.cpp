@@ -100,6 +100,13 @@ base::Result<Learned> fit(const Learner& learner, const Task& task, const Option
     return learned;
 }
 
+Kept both(const Kept& one, const Kept& other) {
+    if (one.text.empty()) return other;
+    if (other.text.empty()) return one;
+    return {std::max(one.most, other.most), std::max(one.beyond, other.beyond),
+            fmt::format("{}; {}", one.text, other.text)};
+}
+
 base::Result<Learned> try_fit(const Learner& learner, const Task& task,
                               const OptionValues& values) {
     const auto can = learner.capabilities(values);

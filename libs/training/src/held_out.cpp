@@ -28,15 +28,6 @@ std::string rates_of(const dataset::Dataset& data, const std::vector<double>& ap
                        share(all[1] - approved[1], all[1]));
 }
 
-/// Returns the stricter of two: the one that is exceeded by more.
-std::optional<learning::Kept> both(const learning::Kept& one, const learning::Kept& other) {
-    if (one.text.empty() && other.text.empty()) return std::nullopt;
-    if (one.text.empty()) return other;
-    if (other.text.empty()) return one;
-    return learning::Kept{std::max(one.most, other.most), std::max(one.beyond, other.beyond),
-                          fmt::format("{}; {}", one.text, other.text)};
-}
-
 /// Returns the last link as a policy of its own, without draws for exploration and trust region.
 Result<model::Policy> last_link_of(const model::Policy& policy) {
     auto link = std::get<model::LearnedLink>(policy.links().back());
@@ -69,6 +60,7 @@ Result<HeldOutRows> HeldOutRows::create(const CandidateInputs& in, const ChosenL
     const auto& development = in.development;
     HeldOutRows out;
     out.learner_ = &learner;
+    out.pool_ = in.pool;
     RAMPART_TRY(out.post_, chosen_postprocessor(in.recipe));
     const auto can = learner.learner->capabilities(learner.options);
     const bool groups =
@@ -100,7 +92,8 @@ std::vector<double> HeldOutRows::approvals(std::span<const model::Policy> polici
     return out;
 }
 
-Result<HeldOutJudged> HeldOutRows::judge(std::span<const model::Policy> policies) const {
+Result<HeldOutJudged> HeldOutRows::judge(std::span<const model::Policy> policies,
+                                         std::string_view fair_metric) const {
     const auto approve = approvals(policies);
     HeldOutJudged out{rates_of(data_, approve)};
     learning::Kept criterion;
@@ -112,9 +105,11 @@ Result<HeldOutJudged> HeldOutRows::judge(std::span<const model::Policy> policies
                                   .weight = data_.weight};
         RAMPART_TRY(criterion, post_.postprocessor->measure(rows, approve, post_.values));
     }
-    RAMPART_TRY(const auto constraints,
-                learner_->learner->measure(data_, approve, learner_->options));
-    out.kept = both(constraints, criterion);
+    RAMPART_TRY(
+        const auto constraints,
+        learner_->learner->measure({data_, approve, fair_metric, pool_}, learner_->options));
+    const auto kept = learning::both(constraints, criterion);
+    if (!kept.text.empty()) out.kept = kept;
     return out;
 }
 
@@ -152,7 +147,7 @@ base::Status judge_constraints(const CandidateInputs& in, const ChosenLearner& l
     for (const auto& [name, policies] : {std::pair{"own", Policies(alone_by_fold)},
                                          std::pair{"serving", Policies(serving_by_fold)},
                                          std::pair{"champion", Policies(&in.champion, 1)}}) {
-        const auto judged = rows->judge(policies);
+        const auto judged = rows->judge(policies, candidate.policy.state().fair_metric);
         if (!judged) return not_judged(judged.error());
         figures[fmt::format("{}_rates", name)] = judged->rates;
         if (!judged->kept) continue;
@@ -160,7 +155,7 @@ base::Status judge_constraints(const CandidateInputs& in, const ChosenLearner& l
         figures[fmt::format("{}_beyond", name)] = fmt::format("{:.4f}", judged->kept->beyond);
         kept.push_back(*judged->kept);
     }
-    if (kept.empty()) return missed.empty() ? base::ok() : refused(missed);
+    if (kept.empty() || !asked) return missed.empty() ? base::ok() : refused(missed);
     const double serving = kept[1].beyond, before = kept[2].beyond;
     if (serving <= 0) {
         figures["serving_feasible"] = "kept";

@@ -26,12 +26,15 @@ class HeldOutRows {
     /// Judges P(approve) of a policy, its draws and trust region included: `policies` is that one
     /// or, by fold of the person, those that are to decide. Errors: a group without a row that a
     /// constraint or the criterion speaks of, by name.
-    base::Result<HeldOutJudged> judge(std::span<const model::Policy> policies) const;
+    /// `fair_metric`: the candidate's, by which all are judged.
+    base::Result<HeldOutJudged> judge(std::span<const model::Policy> policies,
+                                      std::string_view fair_metric) const;
 
   private:
     std::vector<double> approvals(std::span<const model::Policy> policies) const;
 
     const ChosenLearner* learner_ = nullptr;
+    base::ThreadPool* pool_ = nullptr;
     ChosenPostprocessor post_;
     training_set::DevelopmentSet rows_;  // those held out
     std::vector<size_t> fold_;           // [rows_] rule_fold() of the person

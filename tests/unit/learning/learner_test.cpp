@@ -396,6 +396,37 @@ TEST(BudroLearner, IsIndividuallyFairerThanPlainTreesAndKeepsRatesWhereAsked) {
     EXPECT_TRUE(fit(*learner, {.train = data}, values));
 }
 
+/// The audit is a condition on the persons who judge, of any decisions by the model's metric.
+TEST(BudroLearner, TheAuditOfDecisionsIsAConditionWhereItIsBounded) {
+    const auto data = made_up(1200, 1);
+    const auto* learner = find_learner("budro").value();
+    auto values = quick(*learner);
+    ASSERT_TRUE(values.set("trees", int64_t{20}));
+    EXPECT_FALSE(learner->capabilities(values).constrained);
+    const auto made = fit(*learner, {.train = data}, values).value();
+    const auto& metric = made.state.fair_metric;
+    const std::vector<double> alike(data.rows(), 0.7);  // answers that are all the same
+    std::vector<double> apart;                          // … and that follow the group
+    for (const auto group : data.group) apart.push_back(group == 0 ? 1 : 0);
+    const auto same = learner->measure({data, alike, metric}, values).value();
+    EXPECT_NEAR(same.most, 0, 1e-9);
+    EXPECT_THAT(same.text, HasSubstr("computed, without confidence"));
+    const auto other = learner->measure({data, apart, metric}, values).value();
+    EXPECT_GT(other.most, 0.2);
+    EXPECT_LE(other.beyond, 0) << "nothing is asked";
+    EXPECT_TRUE(learner->measure({data, apart}, values)->text.empty()) << "there is no metric";
+
+    ASSERT_TRUE(values.set("gap_at_most", 0.0));
+    EXPECT_TRUE(learner->capabilities(values).constrained);
+    EXPECT_NEAR(learner->measure({data, apart, metric}, values)->beyond, other.most, 1e-12);
+    const auto missed = fit(*learner, {.train = data}, values).value();
+    EXPECT_GT(missed.excess, 0);
+    EXPECT_THAT(missed.missed, HasSubstr("`gap_at_most` is 0"));
+    EXPECT_THAT(missed.state.constraints_missed, HasSubstr("0 is allowed"));
+    ASSERT_TRUE(values.set("gap_at_most", 0.999));
+    EXPECT_EQ(fit(*learner, {.train = data}, values)->excess, 0);
+}
+
 TEST(OperatingPoint, HoldsOfScoresThatAreDrawnAndOfNumbers) {
     auto data = made_up(2500, 1);
     const auto share = [&](const char* name, const char* point, const Task& task, int label = -1) {

@@ -169,6 +169,31 @@ TEST(CandidateRule, PersonsHeldOutAreJudgedByRulesThatHaveNotSeenThem) {
     }
 }
 
+/// BuDRO's audit of the persons held out goes before the gate, for what would serve.
+TEST(CandidateRule, ABoundOnTheIndividualAuditIsACondition) {
+    const auto set = with_a_trade();
+    const auto champion = bootstrap(set);
+    Recipe wanted;
+    wanted.selection = Selection::kNone;
+    wanted.learner = "budro";
+    wanted.options = recipe_options(*learning::find_learner("budro").value());
+    ASSERT_TRUE(wanted.options.set("trees", int64_t{20}));
+    const auto figures =
+        make_candidate({set, impact(), champion, "champion", wanted}).value().figures;
+    for (const char* name : {"own_keeps", "serving_keeps", "champion_keeps"})
+        EXPECT_THAT(figures.at(name), HasSubstr("computed, without confidence")) << name;
+    EXPECT_FALSE(figures.contains("serving_feasible")) << "nothing is asked";
+    ASSERT_TRUE(wanted.options.set("gap_at_most", 0.0));
+    wanted.toward = false;
+    const auto refused = make_candidate({set, impact(), champion, "champion", wanted});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "constraints_missed");
+    EXPECT_THAT(refused.error().message, HasSubstr("answers of similar people"));
+    ASSERT_TRUE(wanted.options.set("gap_at_most", 0.999));
+    const auto kept = make_candidate({set, impact(), champion, "champion", wanted}).value();
+    EXPECT_EQ(kept.figures.at("serving_feasible"), "kept");
+}
+
 TEST(CandidateRule, IsTheSameForTheSameArgumentsAndAnyNumberOfThreads) {
     const auto set = with_a_trade();
     base::ThreadPool pool(2);

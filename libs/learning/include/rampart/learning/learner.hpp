@@ -85,6 +85,17 @@ struct Kept {
     std::string text = {};  // "approval rates differ by 0.0712 (…)"; empty: nothing is asked
 };
 
+/// Returns what both say, and the excess of the one that is exceeded by more.
+Kept both(const Kept& one, const Kept& other);
+
+/// Decisions about labelled rows.
+struct DecidedRows {
+    const dataset::Dataset& rows;
+    std::span<const double> approve;    // [rows] P(approve)
+    std::string_view fair_metric = {};  // of the model that is judged; empty: it has none
+    base::ThreadPool* pool = nullptr;
+};
+
 /// A learner. Stateless; safe to use from many threads.
 class Learner {
   public:
@@ -104,10 +115,9 @@ class Learner {
     virtual base::Status check_labels(const OptionValues&, double /*lo*/, double /*hi*/) const {
         return base::ok();
     }
-    /// Measures decisions P(approve) of labelled rows by the constraints on rates that the options
-    /// name. Errors: a group without a row that a rate speaks of, by name.
-    virtual base::Result<Kept> measure(const dataset::Dataset& /*rows*/,
-                                       std::span<const double> /*approve*/,
+    /// Measures decisions by the constraints that the options name. Errors: a group without a row
+    /// that a rate speaks of, by name.
+    virtual base::Result<Kept> measure(const DecidedRows& /*decided*/,
                                        const OptionValues& /*values*/) const {
         return Kept{};
     }
