@@ -45,9 +45,17 @@ std::vector<domain::Decision> logged_by(const rampartd::Node& node) {
 class BundledRecipe : public CommandLine, public testing::WithParamInterface<std::string> {
   protected:
     std::string file() const { return (kRecipes / (GetParam() + ".toml")).string(); }
+    /// Writes the recipe anew: candidates of so few rows are kept although they miss constraints.
+    std::string lenient() const {
+        const auto name = GetParam() + ".toml";
+        const auto text = base::read_file(file(), 1 << 20).value();
+        write(name, "allow_infeasible = true\n" + text);
+        if (run("recipe check " + name).exit_code != 0) write(name, text);  // it has none
+        return path(name);
+    }
     /// Runs and certificates name the recipe as `recipe check` does.
-    void expect_the_digest_of_recipe_check(rampartd::Node& node) const {
-        const auto checked = run(fmt::format("recipe check {} --json", file())).json();
+    void expect_the_digest_of_recipe_check(const std::string& recipe, rampartd::Node& node) const {
+        const auto checked = run(fmt::format("recipe check {} --json", recipe)).json();
         const std::string digest(checked.at("digest").as_string());
         const auto runs = node.trainer().runs().value();
         for (const auto& one : runs) {
@@ -77,10 +85,11 @@ TEST_P(BundledRecipe, IsExplainedAndChecked) {
 
 /// Candidates are taken to the gate; what each of them, and the service, decides comes out again.
 TEST_P(BundledRecipe, IsTrainedTakenToTheGateServedAndReplayedToTheBit) {
+    const auto recipe = lenient();
     const auto demo = fmt::format(
         "'{0}/rampart-demo' --data simulated --rows 3000 --seed 1 --recipe {1} --program "
         "'{0}/rampart' --config-dir '{2}/ops/config' --out '{3}' > '{4}' 2>&1",
-        RAMPART_BIN_DIR, GetParam(), RAMPART_SOURCE_DIR, path("out"), path("log"));
+        RAMPART_BIN_DIR, recipe, RAMPART_SOURCE_DIR, path("out"), path("log"));
     ASSERT_EQ(std::system(demo.c_str()), 0) << read("log");
     const auto settings = rampartd::load_settings(path("out/rampartd.toml")).value();
     const auto node = rampartd::Node::open(settings).value();
@@ -96,7 +105,7 @@ TEST_P(BundledRecipe, IsTrainedTakenToTheGateServedAndReplayedToTheBit) {
         policies[info.id] = *policy;
     }
     EXPECT_GE(policies.size(), 3u) << "too few candidates";
-    expect_the_digest_of_recipe_check(*node);
+    expect_the_digest_of_recipe_check(recipe, *node);
     const auto decisions = logged_by(*node);
     ASSERT_GE(decisions.size(), 2900u);
     size_t replayed = 0;
@@ -160,21 +169,26 @@ TEST(Comparison, NamesTheGroupThatGainsLeastAndTheGapBetweenGroups) {
     EXPECT_EQ(one.why_none, "");
 }
 
-TEST_F(CommandLine, AllRecipesAreComparedOnOneStream) {
+TEST_F(CommandLine, AllRecipesAreComparedOnOneStreamAndOneThatFailsIsNamed) {
     fs::copy(RAMPART_SOURCE_DIR "/ops/config", path("config"), fs::copy_options::recursive);
     for (const auto& name : bundled())
         if (name != "gbdt" && name != "eg")
             fs::remove(fs::path(path("config/recipes")) / (fmt::format("{}.toml", name)));
+    write("config/recipes/forest.toml", "learner = \"forest\"\n");
     const auto demo = fmt::format(
         "'{0}/rampart-demo' --data simulated --rows 1500 --seed 1 --recipe all --program "
         "'{0}/rampart' --config-dir '{1}' --out '{2}' > '{3}' 2>&1",
         RAMPART_BIN_DIR, path("config"), path("out"), path("log"));
-    ASSERT_EQ(std::system(demo.c_str()), 0) << read("log");
+    EXPECT_NE(std::system(demo.c_str()), 0) << "one failed";
     const auto found = boost::json::parse(read("out/comparison.json"));
-    ASSERT_EQ(found.at("recipes").as_array().size(), 2u);
+    ASSERT_EQ(found.at("recipes").as_array().size(), 3u);
     EXPECT_EQ(found.at("recipes").at(0).at("recipe"), "eg");
-    EXPECT_EQ(found.at("recipes").at(1).at("learner"), "gbdt");
+    EXPECT_EQ(found.at("recipes").at(1).at("recipe"), "forest");
+    EXPECT_NE(found.at("recipes").at(1).at("failed"), "");
+    EXPECT_THAT(read("log"), HasSubstr("1 of 3 recipes failed: forest"));
+    EXPECT_EQ(found.at("recipes").at(2).at("learner"), "gbdt");
     for (const auto& one : found.at("recipes").as_array()) {
+        if (one.at("recipe") == "forest") continue;
         EXPECT_GT(one.at("runs").to_number<int>(), 0);
         EXPECT_GT(one.at("cpu_seconds").to_number<double>(), 0);
     }
