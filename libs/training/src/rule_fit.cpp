@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "rampart/base/random.hpp"
+#include "rampart/postprocessing/reasons.hpp"
 #include "rampart/ramp/reasons.hpp"
 #include "rampart/training/reasons.hpp"
 
@@ -134,7 +135,9 @@ Result<postprocessing::Rule> RuleFit::fit_on(const Rows& rows, double gamma) con
     auto fitted = postprocessing::fit(*chosen_.postprocessor, rows, chosen_.values, setting);
     if (fitted) return std::move(fitted->rule);
     const auto& error = fitted.error();
-    if (error.is(ramp::Reason::kRampNotSolved))  // the next run has other rows
+    // the next run has other rows
+    if (error.is(ramp::Reason::kRampNotSolved) ||
+        error.is(postprocessing::Reason::kOperatingPointMissed))
         return base::make_error(Reason::kCriterionNotSolved, "criterion {}: {}",
                                 chosen_.postprocessor->name(), error.message);
     return error.with_context(fmt::format("criterion {}", chosen_.postprocessor->name()));
