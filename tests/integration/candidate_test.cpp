@@ -11,6 +11,7 @@
 #include "rampart/decision/decider.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "services/rampartd/node.hpp"
+#include "shown_model.hpp"
 #include "tools/demo/service_process.hpp"
 
 namespace rampart {
@@ -46,8 +47,8 @@ class CandidateCommand : public testing::Test, public DemoStore {
         const auto ran = rampart(arguments);
         ASSERT_EQ(ran.exit_code, 0) << arguments << "\n" << ran.output;
     }
-    /// From the exported development log: m.rmp, the same by way of LightGBM, and one with
-    /// thresholds by group.
+    /// From the exported development log: m.rmp, the same by way of LightGBM, one with a calibrated
+    /// score, and one with thresholds by group.
     static void train_models() {
         done("export-log --config a/rampartd.toml --side development --out log.csv");
         std::istringstream log(read(out() / "log.csv"));
@@ -81,6 +82,24 @@ class CandidateCommand : public testing::Test, public DemoStore {
         done(
             "postprocess --model m.rmp --data loans.csv --criterion statistical_parity --out "
             "groups.rmp");
+        ASSERT_TRUE(base::write_file_atomically(
+            out() / "calibrated.toml",
+            "learner = \"gbdt\"\ntrees = 60\n[postprocess]\ncalibration = \"beta\"\n"));
+        done("train --data loans.csv --schema s.toml --recipe calibrated.toml --out beta.rmp");
+    }
+    /// Makes a candidate, decides by it, and shows it by all that shows models.
+    static model::LoadedPolicy expect_shown(const std::string& options) {
+        done(fmt::format("candidate --config a/{} --out shown.rmp", options));
+        const auto folder = out() / "shown";
+        fs::create_directories(folder);
+        const auto table = test_support::write_table(
+            {.name = "simulated", .data_dir = {}, .rows = 6000, .seed = 1}, 300, folder);
+        const auto model = std::make_shared<const model::LoadedPolicy>(
+            model::load_model_file(out() / "shown.rmp").value());
+        const auto policy = decision::PolicyInForce::create(model, true).value();
+        test_support::expect_decided_and_replayed(table, *policy, {"key", "secret"});
+        test_support::expect_shown(table, (out() / "shown.rmp").string());
+        return *model;
     }
 
     /// What the command answers as JSON.
@@ -186,6 +205,15 @@ TEST_F(CandidateCommand, OneThatDoesNotFitIsRefusedByNameValueAndRemedy) {
     EXPECT_EQ(left_behind(), before);
 }
 
+/// How the kinds of a scheduled training are shown: recipes_test.cpp.
+TEST_F(CandidateCommand, AnImportedModelAndACalibratedOneAreReplayedAndShown) {
+    const auto imported = expect_shown("rampartd.toml --model lgb.rmp");
+    EXPECT_EQ(imported.policy.provenance().at("model.learner"), "lightgbm");
+    EXPECT_TRUE(imported.policy.last_learned()->calibrations.empty());
+    const auto calibrated = expect_shown("rampartd.toml --model beta.rmp");
+    EXPECT_EQ(calibrated.policy.last_learned()->calibrations.size(), 1u);
+}
+
 /// Decides new applications, and gets each decision again from what the log has of it.
 void expect_replayed(rampartd::Node& node, const std::string& champion) {
     const auto log =
@@ -243,6 +271,13 @@ TEST_F(CandidateCommand, IsJudgedByARunningNodeServedAndFollowedByTheNextStep) {
         EXPECT_EQ(node->registry().champion()->actor, "anna");
         expect_replayed(*node, first);
     }
+    // a chain of that length is distilled: the candidate stands on one link in its place
+    auto config = read(folder / "rampartd.toml");
+    config.insert(config.find("[training]\n") + 11, "max_links = 2\n");
+    ASSERT_TRUE(base::write_file_atomically(folder / "short.toml", config));
+    const auto distilled = expect_shown("short.toml --model beta.rmp").policy;
+    ASSERT_EQ(distilled.links().size(), 2u);
+    EXPECT_TRUE(std::holds_alternative<model::LearnedLink>(distilled.links().front()));
     // at rest, the same command makes the next step
     const auto next = told("--model lgb.rmp");
     EXPECT_EQ(next.at("champion"), json::value(first));

@@ -1,15 +1,14 @@
 // Each bundled recipe from training to replay, and recipes that cannot be trained by.
 #include <filesystem>
 #include <map>
-#include <set>
 
 #include "command_line.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/decision/decider.hpp"
-#include "rampart/decision/encode.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "services/rampartd/node.hpp"
+#include "shown_model.hpp"
 #include "tools/demo/comparison.hpp"
 
 namespace rampart {
@@ -75,8 +74,9 @@ TEST_P(BundledRecipe, IsExplainedAndChecked) {
     EXPECT_EQ(checked.json().at("digest").as_string().size(), 64u);
 }
 
-/// Candidates are taken to the gate; what each of them, and the service, decides comes out again.
-TEST_P(BundledRecipe, IsTrainedTakenToTheGateServedAndReplayedToTheBit) {
+/// Candidates are taken to the gate; what each of them, and the service, decides comes out again
+/// and has reasons, and the last one has a card, explanations and an export, or says why not.
+TEST_P(BundledRecipe, IsTrainedTakenToTheGateServedReplayedToTheBitAndShown) {
     const auto demo = fmt::format(
         "'{0}/rampart-demo' --data simulated --rows 3000 --seed 1 --recipe {1} --program "
         "'{0}/rampart' --config-dir '{2}/ops/config' --out '{3}' > '{4}' 2>&1",
@@ -108,22 +108,15 @@ TEST_P(BundledRecipe, IsTrainedTakenToTheGateServedAndReplayedToTheBit) {
         ++replayed;
     }
     EXPECT_GT(replayed, 500u);
+    const auto table = test_support::write_table(
+        {.name = "simulated", .data_dir = {}, .rows = 3000, .seed = 1}, 300, folder_);
     for (const auto& [id, policy] : policies) {
-        const auto group = policy->policy().group_aware() ? std::optional<size_t>(1) : std::nullopt;
-        std::set<double> scores;
-        for (size_t i = 0; i < 200; ++i) {
-            const auto& application = decisions[i].application;
-            const auto row = decision::encode_row(application, policy->policy().schema()).value();
-            const auto made = decision::decide(*policy, application, row, group, key,
-                                               {.product = "simulated"}, true, node->now());
-            ASSERT_TRUE(made) << made.error().message;
-            scores.insert(made->score);
-            const auto stored = wire::decode_decision(wire::encode(*made)).value();
-            const auto status = decision::replay(stored, *policy, key, group);
-            ASSERT_TRUE(status) << status.error().message;
-            EXPECT_TRUE(made->action != domain::Action::kDecline || !made->reasons.empty());
-        }
+        SCOPED_TRACE(id.value());
+        test_support::expect_decided_and_replayed(table, *policy, key);
     }
+    const auto last = registered.back().id;
+    ASSERT_NE(last, first);
+    test_support::expect_shown(table, path(fmt::format("out/store/registry/models/{}.rmp", last)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Recipes, BundledRecipe, testing::ValuesIn(bundled()),
