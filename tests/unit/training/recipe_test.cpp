@@ -276,6 +276,38 @@ TEST_F(RecipeFile, IsCheckedWithTheRowsThatItIsToLearnFrom) {
               std::string::npos);
 }
 
+TEST_F(RecipeFile, IsCheckedWithTheGroupsThatThereWillBe) {
+    const auto schema =
+        dataset::FeatureSchema::create({{"income", dataset::FeatureKind::kNumeric, {}}}).value();
+    const RowsToCome product{.features = schema,
+                             .groups = {{{"sex", "age"}, {"sex=f,age=old", "sex=m,age=old"}}}};
+    for (const auto& [text, place] : std::initializer_list<std::array<const char*, 2>>{
+             {"learner = \"fairgbm\"\nconstraints = [\"fnr@region\"]",
+              "line 2: constraints: `constraints` is 'fnr@region'"},
+             {"learner = \"fair-regression\"\ndisparity_tolerance = [0.1, 0.2, 0.3]",
+              "line 2: disparity_tolerance: `disparity_tolerance` has 3 values"},
+             {"learner = \"fair-regression\"\nnotion = \"bounded_group_loss\"\n"
+              "zeta = [0.1, 0.2, 0.3]",
+              "line 3: zeta: `zeta` has 3 values"},
+             {"[postprocess]\ncriterion = \"thresholds\"\nconstraints = [\"fnr@region\"]",
+              "line 3: postprocess.constraints: `constraints` is 'fnr@region'"},
+             {"[postprocess]\ncriterion = \"equalized_odds\"\nwithin = \"region\"",
+              "line 3: postprocess.within: `within` is 'region'"},
+             {"[postprocess]\ncriterion = \"covariance\"\nmember = \"sex=x\"",
+              "line 3: postprocess.member: member 'sex=x'"},
+             {"[postprocess]\ncriterion = \"equalized_odds\"\n"
+              "group_tolerances = [\"sex=x,age=old:0.1\"]",
+              "line 3: postprocess.group_tolerances: group_tolerances has 'sex=x,age=old:0.1'"}}) {
+        Recipe recipe;
+        ASSERT_TRUE(read(text, recipe)) << text;
+        EXPECT_FALSE(find_misfit(recipe, {.features = schema})) << "the groups are not known";
+        const auto fault = find_misfit(recipe, product);
+        ASSERT_TRUE(fault) << text;
+        const auto message = located(recipe, *fault).message;
+        EXPECT_NE(message.find(place), std::string::npos) << message;
+    }
+}
+
 TEST(Recipe, ItsSearchIsInItsFileItsTextAndItsDigest) {
     const auto file =
         std::filesystem::path(testing::TempDir()) / fmt::format("search-{}.toml", ::getpid());
