@@ -267,6 +267,19 @@ TEST_F(RecipeFile, IsCheckedWithTheRowsThatItIsToLearnFrom) {
            "monotone: monotone: there is no feature 'wealth'");
     expect("learner = \"eg\"\nmonotone = [\"region=increasing\"]", "monotone: monotone region");
     expect("learner = \"gbdt\"\ninteractions = [\"income+age\"]", "interactions: ");
+    for (const auto& [option, value] : std::initializer_list<std::array<const char*, 2>>{
+             {"protected_features", "wealth"},
+             {"metric_weights", "wealth:2"},
+             {"metric_weights", "income"},
+             {"protected_directions", "income:1+wealth:2"},
+             {"protected_directions", "region=c:1"},
+             {"protected_directions", "region:1"}})
+        expect(fmt::format("learner = \"budro\"\n{} = [\"{}\"]", option, value),
+               fmt::format("{0}: {0}", option));
+    for (const char* good :
+         {"protected_directions = [\"income:1+region=b:2\"]",
+          "protected_directions = [\"income is missing:1\"]", "metric_weights = [\"region:0\"]"})
+        EXPECT_EQ(misfit(fmt::format("learner = \"budro\"\n{}", good), service), "");
     const std::string seven = "learner = \"fair-regression\"\napprove_at_least = 7";
     expect(seven, "approve_at_least: `approve_at_least` is '7': labels lie between 0 and 1");
     EXPECT_EQ(misfit(seven, {.features = schema, .numeric = true, .label_lo = 0, .label_hi = 9}),
