@@ -12,12 +12,6 @@ namespace {
 
 using base::Result;
 
-struct ProductFile {
-    domain::Product product;
-    protected_attributes::AttributeCatalog catalog;
-    model::BootstrapLink bootstrap;
-};
-
 model::BootstrapLink read_bootstrap(config::Table table) {
     model::BootstrapLink link;
     link.feature = table.string("feature");
@@ -30,22 +24,6 @@ model::BootstrapLink read_bootstrap(config::Table table) {
         link.points.emplace_back(row[0], row[1]);
     }
     return link;
-}
-
-Result<ProductFile> load_product_file(const std::filesystem::path& file) {
-    RAMPART_TRY(auto root, config::parse_file(file));
-    domain::Product product = runtime::read_product(root);
-    std::vector<protected_attributes::Attribute> attributes;
-    for (auto& table : root.tables("attribute")) {
-        attributes.push_back({table.string("name"), table.strings("values")});
-    }
-    const bool intersections = root.boolean("intersections", true);
-    model::BootstrapLink bootstrap = read_bootstrap(root.table("bootstrap"));
-    RAMPART_RETURN_IF_ERROR(root.finish());
-    RAMPART_RETURN_IF_ERROR(domain::validate(product));
-    RAMPART_TRY(auto catalog, protected_attributes::AttributeCatalog::create(std::move(attributes),
-                                                                             intersections));
-    return ProductFile{std::move(product), std::move(catalog), std::move(bootstrap)};
 }
 
 http::ServerOptions read_http(config::Table table) {
@@ -130,13 +108,15 @@ std::pair<long, int> read_limits(config::Table& decision) {
                                               domain::kDefaultCoolOffDays))};
 }
 
-/// Checks a recipe with the deployment's features and its labels of two values.
+/// Checks a recipe with the deployment's features, labels of two values and protected groups.
 base::Status check_rows(config::Table& root, const training::Recipe& recipe,
-                        const dataset::FeatureSchema& features) {
-    const auto misfit = training::find_misfit(recipe, {.features = features});
+                        const dataset::FeatureSchema& features,
+                        const protected_attributes::AttributeCatalog& catalog) {
+    const auto misfit =
+        training::find_misfit(recipe, {.features = features, .groups = groups_of(catalog)});
     if (!misfit) return base::ok();
-    auto table = root.table("training");
     const bool here = recipe.file.empty();
+    auto table = root.table(here && !misfit->table.empty() ? misfit->table : "training");
     table.fail(here                  ? misfit->key
                : table.has("recipe") ? "recipe"
                                      : "recipes",
@@ -154,6 +134,28 @@ void check_criterion(config::Table& root, const training::Recipe& recipe, bool g
 }
 
 }  // namespace
+
+Result<ProductFile> load_product_file(const std::filesystem::path& file) {
+    RAMPART_TRY(auto root, config::parse_file(file));
+    domain::Product product = runtime::read_product(root);
+    std::vector<protected_attributes::Attribute> attributes;
+    for (auto& table : root.tables("attribute")) {
+        attributes.push_back({table.string("name"), table.strings("values")});
+    }
+    const bool intersections = root.boolean("intersections", true);
+    model::BootstrapLink bootstrap = read_bootstrap(root.table("bootstrap"));
+    RAMPART_RETURN_IF_ERROR(root.finish());
+    RAMPART_RETURN_IF_ERROR(domain::validate(product));
+    RAMPART_TRY(auto catalog, protected_attributes::AttributeCatalog::create(std::move(attributes),
+                                                                             intersections));
+    return ProductFile{std::move(product), std::move(catalog), std::move(bootstrap)};
+}
+
+learning::GroupsToCome groups_of(const protected_attributes::AttributeCatalog& catalog) {
+    learning::GroupsToCome groups{{}, catalog.cells()};
+    for (const auto& attribute : catalog.attributes()) groups.attributes.push_back(attribute.name);
+    return groups;
+}
 
 Result<Settings> load_settings(const std::filesystem::path& file) {
     RAMPART_TRY(auto root, config::parse_file(file));
@@ -187,7 +189,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
     for (const auto& recipe : training.recipes)
-        RAMPART_RETURN_IF_ERROR(check_rows(root, recipe, table_schema.features));
+        RAMPART_RETURN_IF_ERROR(check_rows(root, recipe, table_schema.features, product.catalog));
     if (auto status = check_retention(privacy, product.product); !status) {
         return status.error().with_context(file.string());
     }

@@ -9,6 +9,7 @@
 #include "rampart/domain/decision.hpp"
 #include "rampart/domain/product.hpp"
 #include "rampart/http/server.hpp"
+#include "rampart/learning/groups_to_come.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/protected_attributes/catalog.hpp"
 #include "rampart/retraining/training_settings.hpp"
@@ -59,6 +60,18 @@ struct Settings {
     // how often the embedded log lets go what its topics need not keep; not for operators to choose
     base::Duration retention_period = base::Duration::seconds(600);
 };
+
+/// A product: its label and impact, its protected attributes, and the first policy.
+struct ProductFile {
+    domain::Product product;
+    protected_attributes::AttributeCatalog catalog;
+    model::BootstrapLink bootstrap;
+};
+/// Reads a product file (ops/config/products). Strict: unknown keys are errors.
+base::Result<ProductFile> load_product_file(const std::filesystem::path& file);
+
+/// Returns the groups that training sets of the product have: its cells.
+learning::GroupsToCome groups_of(const protected_attributes::AttributeCatalog& catalog);
 
 /// Reads rampartd.toml and the product and schema files that it names. Strict: unknown keys are
 /// errors.

@@ -11,8 +11,7 @@
 #include "rampart/model/model_file.hpp"
 #include "rampart/retraining/training_loop.hpp"
 #include "support/child.hpp"
-#include "support/loan_makers.hpp"
-#include "support/memory_log.hpp"
+#include "support/half_approved.hpp"
 
 namespace {
 
@@ -78,14 +77,10 @@ class Store {
         joiner_ =
             joiner::OutcomeJoiner::open(folder / "joins", {.product = product_}, log_).value();
         registry_ = registry::ModelRegistry::open(folder / "models").value();
-        const model::BootstrapLink half{"income", {{0, 0.5}}, 0.5};
-        const auto policy = model::Policy::create(schema(), {half}, {}, {}).value();
-        champion_ =
-            registry_->register_model(model::encode_model_file(policy), day(0), "test").value();
-        if (!registry_->champion()) {
-            EXPECT_TRUE(registry_->bootstrap_champion(champion_, day(0), "test"));
-        }
-        for (int i = 0; i < kPersons; ++i) decide(i);
+        champion_ = support::approve_half(*registry_);
+        for (int i = 0; i < kPersons; ++i)
+            support::append_person(log_, *attributes_, champion_, i, i % 3 != 0 ? 10 : 0,
+                                   i % 3 != 0);
         EXPECT_TRUE(joiner::catch_up(*joiner_));
         EXPECT_TRUE(joiner_->advance(day(kNow)));
         builder_ = std::make_unique<training_set::TrainingSetBuilder>(
@@ -121,26 +116,6 @@ class Store {
         return dataset::FeatureSchema::create({{"income", dataset::FeatureKind::kNumeric, {}}})
             .value();
     }
-    void decide(int person) {
-        const bool good = person % 3 != 0, approved = person % 2 == 0;
-        const auto name = fmt::format("{}", person);
-        const protected_attributes::ProtectedAttributes known{
-            domain::PersonId("p-" + name),
-            day(0),
-            {{"sex", person / 2 % 2 == 0 ? "female" : "male"}}};
-        EXPECT_TRUE(attributes_->put(std::span(&known, 1), day(0)));
-        auto decision = support::make_decision(name, day(31 + person % 25), approved);
-        decision.application.features = {{"income", good ? 10.0 : 0.0}};
-        decision.policy = champion_;
-        decision.p_exploit = decision.p_approve = decision.propensity = 0.5;
-        const auto record = support::to_record(decision);
-        EXPECT_TRUE(log_.append("decisions", std::span(&record, 1)));
-        if (!approved) return;
-        const auto outcome = support::to_record(
-            support::make_outcome(name, "repaid", 0, good ? 1 : 0, day(60 + person % 25)));
-        EXPECT_TRUE(log_.append("outcomes", std::span(&outcome, 1)));
-    }
-
     domain::Product product_ = support::two_measure_product();
     support::MemoryLog log_;
     std::unique_ptr<protected_attributes::ProtectedStore> attributes_;

@@ -1,115 +1,44 @@
 // From the workbench to the service: a model that was trained elsewhere on the exported log, as a
 // candidate on the champion, judged by the gate, promoted and served.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <boost/json.hpp>
-#include <filesystem>
-#include <sstream>
-
-#include "demo_store.hpp"
-#include "rampart/decision/decider.hpp"
-#include "rampart/wire/event_codec.hpp"
-#include "services/rampartd/node.hpp"
-#include "tools/demo/service_process.hpp"
+#include "candidate_fixture.hpp"
+#include "shown_model.hpp"
 
 namespace rampart {
 namespace {
 
 namespace fs = std::filesystem;
 namespace json = boost::json;
-using test_support::DemoStore;
-using test_support::Ran;
-using test_support::run_program;
 using testing::HasSubstr;
 
-/// The store of a stream on which nothing was trained, and models that were trained outside.
-class CandidateCommand : public testing::Test, public DemoStore {
+/// With two further models: a calibrated one, and one with thresholds by group.
+class CandidateCommand : public test_support::CandidateStore {
   protected:
     static void SetUpTestSuite() {
-        const auto config = fs::path(testing::TempDir()) / fmt::format("config.{}", ::getpid());
-        fs::copy(RAMPART_SOURCE_DIR "/ops/config", config, fs::copy_options::recursive);
-        const auto file = config / "demo" / "simulated.toml";
-        auto text = read(file);
-        const std::string schedule = "every_months = 2";
-        text.replace(text.find(schedule), schedule.size(),
-                     "every_months = 0\nevery_matured = 1000000000");
-        ASSERT_TRUE(base::write_file_atomically(file, text));
-        make("candidate_test", "", config.string());
-        fs::remove_all(config);
+        make_store("candidate_test");
         if (HasFatalFailure()) return;
-        train_models();
-    }
-    static void TearDownTestSuite() { remove(); }
-
-    static void done(const std::string& arguments) {
-        const auto ran = rampart(arguments);
-        ASSERT_EQ(ran.exit_code, 0) << arguments << "\n" << ran.output;
-    }
-    /// From the exported development log: m.rmp, the same by way of LightGBM, and one with
-    /// thresholds by group.
-    static void train_models() {
-        done("export-log --config a/rampartd.toml --side development --out log.csv");
-        std::istringstream log(read(out() / "log.csv"));
-        std::string labelled, line;
-        std::getline(log, line);
-        const auto column = [&, head = line](const std::string& name) {
-            return std::count(head.begin(),
-                              head.begin() + static_cast<std::ptrdiff_t>(head.find(name)), ',');
-        };
-        const auto label = column(",label,") + 1;
-        labelled = line + "\n";
-        while (std::getline(log, line)) {
-            std::istringstream cells(line);
-            std::string cell;
-            for (long i = 0; i <= label; ++i) std::getline(cells, cell, ',');
-            if (!cell.empty()) labelled += line + "\n";
-        }
-        ASSERT_TRUE(base::write_file_atomically(out() / "loans.csv", labelled));
-        const auto schema = run_program(fmt::format(
-            "(cd '{}' && {} schema infer loans.csv --label label --favourable 1 --protected race "
-            "--ignore record,person,time,side,logger,p_approve,action,overridden,impact,weight "
-            "2>/dev/null)",
-            out().string(), kRampart));
-        ASSERT_EQ(schema.exit_code, 0) << schema.output;
-        ASSERT_TRUE(base::write_file_atomically(out() / "s.toml", schema.output));
-        done("train --data loans.csv --schema s.toml --trees 100 --out m.rmp");
-        done("export --to lightgbm --model m.rmp --out m.txt");
-        done(
-            "import --from lightgbm --model m.txt --schema s.toml --positive favourable --out "
-            "lgb.rmp");
         done(
             "postprocess --model m.rmp --data loans.csv --criterion statistical_parity --out "
             "groups.rmp");
+        ASSERT_TRUE(base::write_file_atomically(
+            out() / "calibrated.toml",
+            "learner = \"gbdt\"\ntrees = 60\n[postprocess]\ncalibration = \"beta\"\n"));
+        done("train --data loans.csv --schema s.toml --recipe calibrated.toml --out beta.rmp");
     }
+    static void TearDownTestSuite() { remove(); }
 
-    /// What the command answers as JSON.
-    static json::object told(const std::string& options, int exit_code = 0) {
-        const auto ran = run_program(
-            fmt::format("(cd '{}' && {} candidate --config a/rampartd.toml --json {} 2>/dev/null)",
-                        out().string(), kRampart, options));
-        EXPECT_EQ(ran.exit_code, exit_code) << ran.output;
-        return json::parse(ran.output).as_object();
-    }
-    static std::unique_ptr<rampartd::Node> open() {
-        return rampartd::Node::open(rampartd::load_settings(out() / "a" / "rampartd.toml").value())
-            .value();
-    }
-    static std::string champion() {
-        return registry::ModelRegistry::open(out() / "a" / "store" / "registry",
-                                             registry::ModelRegistry::Mode::kReadOnly)
-            .value()
-            ->champion()
-            ->policy.value();
-    }
-    /// Everything that the command may leave in the registry.
-    static std::array<uint64_t, 3> left_behind() {
-        const auto registry =
-            registry::ModelRegistry::open(out() / "a" / "store" / "registry",
-                                          registry::ModelRegistry::Mode::kReadOnly)
-                .value();
-        return {registry->models()->size(), registry->ledger_entries()->size(),
-                registry->audit_head().count};
+    /// Makes a candidate, decides by it, and shows it by all that shows models.
+    static model::LoadedPolicy expect_shown(const std::string& options) {
+        done(fmt::format("candidate --config a/{} --out shown.rmp", options));
+        const auto folder = out() / "shown";
+        fs::create_directories(folder);
+        const auto table = test_support::write_table(
+            {.name = "simulated", .data_dir = {}, .rows = 6000, .seed = 1}, 300, folder);
+        const auto model = std::make_shared<const model::LoadedPolicy>(
+            model::load_model_file(out() / "shown.rmp").value());
+        const auto policy = decision::PolicyInForce::create(model, true).value();
+        test_support::expect_decided_and_replayed(table, *policy, {"key", "secret"});
+        test_support::expect_shown(table, (out() / "shown.rmp").string());
+        return *model;
     }
 };
 
@@ -186,31 +115,13 @@ TEST_F(CandidateCommand, OneThatDoesNotFitIsRefusedByNameValueAndRemedy) {
     EXPECT_EQ(left_behind(), before);
 }
 
-/// Decides new applications, and gets each decision again from what the log has of it.
-void expect_replayed(rampartd::Node& node, const std::string& champion) {
-    const auto log =
-        node.log().read("decisions", streaming::PartitionId(0), streaming::Offset(0), 200).value();
-    std::vector<domain::Application> batch;
-    for (const auto& stored : log) {
-        auto one = wire::decode_decision(stored.record.value).value().application;
-        one.id = domain::ApplicationId("new-" + one.id.value());
-        one.person = domain::PersonId("new-" + one.person.value());
-        one.event_time = node.now();
-        batch.push_back(std::move(one));
-    }
-    const auto decided = node.decisions().decide(batch).value();
-    ASSERT_EQ(decided.size(), batch.size());
-    auto model = std::make_shared<const model::LoadedPolicy>(
-        node.registry().load_model(domain::PolicyId(champion)).value());
-    const auto policy = decision::PolicyInForce::create(std::move(model), true).value();
-    const decision::DrawKey key{node.keys().ids.draw, node.keys().draw};
-    for (const auto& one : decided) {
-        ASSERT_EQ(one.policy.value(), champion);
-        const auto stored = wire::decode_decision(wire::encode(one)).value();
-        const auto status = decision::replay(stored, *policy, key, std::nullopt);
-        ASSERT_TRUE(status) << status.error().message;
-        EXPECT_TRUE(one.action != domain::Action::kDecline || !one.reasons.empty());
-    }
+/// How the kinds of a scheduled training are shown: recipes_test.cpp.
+TEST_F(CandidateCommand, AnImportedModelAndACalibratedOneAreReplayedAndShown) {
+    const auto imported = expect_shown("rampartd.toml --model lgb.rmp");
+    EXPECT_EQ(imported.policy.provenance().at("model.learner"), "lightgbm");
+    EXPECT_TRUE(imported.policy.last_learned()->calibrations.empty());
+    const auto calibrated = expect_shown("rampartd.toml --model beta.rmp");
+    EXPECT_EQ(calibrated.policy.last_learned()->calibrations.size(), 1u);
 }
 
 TEST_F(CandidateCommand, IsJudgedByARunningNodeServedAndFollowedByTheNextStep) {
@@ -241,8 +152,15 @@ TEST_F(CandidateCommand, IsJudgedByARunningNodeServedAndFollowedByTheNextStep) {
                    entry.details.at("champion") == bootstrap;
         }));
         EXPECT_EQ(node->registry().champion()->actor, "anna");
-        expect_replayed(*node, first);
+        test_support::expect_replayed(*node, first);
     }
+    // a chain of that length is distilled: the candidate stands on one link in its place
+    auto config = read(folder / "rampartd.toml");
+    config.insert(config.find("[training]\n") + 11, "max_links = 2\n");
+    ASSERT_TRUE(base::write_file_atomically(folder / "short.toml", config));
+    const auto distilled = expect_shown("short.toml --model beta.rmp").policy;
+    ASSERT_EQ(distilled.links().size(), 2u);
+    EXPECT_TRUE(std::holds_alternative<model::LearnedLink>(distilled.links().front()));
     // at rest, the same command makes the next step
     const auto next = told("--model lgb.rmp");
     EXPECT_EQ(next.at("champion"), json::value(first));

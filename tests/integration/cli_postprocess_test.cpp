@@ -205,7 +205,7 @@ TEST_F(Postprocess, SaysWhatItCannotDo) {
         EXPECT_THAT(ran.output, HasSubstr(words)) << arguments;
         EXPECT_FALSE(std::filesystem::exists(folder_ / "no.rmp")) << arguments;
     };
-    fails("--data loans.csv --group-tolerance x:0.1", "sex=a, sex=b");
+    fails("--data loans.csv --group-tolerance x:0.1", "sex=a; sex=b");
     fails("--data loans.csv --group-tolerance sex=a:2", "no number from 0 to 1");
     fails("--data loans.csv --gamma -1", "no number from 0 to 100");
     fails("--data loans.csv --gamma wide", "no number from 0 to 100");

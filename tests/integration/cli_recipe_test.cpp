@@ -11,19 +11,8 @@ using testing::Not;
 
 constexpr const char* kBundled = RAMPART_SOURCE_DIR "/ops/config/recipes/";
 
-class TrainByRecipe : public CommandLine {
+class TrainByRecipe : public TrainCommand {
   protected:
-    void SetUp() override {
-        CommandLine::SetUp();
-        write("loans.csv", loans(800));
-        const auto schema = run(
-            "schema infer loans.csv --label repaid --favourable yes --protected sex --ignore id");
-        ASSERT_EQ(schema.exit_code, 0) << schema.err;
-        write("schema.toml", schema.out);
-    }
-    Ran train_by(const std::string& how, const std::string& out = "m.rmp") const {
-        return run("train --data loans.csv --schema schema.toml --seed 7 --out " + out + " " + how);
-    }
     std::string refusal(const std::string& how) const {
         const auto ran = train_by(how, "x.rmp");
         EXPECT_EQ(ran.exit_code, 2) << ran.out;

@@ -18,19 +18,11 @@ leaves = {from = 2, to = 20, log = true}
 min_rows_in_leaf = [5, 20, 60]
 )";
 
-class TrainBySearch : public CommandLine {
+class TrainBySearch : public TrainCommand {
   protected:
     void SetUp() override {
-        CommandLine::SetUp();
-        write("loans.csv", loans(800));
-        const auto schema = run(
-            "schema infer loans.csv --label repaid --favourable yes --protected sex --ignore id");
-        ASSERT_EQ(schema.exit_code, 0) << schema.err;
-        write("schema.toml", schema.out);
+        TrainCommand::SetUp();
         write("r.toml", kRecipe);
-    }
-    Ran train_by(const std::string& how, const std::string& out) const {
-        return run("train --data loans.csv --schema schema.toml --seed 7 --out " + out + " " + how);
     }
     bool exists(const std::string& name) const { return std::filesystem::exists(path(name)); }
 };

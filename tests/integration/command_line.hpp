@@ -97,6 +97,22 @@ class CommandLine : public testing::Test {
     std::filesystem::path folder_;
 };
 
+/// With loans.csv and its schema.toml; nothing is trained.
+class TrainCommand : public CommandLine {
+  protected:
+    void SetUp() override {
+        CommandLine::SetUp();
+        write("loans.csv", loans(800));
+        const auto schema = run(
+            "schema infer loans.csv --label repaid --favourable yes --protected sex --ignore id");
+        ASSERT_EQ(schema.exit_code, 0) << schema.err;
+        write("schema.toml", schema.out);
+    }
+    Ran train_by(const std::string& how, const std::string& out = "m.rmp") const {
+        return run("train --data loans.csv --schema schema.toml --seed 7 --out " + out + " " + how);
+    }
+};
+
 inline double number(const boost::json::object& json, std::string_view key) {
     return json.at(key).to_number<double>();
 }

@@ -1,15 +1,14 @@
 // Each bundled recipe from training to replay, and recipes that cannot be trained by.
 #include <filesystem>
 #include <map>
-#include <set>
 
 #include "command_line.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/decision/decider.hpp"
-#include "rampart/decision/encode.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "services/rampartd/node.hpp"
+#include "shown_model.hpp"
 #include "tools/demo/comparison.hpp"
 
 namespace rampart {
@@ -83,8 +82,9 @@ TEST_P(BundledRecipe, IsExplainedAndChecked) {
     EXPECT_EQ(checked.json().at("digest").as_string().size(), 64u);
 }
 
-/// Candidates are taken to the gate; what each of them, and the service, decides comes out again.
-TEST_P(BundledRecipe, IsTrainedTakenToTheGateServedAndReplayedToTheBit) {
+/// Candidates are taken to the gate; what each of them, and the service, decides comes out again
+/// and has reasons, and the last one has a card, explanations and an export, or says why not.
+TEST_P(BundledRecipe, IsTrainedTakenToTheGateServedReplayedToTheBitAndShown) {
     const auto recipe = lenient();
     const auto demo = fmt::format(
         "'{0}/rampart-demo' --data simulated --rows 3000 --seed 1 --recipe {1} --program "
@@ -117,22 +117,15 @@ TEST_P(BundledRecipe, IsTrainedTakenToTheGateServedAndReplayedToTheBit) {
         ++replayed;
     }
     EXPECT_GT(replayed, 500u);
+    const auto table = test_support::write_table(
+        {.name = "simulated", .data_dir = {}, .rows = 3000, .seed = 1}, 300, folder_);
     for (const auto& [id, policy] : policies) {
-        const auto group = policy->policy().group_aware() ? std::optional<size_t>(1) : std::nullopt;
-        std::set<double> scores;
-        for (size_t i = 0; i < 200; ++i) {
-            const auto& application = decisions[i].application;
-            const auto row = decision::encode_row(application, policy->policy().schema()).value();
-            const auto made = decision::decide(*policy, application, row, group, key,
-                                               {.product = "simulated"}, true, node->now());
-            ASSERT_TRUE(made) << made.error().message;
-            scores.insert(made->score);
-            const auto stored = wire::decode_decision(wire::encode(*made)).value();
-            const auto status = decision::replay(stored, *policy, key, group);
-            ASSERT_TRUE(status) << status.error().message;
-            EXPECT_TRUE(made->action != domain::Action::kDecline || !made->reasons.empty());
-        }
+        SCOPED_TRACE(id.value());
+        test_support::expect_decided_and_replayed(table, *policy, key);
     }
+    const auto last = registered.back().id;
+    ASSERT_NE(last, first);
+    test_support::expect_shown(table, path(fmt::format("out/store/registry/models/{}.rmp", last)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Recipes, BundledRecipe, testing::ValuesIn(bundled()),
@@ -285,8 +278,25 @@ TEST_F(BadRecipe, IsRefusedWithNameValueAndRemedy) {
         const auto error = refusal(recipe);
         for (const auto& part : parts) EXPECT_THAT(error, HasSubstr(part)) << recipe;
     }
+    // a schema has the names of protected columns, a product has their values as well
+    const std::string member =
+        "learner = \"gbdt\"\n[postprocess]\ncriterion = \"covariance\"\nmember = ";
+    EXPECT_THAT(refusal(member + "\"race=white\""), HasSubstr("'race'; there are sex"));
+    write("r.toml", member + "\"sex=c\"");
+    const auto open = run("recipe check r.toml --schema s.toml");
+    EXPECT_EQ(open.exit_code, 0) << open.err;
+    const std::string with_product = fmt::format(
+        "recipe check r.toml --schema s.toml --product {}/ops/config/products/simulated.toml",
+        RAMPART_SOURCE_DIR);
+    const auto of_product = run(with_product);
+    EXPECT_EQ(of_product.exit_code, 2);
+    EXPECT_THAT(of_product.err, HasSubstr("no protected attribute 'sex'; there are race"));
+    write("r.toml", member + "\"race=white\"");
+    EXPECT_EQ(run(with_product).exit_code, 0);
+    EXPECT_EQ(run("recipe check r.toml --schema s.toml --product none.toml").exit_code, 2);
     infer_schema("--ignore id,sex");
     write("r.toml", "learner = \"fairgbm\"\nconstraints = [\"fnr\"]");
+    EXPECT_EQ(run(with_product).err, "");
     const auto service = run("recipe check r.toml --schema s.toml");
     EXPECT_EQ(service.exit_code, 0) << "a service has them in its product file" << service.err;
     EXPECT_THAT(service.err, HasSubstr("names no protected columns"));
@@ -306,16 +316,42 @@ TEST_F(BadRecipe, OfTheServiceIsNamedWhenTheServiceIsStarted) {
              {"learner = \"gbdt\"\ninteractions = [\"income+wealth\"]\n",
               {"r.toml, line 2: interactions", "wealth"}},
              {"learner = \"fair-regression\"\napprove_at_least = 7\n",
-              {"r.toml, line 2: approve_at_least", "'7'", "between 0 and 1"}}}) {
+              {"r.toml, line 2: approve_at_least", "'7'", "between 0 and 1"}},
+             // what only the product's protected attributes tell: of the table it would be sex
+             {"learner = \"fairgbm\"\nconstraints = [\"fnr@sex\"]\n",
+              {"r.toml, line 2: constraints", "'fnr@sex'", "no protected attribute 'sex'", "race"}},
+             {"learner = \"fair-regression\"\ndisparity_tolerance = [0.1, 0.2]\n",
+              {"r.toml, line 2: disparity_tolerance", "2 values", "4 groups", "race=white"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"equalized_odds\"\n"
+              "within = \"sex\"\n",
+              {"r.toml, line 4: postprocess.within", "no protected attribute 'sex'", "race"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"covariance\"\n"
+              "member = \"race=green\"\n",
+              {"r.toml, line 4: postprocess.member", "race=green", "race=white"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"equalized_odds\"\n"
+              "group_tolerances = [\"race=green:0.1\"]\n",
+              {"r.toml, line 4: postprocess.group_tolerances", "race=green", "race=white"}}}) {
         write("r.toml", recipe);
         write("rampartd.toml",
               "product = \"product.toml\"\nschema = \"schema.toml\"\n[training]\nrecipe = "
-              "\"r.toml\"\n");
+              "\"r.toml\"\n[decision]\nprotected_attributes = \"group_aware\"\n");
         const auto ran = run("serve --config rampartd.toml");
         EXPECT_EQ(ran.exit_code, 2);
         EXPECT_THAT(ran.err, HasSubstr("rampartd.toml, line 4: training.recipe: "));
         for (const auto& part : parts) EXPECT_THAT(ran.err, HasSubstr(part));
     }
+}
+
+TEST_F(BadRecipe, InTheSettingsIsNamedAtItsKey) {
+    fs::copy_file(RAMPART_SOURCE_DIR "/ops/config/products/simulated.toml", path("product.toml"));
+    write("rampartd.toml",
+          "product = \"product.toml\"\nschema = \"s.toml\"\n[decision]\n"
+          "protected_attributes = \"group_aware\"\n[postprocess]\n"
+          "criterion = \"equalized_odds\"\nwithin = \"sex\"\n");
+    const auto ran = run("serve --config rampartd.toml");
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("rampartd.toml, line 7: postprocess.within: `within` is 'sex': "
+                                   "there is no protected attribute 'sex'; there are race"));
 }
 
 TEST_F(BadRecipe, WhoseRuleReadsTheGroupNeedsAGroupAwareService) {

@@ -8,6 +8,7 @@
 #include "rampart/fair_regression/loss_names.hpp"
 #include "rampart/fair_regression/parity.hpp"
 #include "rampart/fair_regression/serving.hpp"
+#include "rampart/learning/groups_to_come.hpp"
 #include "rampart/learning/reasons.hpp"
 #include "regression_options.hpp"
 #include "regression_story.hpp"
@@ -278,17 +279,6 @@ base::Error no_model(const fair_regression::BoundedLossResult& fit) {
                             fit.least_violation);
 }
 
-/// Checks that an option with a value for each group has as many as there are groups.
-base::Status check_counts(const OptionValues& values, std::string_view option,
-                          const std::vector<std::string>& groups) {
-    const size_t count = values.numbers(option).size();
-    if (count <= 1 || count == groups.size()) return base::ok();
-    return base::make_error(Reason::kBadOption,
-                            "`{}` has {} values; give one, or one for each of the {} groups in "
-                            "the order of their names: {}",
-                            option, count, groups.size(), fmt::join(groups, "; "));
-}
-
 /// Checks that each group has rows to judge on.
 base::Status check_groups(const dataset::Dataset& validation) {
     std::vector<size_t> count(validation.group_names.size());
@@ -310,8 +300,7 @@ struct Game {
 };
 
 Result<Game> game_of(const Settings& settings, const Task& task, const OptionValues& values) {
-    for (const char* option : {"disparity_tolerance", "zeta"})
-        RAMPART_RETURN_IF_ERROR(check_counts(values, option, task.train.group_names));
+    RAMPART_RETURN_IF_ERROR(check_groups(values, {task.attributes, task.train.group_names}));
     const fair_regression::LabelRange range{task.label_lo, task.label_hi};
     Game game;
     RAMPART_TRY(game.train, fair_regression::regression_table(task.train, range));

@@ -6,6 +6,7 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/gbdt/reasons.hpp"
+#include "rampart/learning/fair_metric.hpp"
 #include "rampart/learning/reasons.hpp"
 
 namespace rampart::learning {
@@ -24,7 +25,7 @@ Result<size_t> find_feature(const dataset::FeatureSchema& schema, std::string_vi
                             fmt::join(names, ", "));
 }
 
-Result<int> direction_of(std::string_view word, std::string_view rule) {
+Result<int> sign_of(std::string_view word, std::string_view rule) {
     if (word == "increasing") return 1;
     if (word == "decreasing") return -1;
     return base::make_error(gbdt::Reason::kBadMonotone,
@@ -44,7 +45,7 @@ Result<std::vector<int>> monotone_of(const std::vector<std::string>& rules,
                                     rule);
         RAMPART_TRY(const size_t feature, find_feature(schema, rule.substr(0, equals),
                                                        gbdt::Reason::kBadMonotone, "monotone"));
-        RAMPART_TRY(out[feature], direction_of(rule.substr(equals + 1), rule));
+        RAMPART_TRY(out[feature], sign_of(rule.substr(equals + 1), rule));
     }
     return out;
 }
@@ -66,6 +67,41 @@ Result<std::vector<std::vector<uint32_t>>> interactions_of(const std::vector<std
         }
     }
     return out;
+}
+
+/// Returns whether the fair metric may have a column of the name. (It has one for missing values of
+/// a feature where the rows have some.)
+bool may_be_column(const dataset::FeatureSchema& schema, const std::string& name) {
+    return std::any_of(
+        schema.features().begin(), schema.features().end(), [&](const auto& feature) {
+            const auto& categories = feature.categories;
+            return name == feature.name + " is missing" ||
+                   (feature.kind == dataset::FeatureKind::kNumeric && name == feature.name) ||
+                   std::any_of(categories.begin(), categories.end(), [&](const auto& category) {
+                       return name == feature.name + "=" + category;
+                   });
+        });
+}
+
+/// Checks the features whose differences the fair metric weighs or leaves out.
+base::Status check_metric(const std::vector<std::string>& weights,
+                          const std::vector<std::string>& directions,
+                          const dataset::FeatureSchema& schema) {
+    for (const auto& text : weights) {
+        RAMPART_TRY(const auto weight, named_number(text, "metric_weights"));
+        const auto found = find_feature(schema, weight.first, Reason::kBadOption, "metric_weights");
+        if (!found) return found.error();
+    }
+    for (const auto& text : directions) {
+        RAMPART_TRY(const auto direction, direction_of(text, '+', "protected_directions"));
+        for (const auto& [name, coefficient] : direction.coefficients)
+            if (!may_be_column(schema, name))
+                return base::make_error(Reason::kBadOption,
+                                        "protected_directions is '{}': there is no column '{}'; "
+                                        "write a numeric feature's name, or FEATURE=CATEGORY",
+                                        text, name);
+    }
+    return base::ok();
 }
 
 gbdt::LearnerParams params_of(const OptionValues& values) {
@@ -151,7 +187,7 @@ base::Status check_features(const OptionValues& values, const dataset::FeatureSc
             const auto found = find_feature(schema, name, Reason::kBadOption, option);
             if (!found) return found.error();
         }
-    return base::ok();
+    return check_metric(named("metric_weights"), named("protected_directions"), schema);
 }
 
 Result<gbdt::LearnerParams> tree_params(const OptionValues& values, const Task& task) {

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "rampart/fairness/rate_system.hpp"
@@ -77,7 +78,75 @@ base::Result<std::vector<GroupRate>> rates_of(const MeasuredRows& m, Among among
     return out;
 }
 
+/// Returns the names, or, where they are not known, what they look like: "sex=…,age=…".
+std::vector<std::string> allowed(const learning::GroupsToCome& groups) {
+    if (!groups.names.empty()) return groups.names;
+    return {fmt::format("{}=…", fmt::join(groups.attributes, "=…,"))};
+}
+
+/// Returns whether the name can be one of the groups: it has a value of each attribute, in order.
+bool may_be_named(std::string_view name, const learning::GroupsToCome& groups) {
+    if (!groups.names.empty())
+        return std::find(groups.names.begin(), groups.names.end(), name) != groups.names.end();
+    size_t from = 0;
+    for (const auto& attribute : groups.attributes) {
+        const auto part = fmt::format("{}{}=", from == 0 ? "" : ",", attribute);
+        const auto at = name.find(part, from);
+        if (at == std::string_view::npos || (from == 0 && at != 0)) return false;
+        from = at + part.size();
+    }
+    return true;
+}
+
+base::Status check_member(const std::string& member, const learning::GroupsToCome& groups) {
+    RAMPART_RETURN_IF_ERROR(learning::check_attribute(
+        "member", member, std::string_view(member).substr(0, member.find('=')), groups));
+    if (groups.names.empty()) return base::ok();
+    Rows rows;
+    rows.group_names = groups.names;
+    return compare_member(rows, member, "").map([](const auto&) {});
+}
+
 }  // namespace
+
+base::Status check_groups(const learning::OptionValues& values,
+                          const learning::GroupsToCome& groups) {
+    RAMPART_RETURN_IF_ERROR(learning::check_groups(values, groups));
+    const auto text = [&](std::string_view option) {
+        return values.has(option) ? values.text(option) : std::string();
+    };
+    if (const auto within = text("within"); !within.empty())
+        RAMPART_RETURN_IF_ERROR(learning::check_attribute("within", within, within, groups));
+    if (const auto member = text("member"); !member.empty())
+        RAMPART_RETURN_IF_ERROR(check_member(member, groups));
+    if (!values.has("group_tolerances")) return base::ok();
+    for (const auto& one : values.texts("group_tolerances")) {
+        RAMPART_TRY(const auto tolerance, group_tolerance(one));
+        if (!may_be_named(tolerance.first, groups)) return no_such_group(one, allowed(groups));
+    }
+    return base::ok();
+}
+
+base::Result<std::pair<std::string, double>> group_tolerance(const std::string& text) {
+    const auto colon = text.rfind(':');
+    const auto number = std::string_view(text).substr(std::min(text.size(), colon + 1));
+    double value = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    const bool is_share =
+        error == std::errc{} && end == number.data() + number.size() && value >= 0 && value <= 1;
+    if (colon != std::string::npos && is_share) return std::pair(text.substr(0, colon), value);
+    return base::make_error(Reason::kBadGroupTolerance,
+                            "group_tolerances has '{}': wanted is GROUP:NUMBER, and '{}' is no "
+                            "number from 0 to 1",
+                            text, number);
+}
+
+base::Error no_such_group(const std::string& text, const std::vector<std::string>& names) {
+    return base::make_error(Reason::kBadGroupTolerance,
+                            "group_tolerances has '{}': wanted is GROUP:NUMBER with one of the "
+                            "groups {}",
+                            text, fmt::join(names, "; "));
+}
 
 model::RampRule Compared::expanded(const model::RampRule& rule) const {
     model::RampRule out = rule;

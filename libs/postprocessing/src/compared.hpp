@@ -32,6 +32,11 @@ base::Result<Compared> compare_groups(const std::vector<std::string>& names,
 base::Result<Compared> compare_member(const Rows& rows, const std::string& member,
                                       const std::string& within);
 
+/// Returns group and tolerance of a text GROUP:NUMBER. Errors: bad_group_tolerance.
+base::Result<std::pair<std::string, double>> group_tolerance(const std::string& text);
+/// Returns the error bad_group_tolerance about a text whose group is none of the names.
+base::Error no_such_group(const std::string& text, const std::vector<std::string>& names);
+
 /// Rows, and what was decided about them.
 struct MeasuredRows {
     const Rows& rows;

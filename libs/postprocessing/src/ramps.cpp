@@ -1,7 +1,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "calibrate.hpp"
@@ -141,6 +140,9 @@ base::Status RampPostprocessor::check(const OptionValues& values) const {
     if (values.has("rho") && values.numbers("rho").size() > 1)
         return base::make_error(learning::Reason::kBadOption, "rho has {} numbers: give one",
                                 values.numbers("rho").size());
+    if (values.has("group_tolerances"))
+        for (const auto& text : values.texts("group_tolerances"))
+            if (const auto one = group_tolerance(text); !one) return one.error();
     const double least = values.number("approve_at_least"), most = values.number("approve_at_most");
     if (least > most)
         return base::make_error(learning::Reason::kBadOption,
@@ -168,24 +170,11 @@ base::Result<ramp::RampParams> RampPostprocessor::params(
     if (criterion_ == RampCriterion::kCovariance) return out;  // has no rates of groups
     if (const auto& rho = values.numbers("rho"); !rho.empty()) out.rho = rho.front();
     for (const auto& text : values.texts("group_tolerances")) {
-        const auto colon = text.rfind(':');
-        const auto at = std::find(groups.begin(), groups.end(), text.substr(0, colon));
-        if (colon == std::string::npos || at == groups.end())
-            return base::make_error(Reason::kBadGroupTolerance,
-                                    "group tolerance {}: wanted is GROUP:NUMBER with one of the "
-                                    "groups {}",
-                                    text, fmt::join(groups, ", "));
-        const auto number = std::string_view(text).substr(colon + 1);
-        double value = 0;
-        const auto [end, error] =
-            std::from_chars(number.data(), number.data() + number.size(), value);
-        if (error != std::errc{} || end != number.data() + number.size() ||
-            !(value >= 0 && value <= 1))
-            return base::make_error(Reason::kBadGroupTolerance,
-                                    "group tolerance {}: '{}' is no number from 0 to 1", text,
-                                    number);
+        RAMPART_TRY(const auto one, group_tolerance(text));
+        const auto at = std::find(groups.begin(), groups.end(), one.first);
+        if (at == groups.end()) return no_such_group(text, groups);
         if (out.epsilons.empty()) out.epsilons.assign(groups.size(), out.epsilon);
-        out.epsilons[static_cast<size_t>(at - groups.begin())] = value;
+        out.epsilons[static_cast<size_t>(at - groups.begin())] = one.second;
     }
     return out;
 }

@@ -76,14 +76,6 @@ void note_learner(const learning::Learned& learned, std::map<std::string, std::s
         figures[std::string(kMissedConstraints)] = learned.state.constraints_missed;
 }
 
-/// Returns the learner and its options, the threshold by default where an approval is expected to
-/// be worth as much as a decline.
-Result<ChosenLearner> chosen_at(const Recipe& recipe, const ScoreMap& map) {
-    RAMPART_TRY(auto chosen, chosen_learner(recipe));
-    if (chosen.options.has("threshold")) chosen.options.set_fallback("threshold", map.break_even());
-    return chosen;
-}
-
 /// Fits the recipe's learner to the rows with a label. It decides from the P(favourable) on from
 /// which an approval is expected to be worth more than a decline, unless the recipe says otherwise.
 Result<learning::Learned> fit(const DevelopmentSet& development, const Recipe& recipe,

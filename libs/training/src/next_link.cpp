@@ -34,6 +34,12 @@ Result<ScoreMap> score_map(const DevelopmentSet& development, const domain::Impa
     return ScoreMap{(up - down) / scale, down / scale};
 }
 
+Result<ChosenLearner> chosen_at(const Recipe& recipe, const ScoreMap& map) {
+    RAMPART_TRY(auto chosen, chosen_learner(recipe));
+    if (chosen.options.has("threshold")) chosen.options.set_fallback("threshold", map.break_even());
+    return chosen;
+}
+
 std::vector<float> reference_row(const DevelopmentSet& development) {
     std::vector<float> reference(development.schema.size());
     std::vector<float> values;

@@ -28,6 +28,10 @@ struct ScoreMap {
 base::Result<ScoreMap> score_map(const training_set::DevelopmentSet& development,
                                  const domain::Impact& impact);
 
+/// Returns the learner and its options, the threshold by default where an approval is expected to
+/// be worth as much as a decline. Errors: chosen_learner()'s.
+base::Result<ChosenLearner> chosen_at(const Recipe& recipe, const ScoreMap& map);
+
 /// Returns medians of numbers and the most frequent categories: reason codes compare applicants
 /// with this row.
 std::vector<float> reference_row(const training_set::DevelopmentSet& development);

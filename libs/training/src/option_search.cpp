@@ -26,7 +26,6 @@ tuning::ValuationInputs inputs_of(const CandidateInputs& in, const ScoreMap& map
                                 .intercept = map.intercept,
                                 .attributes = attributes_in(in.development.cell_names),
                                 .seed = in.recipe.seed};
-    if (out.options.has("threshold")) out.options.set_fallback("threshold", map.break_even());
     if (in.host != nullptr) out.stopped = in.host->stopped;
     for (const uint32_t row : table.rows) {
         const auto& of = in.development.rows[row];
@@ -66,7 +65,7 @@ std::vector<std::string> attributes_in(const std::vector<std::string>& cells) {
 Result<Candidate> make_by_search(const CandidateInputs& in) {
     RAMPART_TRY(const ScoreMap map, score_map(in.development, in.impact));
     RAMPART_RETURN_IF_ERROR(validate(in.recipe));
-    RAMPART_TRY(const auto chosen, chosen_learner(in.recipe));
+    RAMPART_TRY(const auto chosen, chosen_at(in.recipe, map));
     RAMPART_TRY(const auto post, chosen_postprocessor(in.recipe));
     const auto can = chosen.learner->capabilities(chosen.options);
     const bool groups = can.groups || can.attributes || post.needs().groups;

@@ -163,6 +163,13 @@ std::optional<Fault> find_misfit(const Recipe& recipe, const RowsToCome& rows) {
     for (const auto& fits : {learning::check_features(options, rows.features),
                              learner->check_labels(options, rows.label_lo, rows.label_hi)})
         if (!fits) return Fault{"", key_of(fits.error(), options, "learner"), fits.error()};
+    if (!rows.groups) return std::nullopt;
+    if (const auto fits = learning::check_groups(options, *rows.groups); !fits)
+        return Fault{"", key_of(fits.error(), options, "learner"), fits.error()};
+    const auto post = chosen_postprocessor(recipe);
+    if (!post) return Fault{"postprocess", "criterion", post.error()};
+    if (const auto fits = postprocessing::check_groups(post->values, *rows.groups); !fits)
+        return Fault{"postprocess", key_of(fits.error(), post->values, "criterion"), fits.error()};
     return std::nullopt;
 }
 

@@ -253,9 +253,52 @@ TEST(Postprocessors, BadOptionsAreNamedBeforeThereIsData) {
     EXPECT_EQ(reason("statistical_parity", {{"approve_at_least", 0.9}, {"approve_at_most", 0.1}}),
               "bad_option");
     EXPECT_EQ(reason("statistical_parity", {{"rho", std::vector<double>{0.1, 0.2}}}), "bad_option");
+    for (const char* tolerance : {"sex=f", "sex=f:", "sex=f:2", "sex=f:x", "sex=f:-0.1", ""})
+        EXPECT_EQ(reason("equal_opportunity",
+                         {{"group_tolerances", std::vector<std::string>{tolerance}}}),
+                  "bad_group_tolerance")
+            << tolerance;
     EXPECT_EQ(reason("thresholds", {{"constraints", std::vector<std::string>{"fnrr"}}}),
               "unknown_rate");
     EXPECT_EQ(reason("thresholds", {{"constraints", std::vector<std::string>{}}}), "bad_option");
+}
+
+TEST(Postprocessors, GroupsThatThereWillNotBeAreNamedBeforeThereIsData) {
+    const std::vector<std::string> names{"sex=f,age=old", "sex=m,age=old", "sex=m,age=young"};
+    const learning::GroupsToCome known{{"sex", "age"}, names}, attributes{{"sex", "age"}, {}};
+    const auto error = [](const std::string& criterion, const Options& set,
+                          const learning::GroupsToCome& groups) {
+        const auto status = postprocessing::check_groups(values_of(criterion, set), groups);
+        return status ? std::string("none") : status.error().reason + ": " + status.error().message;
+    };
+    const std::string region = "region", age = "age";
+    const auto texts = [](const std::string& one) { return std::vector<std::string>{one}; };
+    for (const auto& groups : {known, attributes}) {
+        for (const char* good : {"sex=f,age=old:0.1", "sex=m,age=young:1"})
+            EXPECT_EQ(error("equalized_odds", {{"group_tolerances", texts(good)}}, groups), "none");
+        EXPECT_EQ(error("equal_opportunity", {{"within", age}}, groups), "none");
+        for (const std::string member : {"sex=m", "age=young", "sex=m,age=old"})
+            EXPECT_EQ(error("covariance", {{"member", member}}, groups), "none") << member;
+        EXPECT_EQ(error("thresholds", {{"constraints", texts("fnr@age")}}, groups), "none");
+        EXPECT_EQ(error("none", {}, groups), "none");
+        for (const char* bad : {"sex=f:0.1", "f:0.1", "age=old,sex=f:0.1", "region=a,age=old:0"})
+            EXPECT_THAT(error("statistical_parity", {{"group_tolerances", texts(bad)}}, groups),
+                        AllOf(HasSubstr("bad_group_tolerance: group_tolerances has '"),
+                              HasSubstr(bad), HasSubstr("wanted is GROUP:NUMBER with one of")));
+        for (const char* option : {"within", "member"})
+            EXPECT_THAT(error("covariance", {{option, region}}, groups),
+                        AllOf(HasSubstr("unknown_attribute: `" + std::string(option)),
+                              HasSubstr("'region'; there are sex, age")));
+        EXPECT_THAT(error("thresholds", {{"constraints", texts("fnr@region")}}, groups),
+                    HasSubstr("unknown_attribute: `constraints` is 'fnr@region'"));
+    }
+    // what only the values of the attributes tell
+    const Options gone{{"member", std::string("sex=x")}};
+    EXPECT_THAT(error("covariance", gone, known), HasSubstr("no_such_member: member 'sex=x'"));
+    EXPECT_EQ(error("covariance", gone, attributes), "none");
+    const Options other{{"group_tolerances", texts("sex=x,age=old:0.1")}};
+    EXPECT_THAT(error("equalized_odds", other, known), HasSubstr("sex=m,age=old; sex=m,age=young"));
+    EXPECT_EQ(error("equalized_odds", other, attributes), "none");
 }
 
 TEST(Postprocessors, BadRowsAreNamed) {

@@ -9,6 +9,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/joiner/catch_up.hpp"
 #include "rampart/retraining/training_loop.hpp"
+#include "support/half_approved.hpp"
 #include "support/small_node.hpp"
 
 namespace rampart::retraining {
@@ -31,34 +32,12 @@ class ProposedTest : public testing::Test {
         config.max_missing_rate = 0.2;
     }
     void fill() {
-        const model::BootstrapLink half{"income", {{0, 0.5}}, 0.5};
-        const auto policy =
-            model::Policy::create(support::SmallNode::schema(), {half}, {}, {}).value();
-        champion_ = node_.registry->register_model(model::encode_model_file(policy), day(0), "test")
-                        .value();
-        ASSERT_TRUE(node_.registry->bootstrap_champion(champion_, day(0), "test"));
-        for (int i = 0; i < kPersons; ++i) decide(i);
+        champion_ = support::approve_half(*node_.registry);
+        for (int i = 0; i < kPersons; ++i)
+            support::append_person(node_.log, *node_.attributes, champion_, i, i % 3 != 0 ? 10 : 0,
+                                   i % 3 != 0);
         ASSERT_TRUE(joiner::catch_up(*node_.joiner));
         ASSERT_TRUE(node_.joiner->advance(day(kNow)));
-    }
-    void decide(int person) {
-        const bool good = person % 3 != 0, approved = person % 2 == 0;
-        const auto name = fmt::format("{}", person);
-        const protected_attributes::ProtectedAttributes known{
-            domain::PersonId("p-" + name),
-            day(0),
-            {{"sex", person / 2 % 2 == 0 ? "female" : "male"}}};
-        ASSERT_TRUE(node_.attributes->put(std::span(&known, 1), day(0)));
-        auto decision = support::make_decision(name, day(31 + person % 25), approved);
-        decision.application.features = {{"income", good ? 10.0 : 0.0}};
-        decision.policy = champion_;
-        decision.p_exploit = decision.p_approve = decision.propensity = 0.5;
-        const auto record = support::to_record(decision);
-        ASSERT_TRUE(node_.log.append("decisions", std::span(&record, 1)));
-        if (!approved) return;
-        const auto outcome = support::to_record(
-            support::make_outcome(name, "repaid", 0, good ? 1 : 0, day(60 + person % 25)));
-        ASSERT_TRUE(node_.log.append("outcomes", std::span(&outcome, 1)));
     }
     std::unique_ptr<TrainingLoop> loop() {
         return TrainingLoop::open(node_.folder() / "trainer", settings_,

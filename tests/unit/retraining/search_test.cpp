@@ -3,6 +3,7 @@
 
 #include "rampart/joiner/catch_up.hpp"
 #include "rampart/retraining/training_loop.hpp"
+#include "support/half_approved.hpp"
 #include "support/small_node.hpp"
 
 namespace rampart::retraining {
@@ -46,35 +47,15 @@ class SearchingLoop : public testing::Test {
         config.declined_impact = node_.product.impact.declined;
         config.min_units = 100'000;  // the gate refuses, so that no run changes another's forecast
         settings_.schedule.min_examples = 50;
-        const model::BootstrapLink half{"income", {{0, 0.5}}, 0.5};
-        const auto policy =
-            model::Policy::create(support::SmallNode::schema(), {half}, {}, {}).value();
-        champion_ = node_.registry->register_model(model::encode_model_file(policy), day(0), "test")
-                        .value();
-        EXPECT_TRUE(node_.registry->bootstrap_champion(champion_, day(0), "test"));
-        for (int i = 0; i < kPersons; ++i) decide(i);
+        champion_ = support::approve_half(*node_.registry);
+        for (int i = 0; i < kPersons; ++i) {
+            const bool good = i * 7 % 10 < 6;
+            const double noise = i * 13 % 11;
+            support::append_person(node_.log, *node_.attributes, champion_, i,
+                                   (good ? 8.0 : 4.0) + noise, good);
+        }
         EXPECT_TRUE(joiner::catch_up(*node_.joiner));
         EXPECT_TRUE(node_.joiner->advance(day(kNow)));
-    }
-    void decide(int person) {
-        const bool good = person * 7 % 10 < 6, approved = person % 2 == 0;
-        const auto name = fmt::format("{}", person);
-        const protected_attributes::ProtectedAttributes known{
-            domain::PersonId("p-" + name),
-            day(0),
-            {{"sex", person / 2 % 2 == 0 ? "female" : "male"}}};
-        EXPECT_TRUE(node_.attributes->put(std::span(&known, 1), day(0)));
-        auto decision = support::make_decision(name, day(31 + person % 25), approved);
-        const double noise = person * 13 % 11;
-        decision.application.features = {{"income", (good ? 8.0 : 4.0) + noise}};
-        decision.policy = champion_;
-        decision.p_exploit = decision.p_approve = decision.propensity = 0.5;
-        const auto record = support::to_record(decision);
-        EXPECT_TRUE(node_.log.append("decisions", std::span(&record, 1)));
-        if (!approved) return;
-        const auto outcome = support::to_record(
-            support::make_outcome(name, "repaid", 0, good ? 1 : 0, day(60 + person % 25)));
-        EXPECT_TRUE(node_.log.append("outcomes", std::span(&outcome, 1)));
     }
     /// Opens a trainer in a folder of its own, which looks at the time by `seconds`.
     std::unique_ptr<TrainingLoop> open(const std::string& folder,

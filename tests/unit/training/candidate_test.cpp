@@ -6,6 +6,7 @@
 #include <map>
 
 #include "development_set.hpp"
+#include "rampart/base/digest.hpp"
 #include "rampart/learning/learner.hpp"
 #include "rampart/model/model_file.hpp"
 
@@ -168,6 +169,38 @@ TEST(Candidate, OneThatMissesItsConstraintsIsMadeOnlyWhereThatIsAllowed) {
     const auto& missed = candidate.figures.at(std::string(kMissedConstraints));
     EXPECT_TRUE(missed.starts_with("fnr differs by 0.")) << missed;
     EXPECT_EQ(candidate.policy.state().constraints_missed, missed);
+}
+
+/// BuDRO keeps its last model, without a look at the persons held out: only the judge sees that a
+/// group is missing there.
+TEST(Candidate, OneThatCannotBeJudgedOnThePersonsHeldOutIsRefusedByName) {
+    auto set = development_set();
+    for (auto& row : set.rows)
+        if (row.cell == 1u && row.label &&
+            base::keyed_uniform("validation 0", row.person.value()) < 0.2)
+            row.label = 1;
+    const auto champion = bootstrap(set);
+    auto wanted = recipe("budro", {{"trees", int64_t{10}},
+                                   {"tolerance", 0.5},
+                                   {"constraints", std::vector<std::string>{"fpr"}}});
+    const auto refused = make_candidate({set, impact(), champion, "champion", wanted});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "constraints_missed");
+    EXPECT_NE(
+        refused.error().message.find("group 'sex=male' has no row with the unfavourable label"),
+        std::string::npos)
+        << refused.error().message;
+    wanted.allow_infeasible = true;
+    const auto made = make_candidate({set, impact(), champion, "champion", wanted});
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_NE(made->figures.at("not_judged")
+                  .find("group 'sex=male' has no row with the unfavourable label"),
+              std::string::npos);
+    EXPECT_FALSE(made->figures.contains("serving_feasible"));
+    // what asks for nothing is not missed
+    const auto plain = make_candidate({set, impact(), champion, "champion", recipe()});
+    ASSERT_TRUE(plain) << plain.error().message;
+    EXPECT_FALSE(plain->figures.contains("not_judged"));
 }
 
 TEST(Candidate, SelectionSearchesTheSettingsAndSaysWhichItTook) {

@@ -267,6 +267,19 @@ TEST_F(RecipeFile, IsCheckedWithTheRowsThatItIsToLearnFrom) {
            "monotone: monotone: there is no feature 'wealth'");
     expect("learner = \"eg\"\nmonotone = [\"region=increasing\"]", "monotone: monotone region");
     expect("learner = \"gbdt\"\ninteractions = [\"income+age\"]", "interactions: ");
+    for (const auto& [option, value] : std::initializer_list<std::array<const char*, 2>>{
+             {"protected_features", "wealth"},
+             {"metric_weights", "wealth:2"},
+             {"metric_weights", "income"},
+             {"protected_directions", "income:1+wealth:2"},
+             {"protected_directions", "region=c:1"},
+             {"protected_directions", "region:1"}})
+        expect(fmt::format("learner = \"budro\"\n{} = [\"{}\"]", option, value),
+               fmt::format("{0}: {0}", option));
+    for (const char* good :
+         {"protected_directions = [\"income:1+region=b:2\"]",
+          "protected_directions = [\"income is missing:1\"]", "metric_weights = [\"region:0\"]"})
+        EXPECT_EQ(misfit(fmt::format("learner = \"budro\"\n{}", good), service), "");
     const std::string seven = "learner = \"fair-regression\"\napprove_at_least = 7";
     expect(seven, "approve_at_least: `approve_at_least` is '7': labels lie between 0 and 1");
     EXPECT_EQ(misfit(seven, {.features = schema, .numeric = true, .label_lo = 0, .label_hi = 9}),
@@ -274,6 +287,38 @@ TEST_F(RecipeFile, IsCheckedWithTheRowsThatItIsToLearnFrom) {
     EXPECT_NE(misfit("learner = \"gbdt\"", {.features = schema, .numeric = true})
                   .find("learner: labels are numbers"),
               std::string::npos);
+}
+
+TEST_F(RecipeFile, IsCheckedWithTheGroupsThatThereWillBe) {
+    const auto schema =
+        dataset::FeatureSchema::create({{"income", dataset::FeatureKind::kNumeric, {}}}).value();
+    const RowsToCome product{.features = schema,
+                             .groups = {{{"sex", "age"}, {"sex=f,age=old", "sex=m,age=old"}}}};
+    for (const auto& [text, place] : std::initializer_list<std::array<const char*, 2>>{
+             {"learner = \"fairgbm\"\nconstraints = [\"fnr@region\"]",
+              "line 2: constraints: `constraints` is 'fnr@region'"},
+             {"learner = \"fair-regression\"\ndisparity_tolerance = [0.1, 0.2, 0.3]",
+              "line 2: disparity_tolerance: `disparity_tolerance` has 3 values"},
+             {"learner = \"fair-regression\"\nnotion = \"bounded_group_loss\"\n"
+              "zeta = [0.1, 0.2, 0.3]",
+              "line 3: zeta: `zeta` has 3 values"},
+             {"[postprocess]\ncriterion = \"thresholds\"\nconstraints = [\"fnr@region\"]",
+              "line 3: postprocess.constraints: `constraints` is 'fnr@region'"},
+             {"[postprocess]\ncriterion = \"equalized_odds\"\nwithin = \"region\"",
+              "line 3: postprocess.within: `within` is 'region'"},
+             {"[postprocess]\ncriterion = \"covariance\"\nmember = \"sex=x\"",
+              "line 3: postprocess.member: member 'sex=x'"},
+             {"[postprocess]\ncriterion = \"equalized_odds\"\n"
+              "group_tolerances = [\"sex=x,age=old:0.1\"]",
+              "line 3: postprocess.group_tolerances: group_tolerances has 'sex=x,age=old:0.1'"}}) {
+        Recipe recipe;
+        ASSERT_TRUE(read(text, recipe)) << text;
+        EXPECT_FALSE(find_misfit(recipe, {.features = schema})) << "the groups are not known";
+        const auto fault = find_misfit(recipe, product);
+        ASSERT_TRUE(fault) << text;
+        const auto message = located(recipe, *fault).message;
+        EXPECT_NE(message.find(place), std::string::npos) << message;
+    }
 }
 
 TEST(Recipe, ItsSearchIsInItsFileItsTextAndItsDigest) {

@@ -11,6 +11,7 @@
 #include "frame/commands.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
+#include "services/rampartd/settings.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -20,13 +21,26 @@ namespace json = boost::json;
 constexpr size_t kMaxSchemaBytes = 16 << 20;
 
 struct Options {
-    std::string file, schema;
+    std::string file, schema, product;
 };
 
-/// Checks the recipe with a table's schema.
-base::Status check_schema(const training::Recipe& recipe, const dataset::TableSchema& schema) {
-    training::RowsToCome rows{.features = schema.features,
-                              .numeric = schema.label_range.has_value()};
+/// Returns the groups of the product or, without one, what the schema says of them.
+base::Result<std::optional<learning::GroupsToCome>> groups_of(const std::string& product,
+                                                              const dataset::TableSchema& schema) {
+    std::optional<learning::GroupsToCome> groups;
+    if (product.empty() && schema.protected_columns.empty()) return groups;
+    groups = {schema.protected_columns, {}};  // their values are in the table
+    if (product.empty()) return groups;
+    RAMPART_TRY(const auto file, rampartd::load_product_file(product));
+    groups = rampartd::groups_of(file.catalog);
+    return groups;
+}
+
+/// Checks the recipe with a table's schema and protected groups.
+base::Status check_rows(const training::Recipe& recipe, const dataset::TableSchema& schema,
+                        const std::optional<learning::GroupsToCome>& groups) {
+    training::RowsToCome rows{
+        .features = schema.features, .numeric = schema.label_range.has_value(), .groups = groups};
     if (schema.label_range) {
         rows.label_lo = schema.label_range->lo;
         rows.label_hi = schema.label_range->hi;
@@ -64,10 +78,10 @@ base::Result<Answer> check(const Options& options) {
     if (!options.schema.empty()) {
         RAMPART_TRY(const auto text, base::read_file(options.schema, kMaxSchemaBytes));
         RAMPART_TRY(const auto schema, dataset::parse_table_schema(text, options.schema));
-        const auto fits = check_schema(recipe, schema);
+        RAMPART_TRY(const auto groups, groups_of(options.product, schema));
+        const auto fits = check_rows(recipe, schema, groups);
         if (!fits) return fits.error().with_context(options.schema);
-        if ((can.groups || can.attributes || post.needs().groups) &&
-            schema.protected_columns.empty())
+        if ((can.groups || can.attributes || post.needs().groups) && !groups)
             answer.notes.push_back(fmt::format(
                 "{} names no protected columns, and the recipe needs protected attributes in "
                 "training: `rampart train` refuses it with this schema; a service has them in its "
@@ -116,7 +130,13 @@ void add_recipe(Frame& frame) {
         [options](const Context&) { return check(*options); });
     command.add_option("RECIPE", options->file, "recipe file")->required();
     command.add_option("--schema", options->schema,
-                       "schema file, whose features the recipe's constraints have to name");
+                       "schema file, whose features and protected columns the recipe's constraints "
+                       "have to name");
+    command
+        .add_option("--product", options->product,
+                    "product file of a service, whose protected attributes and groups the recipe's "
+                    "constraints have to name, in place of the schema's columns")
+        ->needs("--schema");
 }
 
 }  // namespace rampart::cli

@@ -139,7 +139,8 @@ void add_learner(const Learner& learner);
 base::Result<const Learner*> find_learner(std::string_view name);
 
 /// Checks the features that options name against a schema, before there is any data. Errors:
-/// bad_monotone, bad_interactions; invalid_argument "bad_option" for a feature that there is not.
+/// bad_monotone, bad_interactions; invalid_argument "bad_option" for a feature, or a column of the
+/// fair metric, that there is not.
 base::Status check_features(const OptionValues& values, const dataset::FeatureSchema& schema);
 
 /// Trains. Deterministic in its arguments for any number of threads. Errors: those of check();

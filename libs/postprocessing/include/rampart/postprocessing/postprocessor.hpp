@@ -9,6 +9,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/calibration/calibration.hpp"
 #include "rampart/fairness/operating_point.hpp"
+#include "rampart/learning/groups_to_come.hpp"
 #include "rampart/learning/learner.hpp"
 #include "rampart/postprocessing/rows.hpp"
 #include "rampart/postprocessing/rule.hpp"
@@ -104,6 +105,12 @@ class Postprocessor {
 std::span<const Postprocessor* const> postprocessors();
 /// Returns the one of the name. Errors: invalid_argument "unknown_postprocessor" lists the names.
 base::Result<const Postprocessor*> find_postprocessor(std::string_view name);
+
+/// Checks the groups and attributes that options name, before there is any data. Errors: those of
+/// learning::check_groups(); invalid_argument "unknown_attribute", "no_such_member",
+/// "bad_group_tolerance" with the option's name, its value and what is allowed.
+base::Status check_groups(const learning::OptionValues& values,
+                          const learning::GroupsToCome& groups);
 
 /// Fits a rule to the rows. Deterministic. Errors: those of check(); "no_groups", "no_labels";
 /// failed_precondition "group_without_rows" names the group; "other_scores": the criterion is about

@@ -115,11 +115,13 @@ base::Status validate(const Recipe& recipe);
 /// What a recipe is to learn from, as far as it is known beforehand.
 struct RowsToCome {
     const dataset::FeatureSchema& features;
-    bool numeric = false;               // labels are numbers, not of two values
-    double label_lo = 0, label_hi = 1;  // their range
+    bool numeric = false;                            // labels are numbers, not of two values
+    double label_lo = 0, label_hi = 1;               // their range
+    std::optional<learning::GroupsToCome> groups{};  // nullopt: not known
 };
-/// Checks the recipe with the rows' features and labels. Errors: "cannot_learn"; those of
-/// learning::check_features() and of the learner's check_labels().
+/// Checks the recipe with the rows' features, labels and groups. Errors: "cannot_learn"; those of
+/// learning::check_features(), of the learner's check_labels() and of check_groups() of learning
+/// and postprocessing.
 std::optional<Fault> find_misfit(const Recipe& recipe, const RowsToCome& rows);
 
 /// Returns the error with file, line and key of the recipe's file; without a file, as it is.
