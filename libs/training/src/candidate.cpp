@@ -16,6 +16,7 @@
 #include "rampart/model/batch_engine.hpp"
 #include "rampart/training/reasons.hpp"
 #include "rule_fit.hpp"
+#include "starting_point.hpp"
 
 namespace rampart::training {
 namespace {
@@ -88,7 +89,8 @@ Result<ChosenLearner> chosen_at(const Recipe& recipe, const ScoreMap& map) {
 /// which an approval is expected to be worth more than a decline, unless the recipe says otherwise.
 Result<learning::Learned> fit(const DevelopmentSet& development, const Recipe& recipe,
                               const ScoreMap& map, base::ThreadPool* pool,
-                              std::map<std::string, std::string>& figures) {
+                              std::map<std::string, std::string>& figures,
+                              const StartingPoint& start = {}) {
     RAMPART_TRY(const auto chosen, chosen_at(recipe, map));
     const auto can = chosen.learner->capabilities(chosen.options);
     const bool groups = can.groups || can.attributes;
@@ -100,13 +102,13 @@ Result<learning::Learned> fit(const DevelopmentSet& development, const Recipe& r
     note_rows(table, halves, figures);
     RAMPART_RETURN_IF_ERROR(dataset::validate(halves.train));
     RAMPART_RETURN_IF_ERROR(dataset::validate(halves.validation));
-    RAMPART_TRY(auto learned, learning::fit(*chosen.learner,
-                                            {.train = halves.train,
-                                             .validation = &halves.validation,
-                                             .attributes = attributes_in(development.cell_names),
-                                             .seed = recipe.seed,
-                                             .pool = pool},
-                                            chosen.options));
+    RAMPART_TRY(auto learned, fit_from(start, chosen,
+                                       {.train = halves.train,
+                                        .validation = &halves.validation,
+                                        .attributes = attributes_in(development.cell_names),
+                                        .seed = recipe.seed,
+                                        .pool = pool},
+                                       figures));
     note_learner(learned, figures);
     return learned;
 }
@@ -380,7 +382,7 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     std::map<std::string, std::string> figures;
     RAMPART_TRY(const ScoreMap map, score_map(development, in.impact));
     RAMPART_RETURN_IF_ERROR(validate(recipe));
-    RAMPART_TRY(auto learned, fit(development, recipe, map, in.pool, figures));
+    RAMPART_TRY(auto learned, fit(development, recipe, map, in.pool, figures, starting_point(in)));
     RAMPART_TRY(auto before, links_before(development, in.champion, recipe, in.pool));
     auto& links = before.links;
     figures["distilled"] = before.distilled ? "yes" : "no";
