@@ -13,6 +13,9 @@ using fair_regression::RegressionLoss;
 /// Options of a score from or up to which rows are approved, in the label's units.
 constexpr std::array kSteps{"approve_at_least", "approve_at_most"};
 
+/// The loss of amounts with many zeros, which has an option of its own for its parameter.
+constexpr std::string_view kTweedie = "tweedie";
+
 /// Returns the least score that stands for a mean label of at least `mean`.
 double score_at(const RegressionLoss& loss, double mean) {
     double lo = 0, hi = 1;
@@ -43,6 +46,20 @@ std::vector<Option> loss_options() {
     };
 }
 
+std::vector<Option> tree_loss_options() {
+    auto options = loss_options();
+    options[0].choices.emplace_back(kTweedie);
+    options[1].only_with = "loss!=squared&loss!=absolute&loss!=tweedie";
+    options.push_back({"variance_power",
+                       1.5,
+                       "the variance of an amount grows as its mean to this power",
+                       1.01,
+                       1.99,
+                       {},
+                       "loss=tweedie"});
+    return options;
+}
+
 std::vector<Option> step_options() {
     const std::vector<double> none;
     return {
@@ -53,12 +70,15 @@ std::vector<Option> step_options() {
          1 - 1e-6,
          {},
          "approve_at_least=&approve_at_most="},
-        {"approve_at_least", none, "approve from this score on, in the label's units"},
-        {"approve_at_most", none, "approve up to this score, for a label that is a risk"},
+        {"approve_at_least", none,
+         "approve from this score on, in the label's units (of tweedie, from this mean on)"},
+        {"approve_at_most", none, "approve up to this score or mean, for a label that is a risk"},
     };
 }
 
 base::Result<RegressionLoss> loss_of(const OptionValues& values) {
+    if (values.text("loss") == kTweedie)
+        return RegressionLoss::tweedie(values.number("variance_power"));
     const auto& parameter = values.numbers("loss_parameter");
     if (parameter.size() > 1)
         return base::make_error(Reason::kBadOption, "`loss_parameter` has {} numbers: give one",
@@ -90,8 +110,12 @@ base::Status check_step_range(const OptionValues& values, double lo, double hi) 
 
 model::ScoreStep step_of(const OptionValues& values, const RegressionLoss& loss, const Task& task) {
     const auto &least = values.numbers(kSteps[0]), &most = values.numbers(kSteps[1]);
+    // a mean of the tweedie loss is no place on its scale of scores
+    const auto score_of = [&](double share) {
+        return loss.kind() == fair_regression::LossKind::kTweedie ? score_at(loss, share) : share;
+    };
     const auto on_unit_scale = [&](double label) {
-        return (label - task.label_lo) / (task.label_hi - task.label_lo);
+        return score_of((label - task.label_lo) / (task.label_hi - task.label_lo));
     };
     model::ScoreStep step;
     if (!most.empty()) {
@@ -101,7 +125,7 @@ model::ScoreStep step_of(const OptionValues& values, const RegressionLoss& loss,
         step.threshold = on_unit_scale(least.front());
     } else {
         const double threshold = values.number("threshold");
-        step.threshold = task.train.numeric() ? threshold : score_at(loss, threshold);
+        step.threshold = task.train.numeric() ? score_of(threshold) : score_at(loss, threshold);
     }
     return step;
 }
