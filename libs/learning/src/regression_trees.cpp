@@ -151,7 +151,7 @@ class RegressionTrees : public Learner {
         return loss_of(values).map([](const auto&) {});
     }
     base::Status check_labels(const OptionValues& values, double lo, double hi) const override {
-        if (lo != 0 && values.text("loss") == "tweedie")
+        if (lo != 0 && std::isfinite(lo) && values.text("loss") == "tweedie")
             return base::make_error(Reason::kBadOption,
                                     "`loss` is tweedie, and labels lie between {} and {}: it is of "
                                     "amounts from 0 on; declare a range from 0, or take another",

@@ -31,7 +31,8 @@ Result<ScoreMap> score_map(const DevelopmentSet& development, const domain::Impa
     }
     const double up = favourable - impact.declined, down = unfavourable - impact.declined;
     const double scale = std::max({std::abs(up), std::abs(down), 1e-12});
-    return ScoreMap{(up - down) / scale, down / scale};
+    return ScoreMap{(up - down) / scale, down / scale, impact.lo, impact.hi,
+                    (impact.declined - impact.lo) / (impact.hi - impact.lo)};
 }
 
 std::vector<float> reference_row(const DevelopmentSet& development) {

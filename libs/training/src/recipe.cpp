@@ -75,6 +75,31 @@ std::optional<Fault> fault_of_start(const Recipe& recipe, const ChosenLearner& c
     return std::nullopt;
 }
 
+/// Checks what goes with label = "impact".
+std::optional<Fault> fault_of_label(const Recipe& recipe, const ChosenLearner& chosen) {
+    if (recipe.label != Label::kImpact) return std::nullopt;
+    const auto fault = [](const char* key, const std::string& why) {
+        return Fault{"", key, base::make_error(learning::Reason::kCannotLearn, "{}", why)};
+    };
+    const auto& [learner, options] = chosen;
+    if (!learner->capabilities(options).numbers)
+        return fault("label", fmt::format("label is \"impact\", a number, and learner {} learns "
+                                          "labels of two values: take fair-regression or "
+                                          "regression-trees, or leave it out",
+                                          recipe.learner));
+    const auto loss = options.has("loss") ? options.text("loss") : std::string();
+    if (loss == "logistic" || loss == "poisson")
+        return fault("loss", fmt::format("loss is {}, whose score is no impact, and label = "
+                                         "\"impact\" decides by it: take squared, absolute, "
+                                         "quantile or huber",
+                                         loss));
+    if (recipe.search)
+        return fault("label",
+                     "label is \"impact\", and a search values settings by labels of two "
+                     "values: leave out the table [search]");
+    return std::nullopt;
+}
+
 /// Reads where the learner begins.
 void read_start(config::Table& table, Recipe& recipe) {
     const auto text = table.choice(
@@ -99,6 +124,7 @@ void record(config::Table& root, const Fault& fault) {
 
 std::string_view to_string(Selection selection) { return text_of(kSelections, selection); }
 std::string_view to_string(Start start) { return text_of(kStarts, start); }
+std::string_view to_string(Label label) { return text_of(kLabels, label); }
 
 base::Result<ChosenLearner> chosen_learner(const Recipe& recipe) {
     ChosenLearner out{.options = recipe.options};
@@ -156,6 +182,7 @@ std::optional<Fault> find_fault(const Recipe& recipe) {
     if (const auto sound = chosen->learner->check(chosen->options); !sound)
         return Fault{"", key_of(sound.error(), chosen->options, "learner"), sound.error()};
     if (auto fault = fault_of_start(recipe, *chosen)) return fault;
+    if (auto fault = fault_of_label(recipe, *chosen)) return fault;
     const auto post = chosen_postprocessor(recipe);
     if (!post) return Fault{"postprocess", "criterion", post.error()};
     if (const auto sound = post->postprocessor->check(post->values); !sound)
@@ -244,6 +271,9 @@ void read_recipe(config::Table& table, Recipe& recipe) {
     recipe.toward = table.boolean("toward", recipe.toward);
     recipe.least_step = table.number("least_step", 0, 1, recipe.least_step);
     read_start(table, recipe);
+    const auto label = table.choice(
+        "label", {std::string(kLabels[0].text), std::string(kLabels[1].text)}, "outcome");
+    recipe.label = label == kLabels[1].text ? Label::kImpact : Label::kOutcome;
 }
 
 void read_postprocess(config::Table& table, Recipe& recipe) {
@@ -325,6 +355,7 @@ std::string recipe_text(const Recipe& recipe) {
     put("ipw_cap", recipe.ipw_cap, usual.ipw_cap);
     put("toward", recipe.toward, usual.toward);
     put("least_step", recipe.least_step, usual.least_step);
+    put("label", std::string(to_string(recipe.label)), std::string(to_string(usual.label)));
     put("start", std::string(to_string(recipe.start)), std::string(to_string(usual.start)));
     if (recipe.start == Start::kChampion) {
         put("more_trees", recipe.more_trees, usual.more_trees);
@@ -365,6 +396,7 @@ base::Digest settings_digest(const Recipe& r) {
     add("selection_evaluations", r.selection_evaluations);
     add("selection_power", r.selection_power);
     if (r.search) add("search", tuning::to_toml(*r.search));
+    if (r.label != Label::kOutcome) add("label", to_string(r.label));
     if (r.start == Start::kChampion)
         add("start", fmt::format("champion {} {}", r.more_trees, r.most_trees));
     return hash.finish();

@@ -18,6 +18,8 @@ TEST(Recipe, EachChoiceHasTheTextOfItsConfiguration) {
     EXPECT_EQ(to_string(Selection::kCmaEs), "cma_es");
     EXPECT_EQ(to_string(Start::kScratch), "scratch");
     EXPECT_EQ(to_string(Start::kChampion), "champion");
+    EXPECT_EQ(to_string(Label::kOutcome), "outcome");
+    EXPECT_EQ(to_string(Label::kImpact), "impact");
 }
 
 TEST(Recipe, TheFirstOfEachTableIsTheDefault) {
@@ -31,7 +33,7 @@ TEST(Recipe, TheFirstOfEachTableIsTheDefault) {
 TEST(Recipe, ItsDigestTellsSettingsApartAndIsTheSameForTheSame) {
     const auto digest = settings_digest(Recipe{});
     EXPECT_EQ(settings_digest(Recipe{}), digest);
-    std::vector<Recipe> others(7);
+    std::vector<Recipe> others(8);
     others[0].learner = "fairgbm";
     others[1].options = learning::OptionValues(learning::find_learner("gbdt").value()->options());
     EXPECT_EQ(settings_digest(others[1]), digest) << "the fallbacks";
@@ -41,6 +43,7 @@ TEST(Recipe, ItsDigestTellsSettingsApartAndIsTheSameForTheSame) {
     others[4].kappa = 0.25;
     others[5].criterion = "equalized_odds";
     others[6].start = Start::kChampion;
+    others[7].label = Label::kImpact;
     for (const auto& other : others) EXPECT_NE(settings_digest(other), digest);
     auto blind = others[5];
     blind.postprocess = chosen_postprocessor(blind).value().values;
@@ -78,6 +81,11 @@ TEST(Recipe, ItsOwnDigestIsThatOfItsTextAndKnowsNothingOfTheService) {
           "learner = \"fairgbm\"", "start = \"champion\""})
         EXPECT_NE(digest(text), plain) << text;
     EXPECT_EQ(digest("start = \"scratch\""), plain);
+    EXPECT_EQ(digest("label = \"outcome\""), plain);
+    const std::string trees = "learner = \"regression-trees\"\n";
+    EXPECT_NE(digest(trees + "label = \"impact\""), digest(trees));
+    EXPECT_EQ(recipe_text(read(recipe_text(read(trees + "label = \"impact\"")))),
+              recipe_text(read(trees + "label = \"impact\"")));
     const std::string on = "start = \"champion\"\n";
     EXPECT_NE(digest(on + "more_trees = 9"), digest(on));
     EXPECT_NE(digest(on + "most_trees = 900"), digest(on));
@@ -248,26 +256,32 @@ TEST_F(RecipeFile, WhatIsWrittenAndHasNoEffectIsRefusedAtItsLine) {
 }
 
 TEST_F(RecipeFile, WhatDoesNotGoTogetherIsRefusedAtTheKeyThatTheErrorNames) {
-    for (const auto& [text, place] : std::initializer_list<std::array<const char*, 2>>{
-             {"learner = \"fair-regression\"\nnotion = \"bounded_group_loss\"", "zeta: "},
-             {"learner = \"fair-regression\"\napprove_at_least = 0.2\napprove_at_most = 0.4",
-              "line 2: approve_at_least: "},
-             {"learner = \"fairgbm\"\ntrees = 9\nconstraints = [\"fnrr\"]",
-              "line 3: constraints: "},
-             {"learner = \"eg\"\nstart = \"champion\"",
-              "line 2: start: start is \"champion\", and learner eg does not go on from a model"},
-             {"learner = \"gbdt\"\nstart = \"champion\"\n[search]\nranges.leaves = [3, 9]",
-              "line 2: start: start is \"champion\", and a search"},
-             {"start = \"champion\"\ntrees = 300\nmost_trees = 320",
-              "line 3: most_trees: most_trees is 320, and a model of all its trees (300)"},
-             {"start = \"champion\"\ntrees = 490", "most_trees: most_trees is 500"},
-             {"start = \"last\"", "line 1: start: "},
-             {"learner = \"eg\"\n[postprocess]\ncriterion = \"equalized_odds\"",
-              "line 3: postprocess.criterion: "},
-             {"learner = \"eg\"\n[postprocess]\ncalibration = \"beta\"",
-              "line 3: postprocess.calibration: "},
-             {"[postprocess]\ncriterion = \"equalized_odds\"\ngamma = 0",
-              "line 3: postprocess.gamma: "}}) {
+    for (
+        const auto& [text, place] : std::initializer_list<std::array<const char*, 2>>{
+            {"learner = \"fair-regression\"\nnotion = \"bounded_group_loss\"", "zeta: "},
+            {"learner = \"fair-regression\"\napprove_at_least = 0.2\napprove_at_most = 0.4",
+             "line 2: approve_at_least: "},
+            {"learner = \"fairgbm\"\ntrees = 9\nconstraints = [\"fnrr\"]", "line 3: constraints: "},
+            {"learner = \"eg\"\nstart = \"champion\"",
+             "line 2: start: start is \"champion\", and learner eg does not go on from a model"},
+            {"learner = \"gbdt\"\nstart = \"champion\"\n[search]\nranges.leaves = [3, 9]",
+             "line 2: start: start is \"champion\", and a search"},
+            {"start = \"champion\"\ntrees = 300\nmost_trees = 320",
+             "line 3: most_trees: most_trees is 320, and a model of all its trees (300)"},
+            {"start = \"champion\"\ntrees = 490", "most_trees: most_trees is 500"},
+            {"start = \"last\"", "line 1: start: "},
+            {"label = \"impact\"",
+             "line 1: label: label is \"impact\", a number, and learner gbdt"},
+            {"learner = \"fair-regression\"\nloss = \"logistic\"\nlabel = \"impact\"",
+             "line 2: loss: loss is logistic, whose score is no impact"},
+            {"learner = \"regression-trees\"\nlabel = \"impact\"\n[search]\nranges.leaves = [3, 9]",
+             "line 2: label: label is \"impact\", and a search"},
+            {"learner = \"eg\"\n[postprocess]\ncriterion = \"equalized_odds\"",
+             "line 3: postprocess.criterion: "},
+            {"learner = \"eg\"\n[postprocess]\ncalibration = \"beta\"",
+             "line 3: postprocess.calibration: "},
+            {"[postprocess]\ncriterion = \"equalized_odds\"\ngamma = 0",
+             "line 3: postprocess.gamma: "}}) {
         const auto message = refusal(text);
         EXPECT_NE(message.find(place), std::string::npos) << text << "\n" << message;
     }

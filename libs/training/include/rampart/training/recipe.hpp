@@ -30,6 +30,12 @@ enum class Start {
     kChampion,  // from the trees of the champion's last link, where these are of the same settings
 };
 
+/// What a candidate's learner learns from.
+enum class Label {
+    kOutcome,  // the product's label: favourable or not
+    kImpact,   // the reported impact of an approval, a number in the product's range
+};
+
 /// A value and its text in configurations and model files.
 template <class E>
 struct Named {
@@ -44,12 +50,19 @@ inline constexpr std::array kStarts{Named{Start::kScratch, "scratch"},
                                     Named{Start::kChampion, "champion"}};
 std::string_view to_string(Start start);
 
+inline constexpr std::array kLabels{Named{Label::kOutcome, "outcome"},
+                                    Named{Label::kImpact, "impact"}};
+std::string_view to_string(Label label);
+
 /// Recipe of a candidate.
 struct Recipe {
     std::string name{};              // that of its file, without ending; empty: it has none
     std::filesystem::path file{};    // empty: it has none
     std::string learner = "gbdt";    // a name that learning::find_learner() knows
     learning::OptionValues options;  // empty: the fallbacks
+    /// With kImpact an approval is by the predicted impact: from that of a decline on, unless the
+    /// options name another step.
+    Label label = Label::kOutcome;
     /// Keeps a candidate that misses its learner's constraints or its criterion.
     bool allow_infeasible = false;
     /// Keeps one that misses them as well where it comes nearer to them than the champion by at
@@ -111,8 +124,9 @@ double gamma_of(const Recipe& recipe);
 learning::OptionValues recipe_options(const learning::Learner& learner);
 
 /// Keys of a recipe that only scheduled training reads: how it takes rows from the log.
-inline constexpr std::array<std::string_view, 7> kLoopKeys{
-    "validation_fraction", "ipw_cap", "toward", "least_step", "start", "more_trees", "most_trees"};
+inline constexpr std::array<std::string_view, 8> kLoopKeys{
+    "label", "validation_fraction", "ipw_cap",   "toward", "least_step",
+    "start", "more_trees",          "most_trees"};
 
 /// Returns the keys that a recipe has beside its tables: those of every learner, too.
 std::vector<std::string> recipe_keys();
@@ -126,7 +140,8 @@ struct Fault {
 /// Checks the recipe without data: the options of learner and post-processor; that the learner's
 /// output can take what the recipe puts on it. Errors: those of their check(); invalid_argument
 /// "not_with_learner"; "bad_selection": a search over persons from whom the rule has learnt;
-/// "not_from_champion": what cannot go with start = kChampion.
+/// "not_from_champion": what cannot go with start = kChampion; "cannot_learn": what cannot go with
+/// label = kImpact.
 std::optional<Fault> find_fault(const Recipe& recipe);
 /// Returns the error of find_fault().
 base::Status validate(const Recipe& recipe);
