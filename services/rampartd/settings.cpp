@@ -2,6 +2,7 @@
 
 #include "rampart/config/table.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/learning/reasons.hpp"
 #include "rampart/runtime/product_toml.hpp"
 #include "rampart/training/gate_inputs.hpp"
 #include "services/rampartd/reasons.hpp"
@@ -108,12 +109,32 @@ std::pair<long, int> read_limits(config::Table& decision) {
                                               domain::kDefaultCoolOffDays))};
 }
 
-/// Checks a recipe with the deployment's features, labels of two values and protected groups.
+/// Returns what is wrong with a recipe for the deployment's features, protected groups and labels:
+/// those of two values or, as the recipe says, reported impacts.
+std::optional<training::Fault> find_misfit(const training::Recipe& recipe,
+                                           const dataset::FeatureSchema& features,
+                                           const ProductFile& file) {
+    const auto& product = file.product;
+    training::RowsToCome rows{.features = features, .groups = groups_of(file.catalog)};
+    if (recipe.label == training::Label::kOutcome) return training::find_misfit(recipe, rows);
+    const auto& impact = product.impact;
+    if (!impact.measure || *impact.measure == product.label.name)
+        return training::Fault{
+            "", "label",
+            base::make_error(learning::Reason::kCannotLearn,
+                             "label is \"impact\", and product {} computes it from its label: "
+                             "leave it out, or name a reported measure as impact.measure",
+                             product.name)};
+    rows.numeric = true;
+    rows.label_lo = impact.lo;
+    rows.label_hi = impact.hi;
+    return training::find_misfit(recipe, rows);
+}
+
+/// Checks a recipe with the deployment's features and product.
 base::Status check_rows(config::Table& root, const training::Recipe& recipe,
-                        const dataset::FeatureSchema& features,
-                        const protected_attributes::AttributeCatalog& catalog) {
-    const auto misfit =
-        training::find_misfit(recipe, {.features = features, .groups = groups_of(catalog)});
+                        const dataset::FeatureSchema& features, const ProductFile& product) {
+    const auto misfit = find_misfit(recipe, features, product);
     if (!misfit) return base::ok();
     const bool here = recipe.file.empty();
     auto table = root.table(here && !misfit->table.empty() ? misfit->table : "training");
@@ -189,7 +210,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
     for (const auto& recipe : training.recipes)
-        RAMPART_RETURN_IF_ERROR(check_rows(root, recipe, table_schema.features, product.catalog));
+        RAMPART_RETURN_IF_ERROR(check_rows(root, recipe, table_schema.features, product));
     if (auto status = check_retention(privacy, product.product); !status) {
         return status.error().with_context(file.string());
     }

@@ -268,6 +268,7 @@ TEST_F(Regression, TreesLearnWhatTheirLossStandsForAndAreServedAsANumber) {
     };
     for (const auto& [loss, mean, in_units, order] :
          {Case{"squared", true, true}, Case{"logistic", true, false}, Case{"poisson", true, false},
+          Case{"tweedie --variance-power 1.4", true, false},
           Case{"huber --loss-parameter 0.05", false, true}, Case{"absolute", false, true, 0.5},
           Case{"quantile --loss-parameter 0.9", false, false, 0.9}}) {
         const auto ran = trees("--loss " + loss);
@@ -304,6 +305,11 @@ TEST_F(Regression, TreesLearnWhatTheirLossStandsForAndAreServedAsANumber) {
                 AllOf(HasSubstr("--zeta has no effect without --learner fair-regression"),
                       HasSubstr("--report has no effect without --learner fair-regression")));
     EXPECT_THAT(trees("--approve-at-least 7").err, HasSubstr("labels lie between 0 and 4"));
+    EXPECT_THAT(trees("--loss tweedie", "--out d.rmp").out, HasSubstr("; deviance "));
+    EXPECT_THAT(trees("--loss tweedie --loss-parameter 2").err,
+                HasSubstr("--loss-parameter has no effect"));
+    EXPECT_THAT(trees("--loss poisson --variance-power 1.4").err,
+                HasSubstr("--variance-power has no effect"));
     EXPECT_THAT(trees("--postprocess ramp").err, HasSubstr("regression-trees gives a decision"));
 }
 

@@ -219,6 +219,27 @@ TEST_F(CommandLine, OfSeveralRecipesEachRunTakesOneAndTellsTheValuesOfAll) {
             node->registry().load_model(domain::PolicyId(run.candidate)).value().policy;
         EXPECT_EQ(policy.provenance().at("learner"), figures.at("choice") == "eg" ? "eg" : "gbdt");
     }
+    // impacts are learnt only where they are reported, and steps lie in their range
+    const std::string by_impact =
+        "learner = \"regression-trees\"\nlabel = \"impact\"\napprove_at_least = ";
+    const auto refusal = [&](const std::string& least) {
+        write("out/trees.toml", by_impact + least);
+        const auto loaded = rampartd::load_settings(path("out/rampartd.toml"));
+        return loaded ? std::string() : loaded.error().message;
+    };
+    EXPECT_THAT(refusal("-20"), testing::AllOf(HasSubstr("trees.toml, line 2: label: "),
+                                               HasSubstr("computes it from its label")));
+    auto product = read("out/product.toml");
+    for (const char* key : {"\nfavourable = ", "\nunfavourable = "}) {
+        const auto from = product.find(key);
+        product.erase(from, product.find('\n', from + 1) - from);
+    }
+    product.insert(product.find("\ndeclined = "), "\nmeasure = \"points\"");
+    write("out/product.toml", product +
+                                  "\n[[measure]]\nname = \"points\"\nhorizon_months = 9\n"
+                                  "grace_days = 9\nlo = -150\nhi = 75\n");
+    EXPECT_EQ(refusal("-20"), "");
+    EXPECT_THAT(refusal("-200"), HasSubstr("labels lie between -150 and 75"));
 }
 
 class BadRecipe : public CommandLine {

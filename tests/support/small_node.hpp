@@ -18,7 +18,7 @@ namespace rampart::support {
 /// Joiner, registry and training set builder over a log in memory, in a folder of their own.
 class SmallNode {
   public:
-    SmallNode() {
+    explicit SmallNode(domain::Product of = two_measure_product()) : product(std::move(of)) {
         static int counter = 0;
         folder_ = std::filesystem::path(testing::TempDir()) /
                   fmt::format("small_node_{}_{}", ::getpid(), counter++);
@@ -60,7 +60,7 @@ class SmallNode {
     }
     const std::filesystem::path& folder() const { return folder_; }
 
-    domain::Product product = two_measure_product();
+    domain::Product product;
     MemoryLog log;
     std::unique_ptr<protected_attributes::ProtectedStore> attributes;
     std::unique_ptr<joiner::OutcomeJoiner> joiner;

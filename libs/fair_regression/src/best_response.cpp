@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rampart/base/check.hpp"
 #include "rampart/fair_regression/reasons.hpp"
 
 namespace rampart::fair_regression {
@@ -117,6 +118,8 @@ base::Result<RegressionResponse> fit_loss(const RegressionLoss& loss, std::vecto
             intercept = 1;
             slope = 1 / loss.parameter();
             break;
+        case LossKind::kTweedie:
+            RAMPART_CHECK(false, "fair regression does not bound the {} loss", loss.name());
     }
     return asked(oracle, question, n, validation_rows, intercept, slope);
 }

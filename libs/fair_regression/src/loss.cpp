@@ -24,6 +24,7 @@ base::Status check_scale(std::string_view loss, double scale) {
     return check_parameter(loss, "the scale", scale, scale >= 0.1 && scale <= 30, "0.1 to 30");
 }
 
+constexpr double kTweedieScale = 15;  // means down to 3e-7 of the largest amount
 constexpr size_t kLattice = 65;
 constexpr double kRounding = 1e-9;
 
@@ -83,6 +84,15 @@ base::Result<RegressionLoss> RegressionLoss::poisson(double scale) {
     return RegressionLoss(LossKind::kPoisson, "poisson", scale);
 }
 
+base::Result<RegressionLoss> RegressionLoss::tweedie(double power) {
+    RAMPART_RETURN_IF_ERROR(check_parameter("tweedie", "the variance power", power,
+                                            power >= 1.01 && power <= 1.99, "1.01 to 1.99"));
+    RegressionLoss loss(LossKind::kTweedie, "tweedie", power);
+    const double steepest = std::exp((power - 1) * kTweedieScale);  // at the least mean
+    loss.lipschitz_ = steepest * std::max(kTweedieScale, 1 / (power - 1));
+    return loss;
+}
+
 base::Result<RegressionLoss> RegressionLoss::user(std::string name, Function function,
                                                   double lipschitz, bool convex) {
     if (!function) return base::make_error(Reason::kNoLoss, "loss '{}' has no function", name);
@@ -125,6 +135,10 @@ double RegressionLoss::value(double y, double u) const {
         }
         case LossKind::kPoisson:
             return (std::exp(c * (u - 1)) + y * c * (1 - u) - std::exp(-c)) / c;
+        case LossKind::kTweedie: {
+            const double f = kTweedieScale * (u - 1);
+            return y * std::exp((1 - c) * f) / (c - 1) + std::exp((2 - c) * f) / (2 - c);
+        }
         case LossKind::kUser:
             break;
     }
@@ -133,8 +147,13 @@ double RegressionLoss::value(double y, double u) const {
 
 double RegressionLoss::label_of(double u) const {
     if (kind_ == LossKind::kLogistic) return model::sigmoid(parameter_ * (2 * u - 1));
-    if (kind_ == LossKind::kPoisson) return std::exp(parameter_ * (u - 1));
+    if (kind_ == LossKind::kPoisson || kind_ == LossKind::kTweedie)
+        return std::exp(scale() * (u - 1));
     return u;
+}
+
+double RegressionLoss::scale() const {
+    return kind_ == LossKind::kTweedie ? kTweedieScale : parameter_;
 }
 
 base::Result<std::vector<double>> unit_labels(std::span<const double> labels, LabelRange range) {

@@ -44,6 +44,8 @@ Result<RegressionLoss> loss_of(const model::StoredLoss& stored) {
             return RegressionLoss::huber(stored.parameter);
         case model::RegressionLossKind::kPoisson:
             return RegressionLoss::poisson(stored.parameter);
+        case model::RegressionLossKind::kTweedie:
+            return RegressionLoss::tweedie(stored.parameter);
         case model::RegressionLossKind::kUser:
             break;
     }

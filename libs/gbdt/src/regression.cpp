@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kLargestTarget = 1e6;
 constexpr float kSmallestHessian = 1e-16f;
+constexpr double kFurthest = 30;  // exp() of it is larger than every allowed target
 
 struct Weighted {
     double value, weight;
@@ -38,6 +39,10 @@ double quantile_of(const std::vector<double>& targets, const std::vector<float>&
     for (size_t row = 0; row < targets.size(); ++row)
         values.push_back({targets[row], weight_at(weights, row)});
     return weighted_quantile(values, alpha);
+}
+
+double log_mean(const std::vector<double>& targets, const std::vector<float>& weights) {
+    return std::log(std::max(weighted_mean(targets, weights), 1e-9));
 }
 
 void check_sizes(size_t targets, size_t scores, size_t first, std::span<const float> g,
@@ -121,19 +126,45 @@ base::Result<PoissonLoss> PoissonLoss::create(std::vector<double> targets,
 PoissonLoss::PoissonLoss(std::vector<double> targets, std::vector<float> weights)
     : targets_(std::move(targets)), weights_(std::move(weights)) {}
 
-double PoissonLoss::initial_score() const {
-    return std::log(std::max(weighted_mean(targets_, weights_), 1e-9));
-}
+double PoissonLoss::initial_score() const { return log_mean(targets_, weights_); }
 
 void PoissonLoss::gradients_of_rows(std::span<const double> scores, size_t first,
                                     std::span<float> g, std::span<float> h) const {
     check_sizes(targets_.size(), scores.size(), first, g, h);
-    constexpr double kFurthest = 30;  // exp() of it is larger than every allowed target
     for (size_t i = 0; i < g.size(); ++i) {
         const double w = weight_at(weights_, first + i);
         const double mean = std::exp(std::clamp(scores[first + i], -kFurthest, kFurthest));
         g[i] = static_cast<float>(w * (mean - targets_[first + i]));
         h[i] = std::max(static_cast<float>(w * mean * std::exp(kDamping)), kSmallestHessian);
+    }
+}
+
+base::Result<TweedieLoss> TweedieLoss::create(std::vector<double> targets,
+                                              std::vector<float> weights, double power) {
+    RAMPART_RETURN_IF_ERROR(check_targets(targets, weights, 0, kLargestTarget));
+    if (!(power >= 1.01 && power <= 1.99))
+        return base::make_error(Reason::kBadVariancePower,
+                                "the variance power is {}; allowed is 1.01 to 1.99", power);
+    return TweedieLoss(std::move(targets), std::move(weights), power);
+}
+
+TweedieLoss::TweedieLoss(std::vector<double> targets, std::vector<float> weights, double power)
+    : targets_(std::move(targets)), weights_(std::move(weights)), power_(power) {}
+
+double TweedieLoss::initial_score() const { return log_mean(targets_, weights_); }
+
+void TweedieLoss::gradients_of_rows(std::span<const double> scores, size_t first,
+                                    std::span<float> g, std::span<float> h) const {
+    check_sizes(targets_.size(), scores.size(), first, g, h);
+    const double low = 1 - power_, high = 2 - power_;
+    for (size_t i = 0; i < g.size(); ++i) {
+        const double w = weight_at(weights_, first + i);
+        const double f = std::clamp(scores[first + i], -kFurthest, kFurthest);
+        const double of_target = targets_[first + i] * std::exp(low * f);
+        const double of_mean = std::exp(high * f);
+        g[i] = static_cast<float>(w * (of_mean - of_target));
+        h[i] =
+            std::max(static_cast<float>(w * (high * of_mean - low * of_target)), kSmallestHessian);
     }
 }
 

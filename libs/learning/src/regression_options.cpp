@@ -16,6 +16,9 @@ using fair_regression::RegressionLoss;
 constexpr std::array kSteps{"approve_at_least", "approve_at_most"};
 constexpr const char* kOperateAt = "operate_at";
 
+/// The loss of amounts with many zeros, which has an option of its own for its parameter.
+constexpr std::string_view kTweedie = "tweedie";
+
 /// Returns the least score that stands for a mean label of at least `mean`.
 double score_at(const RegressionLoss& loss, double mean) {
     double lo = 0, hi = 1;
@@ -46,6 +49,20 @@ std::vector<Option> loss_options() {
     };
 }
 
+std::vector<Option> tree_loss_options() {
+    auto options = loss_options();
+    options[0].choices.emplace_back(kTweedie);
+    options[1].only_with = "loss!=squared&loss!=absolute&loss!=tweedie";
+    options.push_back({"variance_power",
+                       1.5,
+                       "the variance of an amount grows as its mean to this power",
+                       1.01,
+                       1.99,
+                       {},
+                       "loss=tweedie"});
+    return options;
+}
+
 std::vector<Option> step_options() {
     const std::vector<double> none;
     return {
@@ -65,12 +82,15 @@ std::vector<Option> step_options() {
          0,
          {},
          "approve_at_least=&approve_at_most="},
-        {"approve_at_least", none, "approve from this score on, in the label's units"},
-        {"approve_at_most", none, "approve up to this score, for a label that is a risk"},
+        {"approve_at_least", none,
+         "approve from this score on, in the label's units (of tweedie, from this mean on)"},
+        {"approve_at_most", none, "approve up to this score or mean, for a label that is a risk"},
     };
 }
 
 base::Result<RegressionLoss> loss_of(const OptionValues& values) {
+    if (values.text("loss") == kTweedie)
+        return RegressionLoss::tweedie(values.number("variance_power"));
     const auto& parameter = values.numbers("loss_parameter");
     if (parameter.size() > 1)
         return base::make_error(Reason::kBadOption, "`loss_parameter` has {} numbers: give one",
@@ -132,12 +152,16 @@ namespace {
 model::ScoreStep fixed_step(const OptionValues& values, double threshold,
                             const RegressionLoss& loss, const Task& task) {
     const auto &least = values.numbers(kSteps[0]), &most = values.numbers(kSteps[1]);
+    // a mean of the tweedie loss is no place on its scale of scores
+    const auto score_of = [&](double share) {
+        return loss.kind() == fair_regression::LossKind::kTweedie ? score_at(loss, share) : share;
+    };
     const auto on_unit_scale = [&](double label) {
-        return (label - task.label_lo) / (task.label_hi - task.label_lo);
+        return score_of((label - task.label_lo) / (task.label_hi - task.label_lo));
     };
     if (!most.empty()) return {false, on_unit_scale(most.front())};
     if (!least.empty()) return {true, on_unit_scale(least.front())};
-    return {true, task.train.numeric() ? threshold : score_at(loss, threshold)};
+    return {true, task.train.numeric() ? score_of(threshold) : score_at(loss, threshold)};
 }
 
 /// Returns the step at which the scores of the rows that judge just keep the point. A row counts

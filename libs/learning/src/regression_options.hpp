@@ -13,6 +13,8 @@ namespace rampart::learning {
 
 /// Returns `loss` and `loss_parameter`.
 std::vector<Option> loss_options();
+/// Returns them with what trees alone learn: the tweedie loss, and `variance_power`.
+std::vector<Option> tree_loss_options();
 /// Returns `threshold`, `operate_at`, `approve_at_least` and `approve_at_most`.
 std::vector<Option> step_options();
 

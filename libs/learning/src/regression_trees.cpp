@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cmath>
 #include <memory>
 
 #include "learners.hpp"
@@ -8,6 +9,7 @@
 #include "rampart/gbdt/regression.hpp"
 #include "rampart/gbdt/soft_cross_entropy.hpp"
 #include "rampart/gbdt/squared.hpp"
+#include "rampart/learning/reasons.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "regression_options.hpp"
 #include "tree_options.hpp"
@@ -23,7 +25,24 @@ using fair_regression::RegressionLoss;
 /// between median and mean, does not.
 bool predicts_mean(const RegressionLoss& loss) {
     return loss.kind() == LossKind::kSquared || loss.kind() == LossKind::kLogistic ||
-           loss.kind() == LossKind::kPoisson;
+           loss.kind() == LossKind::kPoisson || loss.kind() == LossKind::kTweedie;
+}
+
+/// Returns the power of the mean with which the variance grows; nullopt: the loss is of no such
+/// family.
+std::optional<double> variance_power(const RegressionLoss& loss) {
+    if (loss.kind() == LossKind::kPoisson) return 1;
+    if (loss.kind() == LossKind::kTweedie) return loss.parameter();
+    return std::nullopt;
+}
+
+/// Returns the deviance of a label y >= 0 at a mean m > 0: twice what its log likelihood falls
+/// short of that at m = y.
+double deviance(double y, double m, double power) {
+    if (power == 1) return 2 * ((y > 0 ? y * std::log(y / m) : 0) - y + m);
+    const double low = 1 - power, high = 2 - power;
+    return 2 * (std::pow(y, high) / (low * high) - y * std::pow(m, low) / low +
+                std::pow(m, high) / high);
 }
 
 template <class Made>
@@ -48,6 +67,8 @@ Result<std::unique_ptr<gbdt::Objective>> objective_of(
             return owned(gbdt::SoftCrossEntropy::create(t, w));
         case LossKind::kPoisson:
             return owned(gbdt::PoissonLoss::create(t, w));
+        case LossKind::kTweedie:
+            return owned(gbdt::TweedieLoss::create(t, w, loss.parameter()));
         case LossKind::kSquared:
         case LossKind::kUser:
             break;
@@ -62,9 +83,9 @@ struct UnitScale {
 };
 
 UnitScale scale_of(const RegressionLoss& loss) {
-    const double c = loss.parameter();
+    const double c = loss.scale();
     if (loss.kind() == LossKind::kLogistic) return {0.5, 0.5 / c};  // log-odds C (2u - 1)
-    if (loss.kind() == LossKind::kPoisson) return {1, 1 / c};  // logarithm of the mean C (u - 1)
+    if (variance_power(loss)) return {1, 1 / c};  // logarithm of the mean C (u - 1)
     return {};
 }
 
@@ -80,11 +101,13 @@ struct Judged {
     double loss = 0;                        // mean
     double mean_label = 0, mean_score = 0;  // on the unit scale
     double at_most = 0;                     // share of labels that are at most the score
+    double deviance = 0;                    // mean, where the loss has one
 };
 
 Judged judge(const fair_regression::RegressionTable& rows, std::span<const double> raw,
              const RegressionLoss& loss) {
     const auto scale = scale_of(loss);
+    const auto power = variance_power(loss);
     Judged out;
     double sum = 0;
     for (size_t i = 0; i < rows.label.size(); ++i) {
@@ -95,8 +118,10 @@ Judged judge(const fair_regression::RegressionTable& rows, std::span<const doubl
         out.mean_label += w * rows.label[i];
         out.mean_score += w * loss.label_of(u);
         out.at_most += rows.label[i] <= u ? w : 0;
+        if (power) out.deviance += w * deviance(rows.label[i], loss.label_of(u), *power);
     }
-    for (double* one : {&out.loss, &out.mean_label, &out.mean_score, &out.at_most}) *one /= sum;
+    for (double* one : {&out.loss, &out.mean_label, &out.mean_score, &out.at_most, &out.deviance})
+        *one /= sum;
     return out;
 }
 
@@ -104,13 +129,13 @@ class RegressionTrees : public Learner {
   public:
     std::string_view name() const override { return "regression-trees"; }
     std::string_view summary() const override {
-        return "trees of a number: its mean, a quantile, a count; compares no groups";
+        return "trees of a number: its mean, a quantile, a count, an amount; compares no groups";
     }
     std::string_view source() const override { return ""; }
     std::vector<Option> options() const override {
         auto options = tree_options();
         options.push_back(early_stopping_option());
-        for (auto* more : {&loss_options, &step_options})
+        for (auto* more : {&tree_loss_options, &step_options})
             for (auto& option : more()) options.push_back(std::move(option));
         return options;
     }
@@ -126,6 +151,11 @@ class RegressionTrees : public Learner {
         return loss_of(values).map([](const auto&) {});
     }
     base::Status check_labels(const OptionValues& values, double lo, double hi) const override {
+        if (lo != 0 && std::isfinite(lo) && values.text("loss") == "tweedie")
+            return base::make_error(Reason::kBadOption,
+                                    "`loss` is tweedie, and labels lie between {} and {}: it is of "
+                                    "amounts from 0 on; declare a range from 0, or take another",
+                                    lo, hi);
         return check_step_range(values, lo, hi);
     }
 
@@ -150,6 +180,11 @@ void tell(const Task& task, const RegressionLoss& loss,
                 width * (judged.mean_score - judged.mean_label);
             learned.report += fmt::format("; mean label {:.4g}, mean by the scores {:.4g}",
                                           in_units(judged.mean_label), in_units(judged.mean_score));
+        }
+        if (const auto power = variance_power(loss)) {
+            const double in_label_units = std::pow(width, 2 - *power) * judged.deviance;
+            figures[fmt::format("{}_deviance", part)] = in_label_units;
+            learned.report += fmt::format("; deviance {:.6g}", in_label_units);
         }
         if (const auto order = order_of(loss)) {
             figures[fmt::format("{}_at_most_score", part)] = judged.at_most;

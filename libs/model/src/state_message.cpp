@@ -42,6 +42,8 @@ v1::RegressionLossKind to_message(RegressionLossKind kind) {
             return v1::REGRESSION_LOSS_KIND_HUBER;
         case RegressionLossKind::kPoisson:
             return v1::REGRESSION_LOSS_KIND_POISSON;
+        case RegressionLossKind::kTweedie:
+            return v1::REGRESSION_LOSS_KIND_TWEEDIE;
         case RegressionLossKind::kUser:  // no policy has it
             break;
     }
@@ -78,6 +80,8 @@ Result<RegressionLossKind> loss_kind_of(v1::RegressionLossKind kind) {
             return RegressionLossKind::kHuber;
         case v1::REGRESSION_LOSS_KIND_POISSON:
             return RegressionLossKind::kPoisson;
+        case v1::REGRESSION_LOSS_KIND_TWEEDIE:
+            return RegressionLossKind::kTweedie;
         default:
             return bad(fmt::format("unknown regression loss {}", static_cast<int>(kind)));
     }

@@ -46,6 +46,7 @@ constexpr NamedLoss kLosses[] = {
     {"quantile", RegressionLossKind::kQuantile, 0.5},
     {"huber", RegressionLossKind::kHuber, 0.1},
     {"poisson", RegressionLossKind::kPoisson, 5},
+    {"tweedie", RegressionLossKind::kTweedie, 1.5},
 };
 
 std::optional<std::string> take(TextByKey& provenance, std::string_view key) {

@@ -327,9 +327,11 @@ Result<training::Candidate> TrainingLoop::make(const StartedRun& run,
     } else if (recipe.selection == training::Selection::kCmaEs) {
         RAMPART_TRY(forecast, gate_->forecast_inputs(run.at));
     }
-    RAMPART_TRY(auto made, training::make_candidate(
-                               {development, deps_.product.impact, reference.policy, run.reference,
-                                recipe, deps_.pool, forecast ? &*forecast : nullptr, &host}));
+    RAMPART_TRY(const auto settings, settings_of(run.reference));
+    RAMPART_TRY(auto made,
+                training::make_candidate({development, deps_.product.impact, reference.policy,
+                                          run.reference, recipe, deps_.pool,
+                                          forecast ? &*forecast : nullptr, &host, settings}));
     RAMPART_RETURN_IF_ERROR(decision::check_explained(made.policy));  // else the next recipe's
     return made;
 }
@@ -347,8 +349,12 @@ Result<training::Candidate> TrainingLoop::make_best(const StartedRun& run,
                                         run.reference, recipes, forecast, deps_.pool,
                                         settings_.order, settings_.choice_folds, &host}));
     std::map<std::string, std::string> values;
-    for (const auto& one : ranked)
-        values[fmt::format("choice.{}", recipes[one.recipe].name)] = training::describe(one);
+    for (const auto& one : ranked) {
+        const auto& recipe = recipes[one.recipe];
+        const bool goes_on = recipe.start == training::Start::kChampion && one.value;
+        values[fmt::format("choice.{}", recipe.name)] =
+            training::describe(one) + (goes_on ? "; valued from scratch" : "");
+    }
     std::string why;
     for (const auto& one : ranked) {
         const auto& recipe = recipes[one.recipe];
@@ -370,7 +376,10 @@ Result<model::LoadedPolicy> TrainingLoop::candidate_of(
     const model::LoadedPolicy& reference) {
     if (!run.candidate.empty()) return deps_.registry.load_model(domain::PolicyId(run.candidate));
     auto recipes = settings_.recipes;
-    for (auto& recipe : recipes) recipe.seed = base::mix64(recipe.seed ^ base::mix64(run.ordinal));
+    for (auto& recipe : recipes) {
+        if (recipe.start == training::Start::kChampion) recipe.split_seed = recipe.seed;
+        recipe.seed = base::mix64(recipe.seed ^ base::mix64(run.ordinal));
+    }
     RAMPART_TRY(auto candidate, recipes.size() > 1
                                     ? make_best(run, development, reference, recipes)
                                     : make(run, development, reference, recipes.front()));
@@ -401,20 +410,29 @@ Result<std::vector<RunRecord>> TrainingLoop::runs() const {
     return runs;
 }
 
+/// Returns what the runs have noted of how the trainer made the candidate; empty: it did not.
+Result<std::string> TrainingLoop::noted_of(const std::string& candidate, const char* figure) const {
+    RAMPART_TRY(const auto runs, store_.runs());
+    for (const auto& run : runs) {
+        const auto found = run.figures.find(figure);
+        if (run.candidate == candidate && found != run.figures.end()) return found->second;
+    }
+    return std::string();
+}
+
 /// Returns the digest of the recipe by which the trainer made the run's candidate, in this run or
 /// an earlier one (an earlier release noted that of all settings); empty: it did not make it.
 Result<std::string> TrainingLoop::recipe_of(const StartedRun& run) const {
-    const auto in = [](const auto& figures) {
-        const auto found = figures.find(kRecipe);
-        return found == figures.end() ? std::string() : found->second;
-    };
-    if (auto recipe = in(run.figures); !recipe.empty()) return recipe;
-    RAMPART_TRY(const auto runs, store_.runs());
-    for (const auto& earlier : runs) {
-        if (earlier.candidate != run.candidate) continue;
-        if (auto recipe = in(earlier.figures); !recipe.empty()) return recipe;
-    }
-    return std::string();
+    const auto found = run.figures.find(kRecipe);
+    return found != run.figures.end() && !found->second.empty() ? found->second
+                                                                : noted_of(run.candidate, kRecipe);
+}
+
+/// Returns the digest of the settings by which the trainer made a policy; nullopt: it did not.
+Result<std::optional<base::Digest>> TrainingLoop::settings_of(const std::string& policy) const {
+    RAMPART_TRY(const auto noted, noted_of(policy, kSettings));
+    const auto digest = base::Digest::from_hex(noted);
+    return digest ? std::optional(*digest) : std::nullopt;
 }
 
 /// Makes or loads the candidate and takes it to the gate; fills verdict and reasons in.

@@ -16,6 +16,7 @@
 #include "rampart/model/batch_engine.hpp"
 #include "rampart/training/reasons.hpp"
 #include "rule_fit.hpp"
+#include "starting_point.hpp"
 
 namespace rampart::training {
 namespace {
@@ -52,6 +53,7 @@ void note_rows(const training_set::TrainingTable& table, const Halves& halves,
     note("rows_repeated", table.left_out_repeats);
     note("rows_overridden", table.left_out_overridden);
     if (table.left_out_referred > 0) note("rows_referred", table.left_out_referred);
+    if (table.data.numeric()) note("rows_without_impact", table.left_out_without_impact);
     if (!table.data.group.empty()) note("rows_without_group", table.left_out_without_group);
     if (!table.empty_groups.empty())
         figures["groups_without_rows"] = fmt::format("{}", fmt::join(table.empty_groups, "; "));
@@ -76,29 +78,37 @@ void note_learner(const learning::Learned& learned, std::map<std::string, std::s
         figures[std::string(kMissedConstraints)] = learned.state.constraints_missed;
 }
 
-/// Fits the recipe's learner to the rows with a label. It decides from the P(favourable) on from
-/// which an approval is expected to be worth more than a decline, unless the recipe says otherwise.
+/// Fits the recipe's learner to the rows with a label or, as the recipe says, an impact. It decides
+/// from the P(favourable) or the impact on from which an approval is expected to be worth more than
+/// a decline, unless the recipe says otherwise.
 Result<learning::Learned> fit(const DevelopmentSet& development, const Recipe& recipe,
                               const ScoreMap& map, base::ThreadPool* pool,
-                              std::map<std::string, std::string>& figures) {
+                              std::map<std::string, std::string>& figures,
+                              const StartingPoint& start = {}) {
     RAMPART_TRY(const auto chosen, chosen_at(recipe, map));
     const auto can = chosen.learner->capabilities(chosen.options);
     const bool groups = can.groups || can.attributes;
-    RAMPART_TRY(const auto table,
-                training_set::to_dataset(development,
-                                         {recipe.ipw_cap, groups ? training_set::GroupBy::kCells
-                                                                 : training_set::GroupBy::kNone}));
+    const bool impact = recipe.label == Label::kImpact;
+    RAMPART_TRY(
+        const auto table,
+        training_set::to_dataset(
+            development,
+            {recipe.ipw_cap, groups ? training_set::GroupBy::kCells : training_set::GroupBy::kNone,
+             impact ? training_set::LearnFrom::kImpact : training_set::LearnFrom::kLabel}));
     const Halves halves = hold_out(development, table, recipe);
     note_rows(table, halves, figures);
-    RAMPART_RETURN_IF_ERROR(dataset::validate(halves.train));
-    RAMPART_RETURN_IF_ERROR(dataset::validate(halves.validation));
-    RAMPART_TRY(auto learned, learning::fit(*chosen.learner,
-                                            {.train = halves.train,
-                                             .validation = &halves.validation,
-                                             .attributes = attributes_in(development.cell_names),
-                                             .seed = recipe.seed,
-                                             .pool = pool},
-                                            chosen.options));
+    for (const auto* half : {&halves.train, &halves.validation})
+        RAMPART_RETURN_IF_ERROR(half->numeric() ? dataset::validate_numeric(*half)
+                                                : dataset::validate(*half));
+    RAMPART_TRY(auto learned, fit_from(start, chosen,
+                                       {.train = halves.train,
+                                        .validation = &halves.validation,
+                                        .attributes = attributes_in(development.cell_names),
+                                        .label_lo = impact ? map.impact_lo : 0,
+                                        .label_hi = impact ? map.impact_hi : 1,
+                                        .seed = recipe.seed,
+                                        .pool = pool},
+                                       figures));
     note_learner(learned, figures);
     return learned;
 }
@@ -373,10 +383,13 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     std::map<std::string, std::string> figures;
     RAMPART_TRY(const ScoreMap map, score_map(development, in.impact));
     RAMPART_RETURN_IF_ERROR(validate(recipe));
-    RAMPART_TRY(auto learned, fit(development, recipe, map, in.pool, figures));
+    RAMPART_TRY(auto learned, fit(development, recipe, map, in.pool, figures, starting_point(in)));
     RAMPART_TRY(auto before, links_before(development, in.champion, recipe, in.pool));
     auto& links = before.links;
     figures["distilled"] = before.distilled ? "yes" : "no";
+    if (recipe.label == Label::kImpact)
+        figures["label"] =
+            fmt::format("impact, {} to {} {}", in.impact.lo, in.impact.hi, in.impact.units);
     RAMPART_TRY(const auto chosen, chosen_at(recipe, map));
     RAMPART_TRY(const auto setting, setting_of(map, learned, recipe));
     RAMPART_TRY(const auto rule, rule_of(in, setting, learned));

@@ -31,12 +31,16 @@ Result<ScoreMap> score_map(const DevelopmentSet& development, const domain::Impa
     }
     const double up = favourable - impact.declined, down = unfavourable - impact.declined;
     const double scale = std::max({std::abs(up), std::abs(down), 1e-12});
-    return ScoreMap{(up - down) / scale, down / scale};
+    return ScoreMap{(up - down) / scale, down / scale, impact.lo, impact.hi,
+                    (impact.declined - impact.lo) / (impact.hi - impact.lo)};
 }
 
 Result<ChosenLearner> chosen_at(const Recipe& recipe, const ScoreMap& map) {
     RAMPART_TRY(auto chosen, chosen_learner(recipe));
-    if (chosen.options.has("threshold")) chosen.options.set_fallback("threshold", map.break_even());
+    const bool impact = recipe.label == Label::kImpact;
+    if (chosen.options.has("threshold"))
+        chosen.options.set_fallback("threshold",
+                                    impact ? map.impact_break_even() : map.break_even());
     return chosen;
 }
 

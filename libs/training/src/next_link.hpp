@@ -16,10 +16,15 @@ namespace rampart::training {
 /// the largest difference that one outcome can make.
 struct ScoreMap {
     double slope = 2, intercept = -1;
+    /// Range of an approval's impact, and where in it, as a share, a decline's lies.
+    double impact_lo = 0, impact_hi = 1, declined = 0.5;
     /// Returns the P(favourable) at which both are worth the same, within (0, 1).
     double break_even() const {
         return slope > 0 ? std::clamp(-intercept / slope, 1e-6, 1 - 1e-6) : 0.5;
     }
+    /// Returns the share of the impacts' range from which on an approval is worth more than a
+    /// decline, likewise.
+    double impact_break_even() const { return std::clamp(declined, 1e-6, 1 - 1e-6); }
     double value(double p) const { return std::clamp(slope * p + intercept, -1.0, 1.0); }
 };
 

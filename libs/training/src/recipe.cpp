@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rampart/base/check.hpp"
+#include "rampart/base/limits.hpp"
 #include "rampart/learning/option_text.hpp"
 #include "rampart/learning/reasons.hpp"
 #include "rampart/training/reasons.hpp"
@@ -43,6 +44,77 @@ std::string key_of(const base::Error& error, const learning::OptionValues& value
     return std::string(named.empty() ? otherwise : named);
 }
 
+/// Checks what goes with start = "champion".
+std::optional<Fault> fault_of_start(const Recipe& recipe, const ChosenLearner& chosen) {
+    if (recipe.start != Start::kChampion) return std::nullopt;
+    const auto fault = [](const char* key, const std::string& why) {
+        return Fault{"", key, base::make_error(Reason::kNotFromChampion, "{}", why)};
+    };
+    const auto& [learner, options] = chosen;
+    if (!learner->capabilities(options).resume || !options.has("trees"))
+        return fault("start", fmt::format("start is \"champion\", and learner {} does not go on "
+                                          "from a model: set start = \"scratch\", or take a "
+                                          "learner that does, as gbdt",
+                                          recipe.learner));
+    if (recipe.search)
+        return fault("start",
+                     "start is \"champion\", and a search values options from scratch: "
+                     "leave out the table [search], or set start = \"scratch\"");
+    if (recipe.selection == Selection::kCmaEs)
+        return fault("selection",
+                     "selection cma_es scores persons by models that have not learnt from them, "
+                     "and with start = \"champion\" the champion has learnt from most: set "
+                     "training.selection = \"grid\" or \"none\"");
+    const int64_t least = options.integer("trees") + recipe.more_trees;
+    if (recipe.most_trees < least)
+        return fault(
+            "most_trees",
+            fmt::format("most_trees is {}, and a model of all its trees ({}) could not go "
+                        "on by more_trees = {}: set at least {}",
+                        recipe.most_trees, options.integer("trees"), recipe.more_trees, least));
+    return std::nullopt;
+}
+
+/// Checks what goes with label = "impact".
+std::optional<Fault> fault_of_label(const Recipe& recipe, const ChosenLearner& chosen) {
+    if (recipe.label != Label::kImpact) return std::nullopt;
+    const auto fault = [](const char* key, const std::string& why) {
+        return Fault{"", key, base::make_error(learning::Reason::kCannotLearn, "{}", why)};
+    };
+    const auto& [learner, options] = chosen;
+    if (!learner->capabilities(options).numbers)
+        return fault("label", fmt::format("label is \"impact\", a number, and learner {} learns "
+                                          "labels of two values: take fair-regression or "
+                                          "regression-trees, or leave it out",
+                                          recipe.learner));
+    const auto loss = options.has("loss") ? options.text("loss") : std::string();
+    if (loss == "logistic" || loss == "poisson")
+        return fault("loss", fmt::format("loss is {}, whose score is no impact, and label = "
+                                         "\"impact\" decides by it: take squared, absolute, "
+                                         "quantile or huber",
+                                         loss));
+    if (recipe.search)
+        return fault("label",
+                     "label is \"impact\", and a search values settings by labels of two "
+                     "values: leave out the table [search]");
+    return std::nullopt;
+}
+
+/// Reads where the learner begins.
+void read_start(config::Table& table, Recipe& recipe) {
+    const auto text = table.choice(
+        "start", {std::string(kStarts[0].text), std::string(kStarts[1].text)}, "scratch");
+    recipe.start = text == kStarts[1].text ? Start::kChampion : Start::kScratch;
+    for (auto [key, value] : {std::pair{"more_trees", &recipe.more_trees},
+                              std::pair{"most_trees", &recipe.most_trees}}) {
+        if (recipe.start == Start::kScratch && table.has(key))
+            table.fail(key,
+                       "has no effect with start = \"scratch\": leave it out, or set start = "
+                       "\"champion\"");
+        *value = table.integer(key, 1, base::limits::kMaxTrees, *value);
+    }
+}
+
 void record(config::Table& root, const Fault& fault) {
     auto table = fault.table.empty() ? root : root.table(fault.table);
     table.fail(fault.key, fault.error.message);
@@ -51,6 +123,8 @@ void record(config::Table& root, const Fault& fault) {
 }  // namespace
 
 std::string_view to_string(Selection selection) { return text_of(kSelections, selection); }
+std::string_view to_string(Start start) { return text_of(kStarts, start); }
+std::string_view to_string(Label label) { return text_of(kLabels, label); }
 
 base::Result<ChosenLearner> chosen_learner(const Recipe& recipe) {
     ChosenLearner out{.options = recipe.options};
@@ -107,6 +181,8 @@ std::optional<Fault> find_fault(const Recipe& recipe) {
     if (!chosen) return Fault{"", "learner", chosen.error()};
     if (const auto sound = chosen->learner->check(chosen->options); !sound)
         return Fault{"", key_of(sound.error(), chosen->options, "learner"), sound.error()};
+    if (auto fault = fault_of_start(recipe, *chosen)) return fault;
+    if (auto fault = fault_of_label(recipe, *chosen)) return fault;
     const auto post = chosen_postprocessor(recipe);
     if (!post) return Fault{"postprocess", "criterion", post.error()};
     if (const auto sound = post->postprocessor->check(post->values); !sound)
@@ -201,6 +277,10 @@ void read_recipe(config::Table& table, Recipe& recipe) {
     recipe.ipw_cap = table.number("ipw_cap", 1, 1e6, recipe.ipw_cap);
     recipe.toward = table.boolean("toward", recipe.toward);
     recipe.least_step = table.number("least_step", 0, 1, recipe.least_step);
+    read_start(table, recipe);
+    const auto label = table.choice(
+        "label", {std::string(kLabels[0].text), std::string(kLabels[1].text)}, "outcome");
+    recipe.label = label == kLabels[1].text ? Label::kImpact : Label::kOutcome;
 }
 
 void read_postprocess(config::Table& table, Recipe& recipe) {
@@ -282,6 +362,12 @@ std::string recipe_text(const Recipe& recipe) {
     put("ipw_cap", recipe.ipw_cap, usual.ipw_cap);
     put("toward", recipe.toward, usual.toward);
     put("least_step", recipe.least_step, usual.least_step);
+    put("label", std::string(to_string(recipe.label)), std::string(to_string(usual.label)));
+    put("start", std::string(to_string(recipe.start)), std::string(to_string(usual.start)));
+    if (recipe.start == Start::kChampion) {
+        put("more_trees", recipe.more_trees, usual.more_trees);
+        put("most_trees", recipe.most_trees, usual.most_trees);
+    }
     if (const auto post = chosen_postprocessor(recipe);
         post && (post->needs().any() || any_changed(post->values)))
         out += "\n[postprocess]\n" + learning::to_toml("criterion", recipe.criterion) +
@@ -311,12 +397,15 @@ base::Digest settings_digest(const Recipe& r) {
     add("epsilon", r.exploration.epsilon);
     add("kappa", r.kappa);
     add("max_links", r.max_links);
-    add("seed", r.seed);
+    add("seed", r.split_seed.value_or(r.seed));
     add("selection", to_string(r.selection));
     add("selection_folds", r.selection_folds);
     add("selection_evaluations", r.selection_evaluations);
     add("selection_power", r.selection_power);
     if (r.search) add("search", tuning::to_toml(*r.search));
+    if (r.label != Label::kOutcome) add("label", to_string(r.label));
+    if (r.start == Start::kChampion)
+        add("start", fmt::format("champion {} {}", r.more_trees, r.most_trees));
     return hash.finish();
 }
 

@@ -78,8 +78,8 @@ size_t rule_fold(const training_set::Row& row, const Recipe& recipe) {
 }
 
 bool is_held_out(const training_set::Row& row, const Recipe& recipe) {
-    return base::keyed_uniform(fmt::format("validation {}", recipe.seed), row.person.value()) <
-           recipe.validation_fraction;
+    const auto key = fmt::format("validation {}", recipe.split_seed.value_or(recipe.seed));
+    return base::keyed_uniform(key, row.person.value()) < recipe.validation_fraction;
 }
 
 base::Status RuleFit::set_rows(const RuleInputs& in) {

@@ -10,7 +10,7 @@ namespace {
 using base::Result;
 
 /// Returns the rows to learn from; counts the others.
-void select_rows(const DevelopmentSet& set, GroupBy groups, TrainingTable& table) {
+void select_rows(const DevelopmentSet& set, const DatasetOptions& options, TrainingTable& table) {
     for (size_t i = 0; i < set.rows.size(); ++i) {
         const Row& row = set.rows[i];
         if (row.repeat) {
@@ -25,7 +25,9 @@ void select_rows(const DevelopmentSet& set, GroupBy groups, TrainingTable& table
             ++table.left_out_censored;
         } else if (!row.label) {
             ++table.left_out_unlabelled;
-        } else if (groups == GroupBy::kCells && !row.cell) {
+        } else if (options.learn == LearnFrom::kImpact && !row.impact) {
+            ++table.left_out_without_impact;
+        } else if (options.groups == GroupBy::kCells && !row.cell) {
             ++table.left_out_without_group;
         } else {
             table.rows.push_back(static_cast<uint32_t>(i));
@@ -57,16 +59,16 @@ Result<TrainingTable> to_dataset(const DevelopmentSet& set, const DatasetOptions
                                 options.weight_cap);
     }
     TrainingTable table;
-    select_rows(set, options.groups, table);
+    select_rows(set, options, table);
     if (table.rows.empty()) {
         return base::make_error(
             Reason::kNoTrainingRows,
             "none of {} matured decisions can be learnt from: {} repeat a draw, {} were declined, "
-            "{} referred, {} overridden, {} have no outcome, {} are censored, {} have no protected "
-            "attributes",
+            "{} referred, {} overridden, {} have no outcome, {} no impact, {} are censored, {} "
+            "have no protected attributes",
             set.rows.size(), table.left_out_repeats, table.left_out_declined,
             table.left_out_referred, table.left_out_overridden, table.left_out_unlabelled,
-            table.left_out_censored, table.left_out_without_group);
+            table.left_out_without_impact, table.left_out_censored, table.left_out_without_group);
     }
     dataset::Dataset& data = table.data;
     data.schema = set.schema;
@@ -78,13 +80,17 @@ Result<TrainingTable> to_dataset(const DevelopmentSet& set, const DatasetOptions
     }
     for (const uint32_t i : table.rows) {
         const Row& row = set.rows[i];
-        data.label.push_back(*row.label == 1 ? 1 : 0);
+        if (options.learn == LearnFrom::kImpact)
+            data.target.push_back(*row.impact);
+        else
+            data.label.push_back(*row.label == 1 ? 1 : 0);
         const double weight = 1 / row.p_approve;
         table.capped_weights += weight > options.weight_cap ? 1 : 0;
         data.weight.push_back(static_cast<float>(std::min(weight, options.weight_cap)));
     }
     if (options.groups == GroupBy::kCells) add_groups(set, table);
-    RAMPART_RETURN_IF_ERROR(dataset::validate(data));
+    RAMPART_RETURN_IF_ERROR(data.numeric() ? dataset::validate_numeric(data)
+                                           : dataset::validate(data));
     return table;
 }
 

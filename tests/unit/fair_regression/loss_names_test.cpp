@@ -17,6 +17,12 @@ TEST(StoredRegressionLoss, IsReadBackAsWritten) {
         EXPECT_EQ(again->parameter(), loss->parameter());
         EXPECT_EQ(again->value(0.2, 0.7), loss->value(0.2, 0.7));
     }
+    const auto tweedie = RegressionLoss::tweedie(1.3).value();
+    EXPECT_EQ(loss_text(tweedie), "tweedie 1.3");
+    EXPECT_EQ(loss_of(stored(tweedie))->value(0.2, 0.7), tweedie.value(0.2, 0.7));
+    EXPECT_EQ(loss_of({model::RegressionLossKind::kTweedie, 2}).error().reason,
+              "bad_loss_parameter");
+    EXPECT_FALSE(parse_loss("tweedie", std::nullopt)) << "fair regression has none";
     EXPECT_EQ(loss_text(RegressionLoss::squared()), "squared");
     EXPECT_EQ(loss_text(parse_loss("logistic", 7).value()), "logistic 7");
 }

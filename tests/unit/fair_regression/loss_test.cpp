@@ -72,6 +72,27 @@ TEST(RegressionLoss, APredictionIsBestForItsOwnLabel) {
     EXPECT_GT(std::abs(slope(0.7)), 0.1);
 }
 
+TEST(RegressionLoss, OfTweedieIsTheLikelihoodOfAnAmountAndAsSteepAsItSays) {
+    const auto loss = RegressionLoss::tweedie(1.5).value();
+    // a mean of exp(15 (0.8 - 1)) = exp(-3)
+    EXPECT_NEAR(loss.value(0.1, 0.8), 0.1 * std::exp(1.5) / 0.5 + std::exp(-1.5) / 0.5, 1e-14);
+    EXPECT_NEAR(loss.label_of(0.8), std::exp(-3.0), 1e-15);
+    double steepest = 0;
+    for (const double y : {0.0, 0.01, 0.2, 1.0})
+        for (double u = 0; u < 1; u += 0.01) {
+            if (y > 0) {
+                EXPECT_GE(loss.value(y, u), loss.value(y, 1 + std::log(y) / 15) - 1e-9)
+                    << "best at its own mean";
+            }
+            steepest =
+                std::max(steepest, std::abs(loss.value(y, u + 1e-6) - loss.value(y, u)) / 1e-6);
+        }
+    EXPECT_LE(steepest, loss.lipschitz());
+    EXPECT_GT(steepest, 0.9 * loss.lipschitz());
+    for (const double bad : {1.0, 2.0, std::nan("")})
+        EXPECT_EQ(RegressionLoss::tweedie(bad).error().reason, "bad_loss_parameter");
+}
+
 TEST(RegressionLoss, WhatIsClaimedOfAUsersLossIsTried) {
     const auto reason = [](RegressionLoss::Function f, double lipschitz, bool convex) {
         const auto loss = RegressionLoss::user("mine", std::move(f), lipschitz, convex);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/json.hpp>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -312,12 +314,54 @@ TEST(RegressionTreesLearner, LearnsWhatEachLossStandsFor) {
     EXPECT_NEAR(mean_score("poisson", {}), 1 + std::log(1 / 3.0) / 5, 0.01);
 }
 
+TEST(RegressionTreesLearner, AmountsThatAreOftenZeroAreLearntByTheTweedieLoss) {
+    auto data = made_up(900, 1);
+    base::Random random(5);
+    for (size_t i = 0; i < data.rows(); ++i)
+        data.target.push_back(random.uniform() < 0.7 ? 0 : 200 * random.uniform());
+    data.label.clear();
+    const auto* learner = find_learner("regression-trees").value();
+    auto values = quick(*learner);
+    ASSERT_TRUE(values.set("loss", "tweedie"));
+    ASSERT_TRUE(values.set("variance_power", 1.3));
+    ASSERT_TRUE(values.set("approve_at_most", 30.0));
+    EXPECT_TRUE(learner->check_labels(values, 0, 200));
+    EXPECT_THAT(learner->check_labels(values, 30, 200).error().message,
+                HasSubstr("amounts from 0 on"));
+    const Task task{.train = data, .label_lo = 0, .label_hi = 200};
+    const auto learned = fit(*learner, task, values).value();
+    EXPECT_EQ(learned.state.regression_loss,
+              (model::StoredLoss{model::RegressionLossKind::kTweedie, 1.3}));
+    const auto figures = boost::json::parse(learned.figures).as_object();
+    EXPECT_NEAR(figures.at("training_mean_error").as_double(), 0, 1);
+    // decided by the mean, in the label's units; the deviance, too, is that of amounts
+    const auto policy = policy_of(learned, data);
+    std::vector<float> row(data.schema.size());
+    double deviance = 0, declined = 0;
+    for (size_t i = 0; i < data.rows(); ++i) {
+        data.copy_row(i, row);
+        const auto out = policy.evaluate(row, std::nullopt);
+        const double y = data.target[i], m = 200 * std::exp(15 * (out.score - 1));
+        EXPECT_EQ(out.approve, m <= 30 ? 1 : 0) << m;
+        declined += 1 - out.approve;
+        deviance += 2 * (std::pow(y, 0.7) / (-0.3 * 0.7) + y * std::pow(m, -0.3) / 0.3 +
+                         std::pow(m, 0.7) / 0.7);
+    }
+    EXPECT_GT(declined, 0);
+    EXPECT_LT(declined, 900);
+    EXPECT_NEAR(figures.at("training_deviance").as_double(), deviance / 900, 1e-6 * deviance);
+    EXPECT_THAT(learned.report, HasSubstr("deviance"));
+    const auto* fair = find_learner("fair-regression").value();
+    EXPECT_FALSE(quick(*fair).set("loss", "tweedie"));
+}
+
 TEST(RegressionTreesLearner, AQuantileOfTwoValuesIsRefused) {
     const auto data = made_up(300, 1);
     const auto* learner = find_learner("regression-trees").value();
     for (const auto& [loss, learns] :
          {std::pair("squared", true), std::pair("logistic", true), std::pair("poisson", true),
-          std::pair("absolute", false), std::pair("quantile", false), std::pair("huber", false)}) {
+          std::pair("tweedie", true), std::pair("absolute", false), std::pair("quantile", false),
+          std::pair("huber", false)}) {
         auto values = quick(*learner);
         ASSERT_TRUE(values.set("loss", loss));
         EXPECT_EQ(fit(*learner, {.train = data}, values).has_value(), learns) << loss;

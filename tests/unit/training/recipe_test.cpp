@@ -16,6 +16,10 @@ TEST(Recipe, EachChoiceHasTheTextOfItsConfiguration) {
     EXPECT_EQ(to_string(Selection::kGrid), "grid");
     EXPECT_EQ(to_string(Selection::kNone), "none");
     EXPECT_EQ(to_string(Selection::kCmaEs), "cma_es");
+    EXPECT_EQ(to_string(Start::kScratch), "scratch");
+    EXPECT_EQ(to_string(Start::kChampion), "champion");
+    EXPECT_EQ(to_string(Label::kOutcome), "outcome");
+    EXPECT_EQ(to_string(Label::kImpact), "impact");
 }
 
 TEST(Recipe, TheFirstOfEachTableIsTheDefault) {
@@ -29,7 +33,7 @@ TEST(Recipe, TheFirstOfEachTableIsTheDefault) {
 TEST(Recipe, ItsDigestTellsSettingsApartAndIsTheSameForTheSame) {
     const auto digest = settings_digest(Recipe{});
     EXPECT_EQ(settings_digest(Recipe{}), digest);
-    std::vector<Recipe> others(6);
+    std::vector<Recipe> others(8);
     others[0].learner = "fairgbm";
     others[1].options = learning::OptionValues(learning::find_learner("gbdt").value()->options());
     EXPECT_EQ(settings_digest(others[1]), digest) << "the fallbacks";
@@ -38,6 +42,8 @@ TEST(Recipe, ItsDigestTellsSettingsApartAndIsTheSameForTheSame) {
     others[3].seed += 1;
     others[4].kappa = 0.25;
     others[5].criterion = "equalized_odds";
+    others[6].start = Start::kChampion;
+    others[7].label = Label::kImpact;
     for (const auto& other : others) EXPECT_NE(settings_digest(other), digest);
     auto blind = others[5];
     blind.postprocess = chosen_postprocessor(blind).value().values;
@@ -70,9 +76,19 @@ TEST(Recipe, ItsOwnDigestIsThatOfItsTextAndKnowsNothingOfTheService) {
     recipe.kappa = 0.25, recipe.seed = 9, recipe.selection = Selection::kNone;
     recipe.exploration.epsilon = 0.2, recipe.name = "other";
     EXPECT_EQ(recipe_digest(recipe), plain);
-    for (const char* text : {"trees = 201", "threshold = 0.5", "ipw_cap = 7",
-                             "[postprocess]\ngamma = 0.4", "learner = \"fairgbm\""})
+    for (const char* text :
+         {"trees = 201", "threshold = 0.5", "ipw_cap = 7", "[postprocess]\ngamma = 0.4",
+          "learner = \"fairgbm\"", "start = \"champion\""})
         EXPECT_NE(digest(text), plain) << text;
+    EXPECT_EQ(digest("start = \"scratch\""), plain);
+    EXPECT_EQ(digest("label = \"outcome\""), plain);
+    const std::string trees = "learner = \"regression-trees\"\n";
+    EXPECT_NE(digest(trees + "label = \"impact\""), digest(trees));
+    EXPECT_EQ(recipe_text(read(recipe_text(read(trees + "label = \"impact\"")))),
+              recipe_text(read(trees + "label = \"impact\"")));
+    const std::string on = "start = \"champion\"\n";
+    EXPECT_NE(digest(on + "more_trees = 9"), digest(on));
+    EXPECT_NE(digest(on + "most_trees = 900"), digest(on));
     EXPECT_NE(digest("threshold = 0.6"), digest("threshold = 0.5"));
 }
 
@@ -84,7 +100,9 @@ TEST(Recipe, ItsTextIsReadBackAsTheSameRecipe) {
         EXPECT_EQ(recipe_digest(read(recipe_text(recipe))), recipe_digest(recipe))
             << learner->name();
     }
-    Recipe recipe = read("learner = \"gbdt\"\nallow_infeasible = true\nipw_cap = 7\n");
+    Recipe recipe = read(
+        "learner = \"gbdt\"\nallow_infeasible = true\nipw_cap = 7\nstart = \"champion\"\n"
+        "more_trees = 9\nmost_trees = 990\n");
     recipe.criterion = "statistical_parity";
     recipe.postprocess = chosen_postprocessor(recipe).value().values;
     ASSERT_TRUE(recipe.postprocess.set("tolerance", 0.125));
@@ -93,6 +111,9 @@ TEST(Recipe, ItsTextIsReadBackAsTheSameRecipe) {
     EXPECT_EQ(recipe_digest(again), recipe_digest(recipe));
     EXPECT_TRUE(again.allow_infeasible);
     EXPECT_EQ(again.ipw_cap, 7);
+    EXPECT_EQ(again.start, Start::kChampion);
+    EXPECT_EQ(again.more_trees, 9);
+    EXPECT_EQ(again.most_trees, 990);
     EXPECT_EQ(recipe_text(again), recipe_text(recipe));
 }
 
@@ -151,6 +172,11 @@ TEST(Recipe, EachCriterionIsReadWithItsOptionsAndChecked) {
     EXPECT_FALSE(decides_by_group(recipe));
     recipe.selection = Selection::kCmaEs;
     EXPECT_EQ(validate(recipe).error().reason, "bad_selection");
+    Recipe going_on;
+    going_on.start = Start::kChampion;
+    EXPECT_TRUE(validate(going_on));
+    going_on.selection = Selection::kCmaEs;
+    EXPECT_EQ(validate(going_on).error().reason, "not_from_champion");
     EXPECT_FALSE(read("[postprocess]\ncriterion = \"thresholds\"\ngroup = \"blind\"", recipe));
     EXPECT_FALSE(read("[postprocess]\ncriterion = \"covariance\"\ngroup = \"seen\"", recipe));
     ASSERT_TRUE(read("[postprocess]\ncriterion = \"covariance\"\ngroup = \"blind\"", recipe));
@@ -207,6 +233,9 @@ TEST_F(RecipeFile, WhatIsWrittenAndHasNoEffectIsRefusedAtItsLine) {
               "criterion none"},
              {"learner = \"eg\"\n[postprocess]\ngamma = 0.2", "line 3: postprocess.gamma: is 0.2",
               "eg gives a decision"},
+             {"learner = \"gbdt\"\nmore_trees = 9", "line 2: more_trees", "no effect"},
+             {"learner = \"gbdt\"\nstart = \"scratch\"\nmost_trees = 900", "line 3: most_trees",
+              "no effect"},
              {"learner = \"gbdt\"\n[postprocess]\ntolerance = 0.2", "line 3: postprocess.tolerance",
               "not of none"},
              {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"covariance\"\nrho = 0.2",
@@ -227,18 +256,32 @@ TEST_F(RecipeFile, WhatIsWrittenAndHasNoEffectIsRefusedAtItsLine) {
 }
 
 TEST_F(RecipeFile, WhatDoesNotGoTogetherIsRefusedAtTheKeyThatTheErrorNames) {
-    for (const auto& [text, place] : std::initializer_list<std::array<const char*, 2>>{
-             {"learner = \"fair-regression\"\nnotion = \"bounded_group_loss\"", "zeta: "},
-             {"learner = \"fair-regression\"\napprove_at_least = 0.2\napprove_at_most = 0.4",
-              "line 2: approve_at_least: "},
-             {"learner = \"fairgbm\"\ntrees = 9\nconstraints = [\"fnrr\"]",
-              "line 3: constraints: "},
-             {"learner = \"eg\"\n[postprocess]\ncriterion = \"equalized_odds\"",
-              "line 3: postprocess.criterion: "},
-             {"learner = \"eg\"\n[postprocess]\ncalibration = \"beta\"",
-              "line 3: postprocess.calibration: "},
-             {"[postprocess]\ncriterion = \"equalized_odds\"\ngamma = 0",
-              "line 3: postprocess.gamma: "}}) {
+    for (
+        const auto& [text, place] : std::initializer_list<std::array<const char*, 2>>{
+            {"learner = \"fair-regression\"\nnotion = \"bounded_group_loss\"", "zeta: "},
+            {"learner = \"fair-regression\"\napprove_at_least = 0.2\napprove_at_most = 0.4",
+             "line 2: approve_at_least: "},
+            {"learner = \"fairgbm\"\ntrees = 9\nconstraints = [\"fnrr\"]", "line 3: constraints: "},
+            {"learner = \"eg\"\nstart = \"champion\"",
+             "line 2: start: start is \"champion\", and learner eg does not go on from a model"},
+            {"learner = \"gbdt\"\nstart = \"champion\"\n[search]\nranges.leaves = [3, 9]",
+             "line 2: start: start is \"champion\", and a search"},
+            {"start = \"champion\"\ntrees = 300\nmost_trees = 320",
+             "line 3: most_trees: most_trees is 320, and a model of all its trees (300)"},
+            {"start = \"champion\"\ntrees = 490", "most_trees: most_trees is 500"},
+            {"start = \"last\"", "line 1: start: "},
+            {"label = \"impact\"",
+             "line 1: label: label is \"impact\", a number, and learner gbdt"},
+            {"learner = \"fair-regression\"\nloss = \"logistic\"\nlabel = \"impact\"",
+             "line 2: loss: loss is logistic, whose score is no impact"},
+            {"learner = \"regression-trees\"\nlabel = \"impact\"\n[search]\nranges.leaves = [3, 9]",
+             "line 2: label: label is \"impact\", and a search"},
+            {"learner = \"eg\"\n[postprocess]\ncriterion = \"equalized_odds\"",
+             "line 3: postprocess.criterion: "},
+            {"learner = \"eg\"\n[postprocess]\ncalibration = \"beta\"",
+             "line 3: postprocess.calibration: "},
+            {"[postprocess]\ncriterion = \"equalized_odds\"\ngamma = 0",
+             "line 3: postprocess.gamma: "}}) {
         const auto message = refusal(text);
         EXPECT_NE(message.find(place), std::string::npos) << text << "\n" << message;
     }

@@ -52,6 +52,23 @@ TEST(ToDataset, TakesApprovedAndLabelledRowsWithCappedInverseWeights) {
     EXPECT_TRUE(table->data.group.empty());
 }
 
+TEST(ToDataset, TakesImpactsAsNumbersAndLeavesOutRowsWithoutOne) {
+    auto set = six_rows();
+    set.rows[0].impact = 12.5;
+    set.rows[1].impact = 99;  // declined
+    set.rows[2].impact = -150;
+    set.rows[5].impact = -3;
+    const auto table = to_dataset(set, {.learn = LearnFrom::kImpact});
+    ASSERT_TRUE(table) << table.error().message;
+    EXPECT_EQ(table->rows, (std::vector<uint32_t>{0, 2, 5}));
+    EXPECT_EQ(table->data.target, (std::vector<double>{12.5, -150, -3}));
+    EXPECT_TRUE(table->data.label.empty());
+    EXPECT_EQ(table->left_out_without_impact, 1u);
+    EXPECT_EQ(table->left_out_unlabelled, 1u);
+    for (auto& row : set.rows) row.impact.reset();
+    EXPECT_EQ(to_dataset(set, {.learn = LearnFrom::kImpact}).error().reason, "no_training_rows");
+}
+
 TEST(ToDataset, LearnsNothingFromWhatPeopleDidInsteadNorFromCensoredLoans) {
     auto set = six_rows();
     set.rows[0].overridden = true;  // drawn to approve, refused

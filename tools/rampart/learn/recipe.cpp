@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -44,6 +45,11 @@ base::Status check_rows(const training::Recipe& recipe, const dataset::TableSche
     if (schema.label_range) {
         rows.label_lo = schema.label_range->lo;
         rows.label_hi = schema.label_range->hi;
+    }
+    if (recipe.label == training::Label::kImpact) {  // in a service's range, not known here
+        rows.numeric = true;
+        rows.label_lo = -std::numeric_limits<double>::infinity();
+        rows.label_hi = std::numeric_limits<double>::infinity();
     }
     const auto misfit = training::find_misfit(recipe, rows);
     return misfit ? base::Status(training::located(recipe, *misfit)) : base::ok();
@@ -89,7 +95,7 @@ base::Result<Answer> check(const Options& options) {
                 options.schema));
     }
     if (const auto fits = chosen.learner->check_labels(chosen.options, 0, 1);
-        options.schema.empty() && !fits)
+        options.schema.empty() && recipe.label == training::Label::kOutcome && !fits)
         answer.notes.push_back(
             fmt::format("{}; this is of a service, --schema checks with a "
                         "table's labels",

@@ -10,7 +10,7 @@
 
 /// Losses of fair regression (Agarwal et al. 2019): of a label y in [0, 1] and a prediction u in
 /// [0, 1], and L-Lipschitz in both, |l(y, u) - l(y', u')| <= L (|y - y'| + |u - u'|). All but a
-/// user's own have L = 1 and values in [0, 1], as the paper wants them:
+/// user's own and tweedie have L = 1 and values in [0, 1], as the paper wants them:
 ///
 ///   squared    (y - u)^2 / 2
 ///   logistic   log(1 + exp(-C (2y - 1)(2u - 1))) / (2 log(1 + exp C)) for y = 0 and 1, between
@@ -20,6 +20,9 @@
 ///   huber      r^2/2 where r = |y - u| <= d, else d (r - d/2)
 ///   poisson    (m - y log m - exp(-C)) / C, mean m = exp(C (u - 1)): y is a count over the largest
 ///              possible one, m its mean in that unit, in [exp(-C), 1]
+///   tweedie    y m^(1-p) / (p-1) + m^(2-p) / (2-p), mean m = exp(C (u - 1)) with C = 15, variance
+///              power p: y is an amount over the largest possible one. Its L is large; trees learn
+///              it, and fair regression does not
 namespace rampart::fair_regression {
 
 using LossKind = model::RegressionLossKind;
@@ -36,6 +39,7 @@ class RegressionLoss {
     static base::Result<RegressionLoss> quantile(double alpha);     // in (0, 1)
     static base::Result<RegressionLoss> huber(double delta);        // in (0, 1]
     static base::Result<RegressionLoss> poisson(double scale = 5);  // C in [0.1, 30]
+    static base::Result<RegressionLoss> tweedie(double power);      // in [1.01, 1.99]
     /// Wraps a function of the caller's on [0, 1]^2, pure, with what is claimed of it: the
     /// Lipschitz constant in (0, 1e6], and whether it is convex in u. Both are tried on a lattice
     /// of 65 x 65 points. Errors: no function; a value that is not finite ("bad_loss_value");
@@ -45,7 +49,9 @@ class RegressionLoss {
 
     LossKind kind() const { return kind_; }
     const std::string& name() const { return name_; }
-    double parameter() const { return parameter_; }  // C, alpha or delta; else 0
+    double parameter() const { return parameter_; }  // C, alpha, delta or p; else 0
+    /// Returns C, where u is on the scale of a link: that of poisson and tweedie is the logarithm.
+    double scale() const;
     double lipschitz() const { return lipschitz_; }
     bool convex() const { return convex_; }  // in u
 

@@ -19,6 +19,8 @@ namespace rampart::gbdt {
       "Give an increasing or decreasing direction to numeric features only, one entry for "     \
       "each feature.")                                                                          \
     X(kBadTarget, kOutOfRange, "bad_target", "Give targets in the range that the loss allows.") \
+    X(kBadVariancePower, kOutOfRange, "bad_variance_power",                                     \
+      "Give a variance power in the range that the message names.")                             \
     X(kNoValidationSet, kInvalidArgument, "no_validation_set",                                  \
       "Give validation rows, or set early_stopping_rounds to 0.")                               \
     X(kNothingToTrain, kInvalidArgument, "nothing_to_train",                                    \

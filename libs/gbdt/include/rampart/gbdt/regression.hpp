@@ -86,4 +86,29 @@ class PoissonLoss : public Objective {
     std::vector<float> weights_;
 };
 
+/// Tweedie loss of amounts t >= 0, many of them 0, with mean exp(f) and a variance that grows as
+/// the mean to the power p (Jorgensen 1987; 1 < p < 2: a sum of Poisson many gamma amounts): sum of
+/// w·(t·exp((1 - p)·f) / (p - 1) + exp((2 - p)·f) / (2 - p)). g and h are its derivatives. Starts
+/// at the logarithm of the weighted mean, which is at least 1e-9.
+///
+/// An exposure e (a part of a year, a share of a loan) needs no offset log e in the score: the
+/// likelihood of t is that of the rate t / e with weight e^(2 - p), and with weight e of
+/// PoissonLoss, the case p = 1. exp(f) is then the mean for an exposure of 1.
+class TweedieLoss : public Objective {
+  public:
+    /// Requires 0 <= t <= 1e6; power in [1.01, 1.99].
+    static base::Result<TweedieLoss> create(std::vector<double> targets, std::vector<float> weights,
+                                            double power);
+    std::string_view name() const override { return "tweedie"; }
+    double initial_score() const override;
+    void gradients_of_rows(std::span<const double> scores, size_t first, std::span<float> g,
+                           std::span<float> h) const override;
+
+  private:
+    TweedieLoss(std::vector<double> targets, std::vector<float> weights, double power);
+    std::vector<double> targets_;
+    std::vector<float> weights_;
+    double power_;
+};
+
 }  // namespace rampart::gbdt

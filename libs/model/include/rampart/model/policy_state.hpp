@@ -31,6 +31,7 @@ enum class RegressionLossKind {
     kQuantile,
     kHuber,
     kPoisson,
+    kTweedie,
     kUser,  // a function of the caller's, which cannot be stored
 };
 

@@ -111,7 +111,9 @@ class TrainingLoop {
     base::Status check_since_promotion(base::TimePoint t) const;
     base::Status submit(const ProposalRequest& request, Proposed& made);
     tuning::Host host_of(const StartedRun& run);
+    base::Result<std::string> noted_of(const std::string& candidate, const char* figure) const;
     base::Result<std::string> recipe_of(const StartedRun& run) const;
+    base::Result<std::optional<base::Digest>> settings_of(const std::string& policy) const;
     base::Result<training::Candidate> make(const StartedRun& run,
                                            const training_set::DevelopmentSet& development,
                                            const model::LoadedPolicy& reference,

@@ -36,6 +36,9 @@ struct CandidateInputs {
     base::ThreadPool* pool = nullptr;
     const GateForecastInputs* gate = nullptr;  // needed for a search of parameters only
     const tuning::Host* host = nullptr;        // for a search; nullptr: nothing is kept
+    /// settings_digest() of the recipe by which this service made the champion's last link;
+    /// nullopt: it did not, or a person who values the candidate may have had a part in that link.
+    std::optional<base::Digest> champion_settings = {};
 };
 
 /// Makes a candidate out of the development set. Where the recipe has a search, the learner's and
@@ -58,6 +61,11 @@ struct CandidateInputs {
 ///   6. the last link alone, the candidate as it would serve and the champion are judged on the
 ///      persons held out: rates ("own_rates", "serving_rates", "champion_rates"), and how far each
 ///      keeps what learner and criterion ask ("…_keeps", "…_beyond")
+/// With recipe.label = kImpact, step 2 learns impacts in place of labels, of the rows whose impact
+/// is known; the learner decides from the predicted impact on that a decline has.
+/// With recipe.start = kChampion, step 2 adds trees to those of the champion's last link, where
+/// that was made by the same settings, so that the same persons are held out of both, and the limit
+/// allows it; the figure "started_from" has the champion's id, or "scratch: " and why.
 /// With a search, steps 4 and 5 take the parameters that it found; where it can predict nothing (a
 /// group with too few persons, too little to fold), the recipe's, and the figure "selection" says
 /// why. Deterministic in its arguments.

@@ -57,7 +57,8 @@ struct RankedRecipe {
 /// Computes the value of a recipe by cross-fitting: each of `folds` parts of the persons is decided
 /// by a candidate that was made of the others, with everything that belongs to it (early stopping,
 /// post-processor, parameters, a search of its own). P(approve) of all rows goes into the forecast
-/// of the gate. Costs `folds` trainings. Deterministic. Errors: make_candidate()'s;
+/// of the gate. The candidates begin from scratch, as the champion has learnt from the persons of
+/// all parts. Costs `folds` trainings. Deterministic. Errors: make_candidate()'s;
 /// candidate_selection's, for a group without two persons; invalid_argument "bad_selection": an
 /// absolute or a clipped comparison (gate.at_least, gate.max_weight).
 base::Result<CandidateValue> value_of(const ChoiceInputs& inputs, const Recipe& recipe);

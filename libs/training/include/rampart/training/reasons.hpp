@@ -20,6 +20,8 @@ namespace rampart::training {
     X(kNoDevelopmentRows, kFailedPrecondition, "no_development_rows",                     \
       "Wait until decisions have matured: horizon and grace of the product.")             \
     X(kNoImpacts, kFailedPrecondition, "no_impacts", "Wait for outcomes of both labels.") \
+    X(kNotFromChampion, kInvalidArgument, "not_from_champion",                            \
+      "Set start = \"scratch\", or change what the message names.")                       \
     X(kNotOneLink, kFailedPrecondition, "not_one_link",                                   \
       "Take a model as `rampart train` or `rampart import` makes it, of one learnt "      \
       "link.")                                                                            \

@@ -24,6 +24,18 @@ enum class Selection {
     kCmaEs,  // search on the development set for parameters predicted to pass
 };
 
+/// Where a candidate's learner begins.
+enum class Start {
+    kScratch,
+    kChampion,  // from the trees of the champion's last link, where these are of the same settings
+};
+
+/// What a candidate's learner learns from.
+enum class Label {
+    kOutcome,  // the product's label: favourable or not
+    kImpact,   // the reported impact of an approval, a number in the product's range
+};
+
 /// A value and its text in configurations and model files.
 template <class E>
 struct Named {
@@ -34,6 +46,13 @@ inline constexpr std::array kSelections{Named{Selection::kGrid, "grid"},
                                         Named{Selection::kNone, "none"},
                                         Named{Selection::kCmaEs, "cma_es"}};
 std::string_view to_string(Selection selection);
+inline constexpr std::array kStarts{Named{Start::kScratch, "scratch"},
+                                    Named{Start::kChampion, "champion"}};
+std::string_view to_string(Start start);
+
+inline constexpr std::array kLabels{Named{Label::kOutcome, "outcome"},
+                                    Named{Label::kImpact, "impact"}};
+std::string_view to_string(Label label);
 
 /// Recipe of a candidate.
 struct Recipe {
@@ -41,6 +60,9 @@ struct Recipe {
     std::filesystem::path file{};    // empty: it has none
     std::string learner = "gbdt";    // a name that learning::find_learner() knows
     learning::OptionValues options;  // empty: the fallbacks
+    /// With kImpact an approval is by the predicted impact: from that of a decline on, unless the
+    /// options name another step.
+    Label label = Label::kOutcome;
     /// Keeps a candidate that misses its learner's constraints or its criterion.
     bool allow_infeasible = false;
     /// Keeps one that misses them as well where it comes nearer to them than the champion by at
@@ -49,6 +71,11 @@ struct Recipe {
     double least_step = 0.005;         // [0, 1]
     double validation_fraction = 0.2;  // share of the development set held out for early stopping
     double ipw_cap = 10;               // cap of the inverse-propensity weights
+    /// With kChampion at most `more_trees` are added to the champion's, if they are at most
+    /// `most_trees` then; otherwise the learner begins from scratch, with its option `trees`.
+    Start start = Start::kScratch;
+    int64_t more_trees = 50;   // 1 … limits::kMaxTrees
+    int64_t most_trees = 500;  // trees + more_trees … limits::kMaxTrees
     /// A name that postprocessing::find_postprocessor() knows, and its options; empty: the
     /// fallbacks.
     std::string criterion = "none";
@@ -57,6 +84,10 @@ struct Recipe {
     double kappa = 0.5;  // trust region of each link
     int max_links = 16;  // length at which a chain is distilled
     uint64_t seed = 0;
+    /// Seed by which persons are held out of the learning; nullopt: `seed`. Where `seed` is another
+    /// one in each run, and start is kChampion, the one that all runs have in common: a person who
+    /// was learnt from is never held out later.
+    std::optional<uint64_t> split_seed{};
     Selection selection = Selection::kGrid;
     int selection_folds = 4;  // 2 … 20: CMA-ES scores a row by an ensemble fitted without its
                               // person
@@ -93,8 +124,9 @@ double gamma_of(const Recipe& recipe);
 learning::OptionValues recipe_options(const learning::Learner& learner);
 
 /// Keys of a recipe that only scheduled training reads: how it takes rows from the log.
-inline constexpr std::array<std::string_view, 4> kLoopKeys{"validation_fraction", "ipw_cap",
-                                                           "toward", "least_step"};
+inline constexpr std::array<std::string_view, 8> kLoopKeys{
+    "label", "validation_fraction", "ipw_cap",   "toward", "least_step",
+    "start", "more_trees",          "most_trees"};
 
 /// Returns the keys that a recipe has beside its tables: those of every learner, too.
 std::vector<std::string> recipe_keys();
@@ -107,7 +139,9 @@ struct Fault {
 };
 /// Checks the recipe without data: the options of learner and post-processor; that the learner's
 /// output can take what the recipe puts on it. Errors: those of their check(); invalid_argument
-/// "not_with_learner"; "bad_selection": a search over persons from whom the rule has learnt.
+/// "not_with_learner"; "bad_selection": a search over persons from whom the rule has learnt;
+/// "not_from_champion": what cannot go with start = kChampion; "cannot_learn": what cannot go with
+/// label = kImpact.
 std::optional<Fault> find_fault(const Recipe& recipe);
 /// Returns the error of find_fault().
 base::Status validate(const Recipe& recipe);
@@ -153,7 +187,8 @@ std::string recipe_text(const Recipe& recipe);
 base::Digest recipe_digest(const Recipe& recipe);
 
 /// Returns the SHA-256 of all settings by which two candidates of one service may differ, each with
-/// its name: those of the recipe, and step, search, exploration and seed of the service.
+/// its name: those of the recipe, and step, search, exploration and seed (split_seed, where there
+/// is one) of the service.
 base::Digest settings_digest(const Recipe& recipe);
 
 }  // namespace rampart::training

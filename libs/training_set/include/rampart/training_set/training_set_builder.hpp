@@ -220,9 +220,16 @@ enum class GroupBy {
     kCells,  // group = cell; rows without a cell are left out
 };
 
+/// What is learnt.
+enum class LearnFrom {
+    kLabel,   // Dataset::label: 0 or 1
+    kImpact,  // Dataset::target: the impact; rows whose impact is not known are left out
+};
+
 struct DatasetOptions {
     double weight_cap = 20;  // weight = min(1 / p_approve, cap); >= 1
     GroupBy groups = GroupBy::kNone;
+    LearnFrom learn = LearnFrom::kLabel;
 };
 
 /// Result of to_dataset and the rows that it left out.
@@ -232,18 +239,19 @@ struct TrainingTable {
     size_t capped_weights = 0;   // rows whose weight was cut to the cap
     size_t left_out_repeats = 0;
     size_t left_out_declined = 0;
-    size_t left_out_referred = 0;       // whatever people answered: P(granted | x) is not known
-    size_t left_out_overridden = 0;     // people did the other action: P(granted | x) is not known
-    size_t left_out_censored = 0;       // approved, no outcome will come
-    size_t left_out_unlabelled = 0;     // approved, no outcome came
-    size_t left_out_without_group = 0;  // approved, labelled, but without attributes
+    size_t left_out_referred = 0;        // whatever people answered: P(granted | x) is not known
+    size_t left_out_overridden = 0;      // people did the other action: P(granted | x) is not known
+    size_t left_out_censored = 0;        // approved, no outcome will come
+    size_t left_out_unlabelled = 0;      // approved, no outcome came
+    size_t left_out_without_impact = 0;  // approved, labelled, but no impact came
+    size_t left_out_without_group = 0;   // approved, labelled, but without attributes
     std::vector<std::string> empty_groups;  // cells without a row: not among data.group_names
 };
 
 /// Returns approved, granted and labelled rows as a table to learn from, weighted so that they
 /// stand for all applicants (inverse propensity: only approved ones have labels). Errors:
 /// out_of_range "bad_weight_cap"; failed_precondition "no_training_rows": none is left;
-/// dataset::validate's errors.
+/// dataset::validate's errors, of impacts dataset::validate_numeric's.
 base::Result<TrainingTable> to_dataset(const DevelopmentSet& set,
                                        const DatasetOptions& options = {});
 
