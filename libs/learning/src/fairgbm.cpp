@@ -1,6 +1,7 @@
 #include <boost/json.hpp>
 
 #include "learners.hpp"
+#include "rampart/fairgbm/reasons.hpp"
 #include "rampart/fairgbm/train.hpp"
 #include "rampart/learning/reasons.hpp"
 #include "rate_options.hpp"
@@ -147,7 +148,11 @@ class FairGbm : public Learner {
             state.multipliers = *multipliers;
             how.state = &state;
         }
-        RAMPART_TRY(const auto result, fairgbm::train_fairgbm(task.train, params, task.pool, how));
+        const auto trained = fairgbm::train_fairgbm(task.train, params, task.pool, how);
+        if (!trained && trained.error().is(fairgbm::Reason::kOtherMultipliers))
+            return base::make_error(Reason::kCannotResume, "{}", trained.error().message);
+        if (!trained) return trained.error();
+        const auto& result = *trained;
         Learned out;
         out.link = link_of(result);
         out.figures = boost::json::serialize(figures_of(result, params));

@@ -1,7 +1,6 @@
 #include "starting_point.hpp"
 
 #include "rampart/base/check.hpp"
-#include "rampart/fairgbm/reasons.hpp"
 #include "rampart/learning/reasons.hpp"
 
 namespace rampart::training {
@@ -42,9 +41,8 @@ base::Result<learning::Learned> fit_from(const StartingPoint& start, const Chose
         RAMPART_RETURN_IF_ERROR(
             options.set("trees", static_cast<int64_t>(start.trees) + start.more));
         auto learned = learning::fit(*chosen.learner, task, options);
-        const bool cannot = !learned && (learned.error().is(learning::Reason::kCannotResume) ||
-                                         learned.error().is(fairgbm::Reason::kOtherMultipliers));
-        if (!learned && !cannot) return learned.error();
+        if (!learned && !learned.error().is(learning::Reason::kCannotResume))
+            return learned.error();
         if (learned) {
             const size_t trees = learned->link.trees();
             RAMPART_CHECK(trees >= start.trees, "{} trees of a start of {}", trees, start.trees);

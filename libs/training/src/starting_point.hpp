@@ -19,8 +19,8 @@ namespace rampart::training {
 
 struct StartingPoint {
     const model::Policy* policy = nullptr;  // to go on from; nullptr: from scratch
-    std::string id;                         // of the policy
-    size_t trees = 0;                       // of its last link
+    std::string id;                         // the policy's
+    size_t trees = 0;                       // its last link's
     int64_t more = 0;                       // trees that are added at most
     std::string why_scratch = {};           // empty: the recipe does not ask for the champion
 };

@@ -135,7 +135,7 @@ TEST_F(StartingPointTest, IsScratchAgainBeyondTheLimitSoThatTreesDoNotGrowForEve
     EXPECT_EQ(last, "the-champion");
 }
 
-/// Whoever is held out of a run has had no part in any of the runs that it stands on.
+/// A person who is held out of a run has had no part in any run that it stands on.
 TEST_F(StartingPointTest, PersonsHeldOutOfARunHadNoPartInItsStart) {
     const auto trees_with = [&](bool others, std::optional<uint64_t> split_seed) {
         const auto kept = set_;
