@@ -17,12 +17,11 @@ namespace {
 using budro::BudroParams;
 using budro::BudroResult;
 
-std::vector<Option> attack_options() {
-    const BudroParams p;
-    const auto& t = p.transport;
+/// Returns how far rows may be moved, in training and in the audit, and what that may do.
+std::vector<Option> budget_options() {
     return {
         {"epsilon",
-         t.epsilon,
+         BudroParams().transport.epsilon,
          "budget of the attack: the mean squared fair distance by which rows may be moved",
          0,
          1e12,
@@ -39,6 +38,13 @@ std::vector<Option> attack_options() {
          {},
          {},
          true},
+    };
+}
+
+std::vector<Option> attack_options() {
+    const BudroParams p;
+    const auto& t = p.transport;
+    return {
         {"attack",
          std::string(to_string(t.method)),
          "how the worst transport of the rows is found in each round",
@@ -228,7 +234,7 @@ class Budro : public Learner {
         options.push_back(early_stopping_option(0));
         options.back().only_with = "select!=last";
         options.push_back(favourable_weight_option());
-        for (auto* more : {&attack_options, &metric_options})
+        for (auto* more : {&budget_options, &attack_options, &metric_options})
             for (auto& option : more()) options.push_back(std::move(option));
         for (auto& option : lagrangian_options()) options.push_back(std::move(option));
         for (auto& option : rate_options({})) options.push_back(std::move(option));

@@ -52,9 +52,9 @@ struct MadeCandidate {
 /// Judges the candidate's last link alone, the candidate as it would serve, and the champion;
 /// notes the three in `figures`. A rule of a post-processor was fitted on these persons: each is
 /// decided with the rule fitted without the person's fold. Checks that the candidate keeps what the
-/// recipe asks, or comes nearer to it than the champion by recipe.least_step; where nothing is asked
-/// of rates, what the learner says that it misses decides. What is asked and cannot be measured is
-/// missed. Errors: "constraints_missed".
+/// recipe asks, or comes nearer to it than the champion by recipe.least_step; where nothing is
+/// asked of rates, what the learner says that it misses decides. What is asked and cannot be
+/// measured is missed. Errors: "constraints_missed".
 base::Status judge_constraints(const CandidateInputs& in, const ChosenLearner& learner,
                                const MadeCandidate& candidate,
                                std::map<std::string, std::string>& figures);

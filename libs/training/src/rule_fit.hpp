@@ -32,11 +32,11 @@ using FoldRules = std::vector<postprocessing::Rule>;
 ///
 /// A criterion or an operating point about labels, or a calibration, is fitted on training examples
 /// with a label and a cell, weighted by inverse propensity with the recipe's cap, of persons from
-/// whom the learner has not learnt; a group-blind rule, or one at an approval rate, on all rows with
-/// a cell of these persons; any other on all rows with a cell. (One that compares no groups needs no
-/// cell.) P(group | features) is learnt from the other persons' rows with a cell. To value rows, the
-/// persons are dealt out into five folds by a keyed hash; each fold is decided by a rule fitted
-/// without it.
+/// whom the learner has not learnt; a group-blind rule, or one at an approval rate, on all rows
+/// with a cell of these persons; any other on all rows with a cell. (One that compares no groups
+/// needs no cell.) P(group | features) is learnt from the other persons' rows with a cell. To value
+/// rows, the persons are dealt out into five folds by a keyed hash; each fold is decided by a rule
+/// fitted without it.
 class RuleFit {
   public:
     /// Errors: to_dataset's; calibration::fit_group_posteriors'.
@@ -47,8 +47,8 @@ class RuleFit {
     base::Result<postprocessing::Rule> fit(double gamma) const;
     /// Returns for each fold such a rule of the others. Errors: fit()'s.
     base::Result<FoldRules> fit_folds(double gamma) const;
-    /// Returns P(approve) of each row of the development set by the rule without its fold; NaN where
-    /// no rule can decide it, or its person is not valued.
+    /// Returns P(approve) of each row of the development set by the rule without its fold; NaN
+    /// where no rule can decide it, or its person is not valued.
     std::vector<double> values(const FoldRules& folds) const;
     /// Returns how far these keep the criterion. Errors: measure()'s.
     base::Result<postprocessing::Kept> kept(const FoldRules& folds) const;

@@ -124,7 +124,7 @@ TEST(Postprocessors, TheRuleMovesUntilItsOwnDecisionsKeepTheOperatingPoint) {
             const auto fitted = fit(*one, rows, values, setting);
             ASSERT_TRUE(fitted) << name << ' ' << text << ": " << fitted.error().message;
             const auto approve = fitted->rule.approve(rows, {});
-            // of thresholds, the best ones jump as the price of an approval rises
+            // the best thresholds by group jump as the price of an approval rises
             EXPECT_LE(rate(rows, approve, text), bound + 1e-9) << name << ' ' << text;
             EXPECT_GE(rate(rows, approve, text), bound - (name == "thresholds" ? 0.05 : 0.0006))
                 << name << ' ' << text;

@@ -21,7 +21,7 @@ struct PostprocessSettings {
     learning::OptionValues values;
     bool search_gamma = true;  // by cross-validation, instead of the option gamma
     uint64_t seed = 0;
-    double threshold = 0;  // of the score, in [-1, 1]
+    double threshold = 0;  // on the scale of scores, -1 to 1
     std::optional<fairness::OperatingPoint> operate_at = {};
 
     bool blind() const { return !postprocessor->needs(values).group_model.empty(); }

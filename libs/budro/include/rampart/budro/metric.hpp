@@ -72,9 +72,9 @@ struct FairMetricSpec {
     /// Multiplier of a feature's columns, by feature, 0 … 1e6; 0 leaves the feature out.
     std::map<std::string, double> weights = {};
     /// How the units of numbers are found. Robust: means, standard deviations and regressions see a
-    /// number no further out than its 1 % and 99 % quantiles, so that a few values far out, or codes
-    /// like 98, do not make all others alike; distances are those of the numbers as they are. A
-    /// feature that does not vary between its quantiles is scaled by all its values.
+    /// number no further out than its 1 % and 99 % quantiles, so that a few far out, or codes like
+    /// 98, do not make all others alike; distances are those of the numbers as they are. A feature
+    /// that does not vary between its quantiles is scaled by all its values.
     enum class Scale : uint8_t { kStandard, kRobust } scale = Scale::kStandard;
 };
 

@@ -92,7 +92,7 @@ Kept both(const Kept& one, const Kept& other);
 struct DecidedRows {
     const dataset::Dataset& rows;
     std::span<const double> approve;    // [rows] P(approve)
-    std::string_view fair_metric = {};  // of the model that is judged; empty: it has none
+    std::string_view fair_metric = {};  // that of the judged model; empty: none
     base::ThreadPool* pool = nullptr;
 };
 

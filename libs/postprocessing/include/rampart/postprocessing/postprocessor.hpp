@@ -114,9 +114,9 @@ base::Status check_groups(const learning::OptionValues& values,
 
 /// Fits a rule to the rows. Deterministic. Errors: those of check(); "no_groups", "no_labels";
 /// failed_precondition "group_without_rows" names the group; "other_scores": the criterion is about
-/// labels, and the score does not rise with P(favourable); "operating_point_missed": no threshold in
-/// [-1, 1] keeps it, or only one that approves nobody; those of ramp, fairness and calibration,
-/// among them "infeasible".
+/// labels, and the score does not rise with P(favourable); "operating_point_missed": no threshold
+/// keeps it, or only one that approves no row; those of ramp, fairness and calibration, among them
+/// "infeasible".
 base::Result<Fitted> fit(const Postprocessor& postprocessor, const Rows& rows,
                          const learning::OptionValues& values, const Setting& setting);
 
