@@ -184,13 +184,16 @@ base::Result<Kept> alike_kept(const DecidedRows& decided, const OptionValues& va
     budro::IndividualAuditParams params{
         .transport = {}, .loss = budro::AuditLoss::kDecision, .most_pairs = 0};
     params.transport.epsilon = values.number("epsilon");
-    RAMPART_TRY(const auto audit, budro::audit_individual({.points = &points,
-                                                           .labels = decided.rows.label,
-                                                           .answers = decided.approve,
-                                                           .weights = weights},
-                                                          params, decided.pool));
-    const double gap = audit.gap_at_most();
-    return Kept{gap, gap - values.number("gap_at_most"),
+    const double bound = values.number("gap_at_most");
+    const auto audit = budro::audit_individual({.points = &points,
+                                                .labels = decided.rows.label,
+                                                .answers = decided.approve,
+                                                .weights = weights},
+                                               params, decided.pool);
+    if (!audit && bound < 1) return audit.error();
+    if (!audit) return Kept{};  // nothing is asked of it
+    const double gap = audit->gap_at_most();
+    return Kept{gap, gap - bound,
                 fmt::format("answers of similar people add at most {:.4f} to P(decided against the "
                             "label), epsilon {} (computed, without confidence)",
                             gap, values.number("epsilon"))};

@@ -328,6 +328,7 @@ Result<Learned> learned_of(const Served& served, const Settings& settings,
 }
 
 Result<Learned> FairRegression::learn(const Task& task, const OptionValues& values) const {
+    RAMPART_RETURN_IF_ERROR(check_point(values, task.train.numeric()));
     RAMPART_TRY(const auto settings, settings_of(values));
     RAMPART_TRY(const auto game, game_of(settings, task, values));
     const auto rows = game.train.rows();

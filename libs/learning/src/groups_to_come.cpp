@@ -14,10 +14,11 @@ namespace {
 base::Status check_count(const OptionValues& values, std::string_view option,
                          const std::vector<std::string>& groups) {
     const size_t count = values.numbers(option).size();
-    if (count <= 1 || groups.empty() || count == groups.size()) return base::ok();
+    // groups without a row have no value: how many there are shows in the data
+    if (count <= 1 || groups.empty() || count <= groups.size()) return base::ok();
     return base::make_error(Reason::kBadOption,
-                            "`{}` has {} values; give one, or one for each of the {} groups in "
-                            "the order of their names: {}",
+                            "`{}` has {} values; give one, or one for each of the {} groups (those "
+                            "with rows) in the order of their names: {}",
                             option, count, groups.size(), fmt::join(groups, "; "));
 }
 

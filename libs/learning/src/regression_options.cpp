@@ -108,7 +108,8 @@ base::Result<fairness::OperatingPoint> point_of(const OptionValues& values) {
     return point ? point : point.error().with_context("`operate_at`");
 }
 
-/// Checks that rates among rows of one label are not asked for where labels are numbers.
+}  // namespace
+
 base::Status check_point(const OptionValues& values, bool numeric) {
     const auto& text = values.text(kOperateAt);
     if (text.empty() || !numeric) return base::ok();
@@ -121,8 +122,6 @@ base::Status check_point(const OptionValues& values, bool numeric) {
                             "with `approve_at_least`",
                             text);
 }
-
-}  // namespace
 
 base::Status check_steps(const OptionValues& values) {
     const auto count = [&](const char* option) { return values.numbers(option).size(); };
@@ -195,7 +194,6 @@ base::Result<model::ScoreStep> moved_step(const fairness::OperatingPoint& point,
 base::Result<SteppedLink> stepped_link(std::span<const fair_regression::ServedModel> models,
                                        int levels, const OptionValues& values,
                                        const RegressionLoss& loss, const Task& task) {
-    RAMPART_RETURN_IF_ERROR(check_point(values, task.train.numeric()));
     fairness::OperatingPoint point{.threshold = values.number("threshold")};
     if (!values.text(kOperateAt).empty()) {
         RAMPART_TRY(point, point_of(values));

@@ -26,6 +26,8 @@ base::Status check_steps(const OptionValues& values);
 /// Checks the step, which is in the label's units, against the label's range; a range other than 0
 /// to 1 is that of numbers, which have no rates by label.
 base::Status check_step_range(const OptionValues& values, double lo, double hi);
+/// Checks that rates among rows of one label are not asked for where labels are numbers.
+base::Status check_point(const OptionValues& values, bool numeric);
 /// A link whose score is that of the models, and the step on the unit scale by which it decides.
 struct SteppedLink {
     model::LearnedLink link;

@@ -198,6 +198,7 @@ void tell(const Task& task, const RegressionLoss& loss,
 }
 
 Result<Learned> RegressionTrees::learn(const Task& task, const OptionValues& values) const {
+    RAMPART_RETURN_IF_ERROR(check_point(values, task.train.numeric()));
     RAMPART_TRY(const auto loss, loss_of(values));
     RAMPART_TRY(const auto params, tree_params(values, task));
     const fair_regression::LabelRange range{task.label_lo, task.label_hi};

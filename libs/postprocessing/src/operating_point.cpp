@@ -13,7 +13,7 @@ using fairness::OperatingPoint;
 using fairness::Rate;
 
 constexpr double kCloseRate = 5e-4, kCloseThresholds = 1e-4;
-constexpr int kMostSolutions = 40;
+constexpr int kMostSolutions = 40, kScanned = 20;
 
 /// Returns the rate of the decisions that the point bounds.
 double rate_of(const OperatingPoint& point, const Rows& rows, std::span<const double> approve) {
@@ -60,7 +60,8 @@ class Search {
         RAMPART_TRY(auto missed, at(far));
         if (missed.excess <= 0) return std::move(missed.fitted);
         RAMPART_TRY(auto kept, at(-far));
-        if (kept.excess > 0) return missed_error(kept);
+        if (kept.excess > 0 || point_.bad_rate)
+            RAMPART_RETURN_IF_ERROR(scan(far, missed, kept));
         double pull_missed = missed.excess, pull_kept = kept.excess;
         for (int i = 0; i < kMostSolutions && kept.excess < -kCloseRate &&
                         std::abs(kept.threshold - missed.threshold) > kCloseThresholds;
@@ -87,6 +88,22 @@ class Search {
     }
 
   private:
+    /// Steps from one end to the other for the first threshold that keeps the bound: a bad rate may
+    /// fall and rise again, as the few rows at the top may be bad.
+    base::Status scan(double far, Tried& missed, Tried& kept) const {
+        auto nearest = kept;
+        for (int i = 1; i < kScanned; ++i) {
+            RAMPART_TRY(auto next, at(far - far * 2.0 * i / kScanned));
+            if (next.excess <= 0) {
+                kept = std::move(next);
+                return base::ok();
+            }
+            if (next.excess < nearest.excess) nearest = next;
+            missed = std::move(next);
+        }
+        if (kept.excess > 0) return missed_error(nearest);
+        return base::ok();  // the end alone
+    }
     Result<Tried> at(double threshold) const {
         Tried out;
         out.threshold = threshold;

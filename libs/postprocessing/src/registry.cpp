@@ -11,6 +11,9 @@
 namespace rampart::postprocessing {
 namespace {
 
+constexpr int kNarrower = 4;          // times that a band is made narrower, to a quarter each
+constexpr double kLeastGamma = 1e-6;  // of rules that need a band
+
 /// Checks that every row is in a group and every group has a row.
 base::Status check_groups(const Rows& rows) {
     if (rows.groups() < 2)
@@ -72,15 +75,24 @@ base::Result<Fitted> fit(const Postprocessor& postprocessor, const Rows& rows,
                                 "{} estimates of the groups, and the rule takes {}",
                                 rows.posteriors.size(), needs.group_model.size());
     if (needs.groups) RAMPART_RETURN_IF_ERROR(check_groups(rows));
+    auto at = setting;
     const auto solve = [&](double threshold) -> base::Result<Fitted> {
-        auto at = setting;
         at.threshold = threshold;
         RAMPART_TRY(auto fitted, postprocessor.solve(rows, values, at));
         fitted.threshold = threshold;
         return fitted;
     };
-    if (setting.moves()) return solve_at(*setting.operate_at, rows, needs.group_model, solve);
-    return solve(setting.threshold);
+    if (!setting.moves()) return solve(setting.threshold);
+    auto found = solve_at(*setting.operate_at, rows, needs.group_model, solve);
+    // a band about the best scores still approves: a narrower one keeps a lower rate
+    for (int i = 0; i < kNarrower && values.has("gamma") && !found &&
+                    found.error().is(Reason::kOperatingPointMissed);
+         ++i) {
+        at.gamma = std::max(at.gamma.value_or(values.number("gamma")) / 4, kLeastGamma);
+        at.search_gamma = false;
+        found = solve_at(*setting.operate_at, rows, needs.group_model, solve);
+    }
+    return found;
 }
 
 }  // namespace rampart::postprocessing

@@ -87,6 +87,13 @@ std::optional<Fault> fault_of_label(const Recipe& recipe, const ChosenLearner& c
                                           "labels of two values: take fair-regression or "
                                           "regression-trees, or leave it out",
                                           recipe.learner));
+    const auto& place = options.has("operate_at") ? options.text("operate_at") : std::string();
+    if (!place.empty() && !place.starts_with("approve") && !place.starts_with("threshold"))
+        return fault("operate_at",
+                     fmt::format("operate_at is '{}', and impacts are numbers, of which none is "
+                                 "favourable: give a share of approvals, as in approve=0.7, or "
+                                 "approve_at_least",
+                                 place));
     const auto loss = options.has("loss") ? options.text("loss") : std::string();
     if (loss == "logistic" || loss == "poisson")
         return fault("loss", fmt::format("loss is {}, whose score is no impact, and label = "

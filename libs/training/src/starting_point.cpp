@@ -1,9 +1,20 @@
 #include "starting_point.hpp"
 
-#include "rampart/base/check.hpp"
+#include <algorithm>
+
 #include "rampart/learning/reasons.hpp"
 
 namespace rampart::training {
+namespace {
+
+/// Returns how many trees the learner has grown: those of P(group | features) are the rule's.
+size_t trees_of(const model::LearnedLink& link) {
+    size_t sum = link.ensemble.trees.size();
+    for (const auto& other : link.additional_ensembles) sum += other.trees.size();
+    return sum;
+}
+
+}  // namespace
 
 StartingPoint starting_point(const CandidateInputs& in) {
     StartingPoint out;
@@ -16,16 +27,16 @@ StartingPoint starting_point(const CandidateInputs& in) {
         out.why_scratch =
             "the champion's last link was made by another recipe or other settings, so that it "
             "may have other options, and may have learnt from persons held out now";
-    } else if (link->trees() + static_cast<size_t>(recipe.more_trees) >
+    } else if (trees_of(*link) + static_cast<size_t>(recipe.more_trees) >
                static_cast<size_t>(recipe.most_trees)) {
         out.why_scratch = fmt::format(
             "the champion's last link has {} trees, and {} more are beyond most_trees "
             "= {}",
-            link->trees(), recipe.more_trees, recipe.most_trees);
+            trees_of(*link), recipe.more_trees, recipe.most_trees);
     } else {
         out.policy = &in.champion;
         out.id = in.champion_id;
-        out.trees = link->trees();
+        out.trees = trees_of(*link);
         out.more = recipe.more_trees;
     }
     return out;
@@ -44,11 +55,10 @@ base::Result<learning::Learned> fit_from(const StartingPoint& start, const Chose
         if (!learned && !learned.error().is(learning::Reason::kCannotResume))
             return learned.error();
         if (learned) {
-            const size_t trees = learned->link.trees();
-            RAMPART_CHECK(trees >= start.trees, "{} trees of a start of {}", trees, start.trees);
+            const size_t trees = trees_of(learned->link);
             figures["started_from"] = start.id;
             figures["trees_of_start"] = fmt::format("{}", start.trees);
-            figures["trees_added"] = fmt::format("{}", trees - start.trees);
+            figures["trees_added"] = fmt::format("{}", trees - std::min(trees, start.trees));
             return learned;
         }
         task.start = nullptr;

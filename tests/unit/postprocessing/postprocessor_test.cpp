@@ -137,6 +137,32 @@ TEST(Postprocessors, TheRuleMovesUntilItsOwnDecisionsKeepTheOperatingPoint) {
     }
 }
 
+/// Few approvals need a narrow band, and the worst rows may stand at the top: both are found.
+TEST(Postprocessors, AnOperatingPointNearTheEndOfTheScoresIsFound) {
+    auto rows = applicants(4000, 14);
+    for (const auto* one : postprocessors()) {
+        const std::string name(one->name());
+        const auto values =
+            values_of(name, name == "none" ? Options{} : Options{{"tolerance", 0.02}});
+        auto setting = kImpact;
+        setting.operate_at = fairness::parse_operating_point("approve=0.05").value();
+        const auto few = fit(*one, rows, values, setting);
+        ASSERT_TRUE(few) << name << ": " << few.error().message;
+        const auto approved = rate(rows, few->rule.approve(rows, {}), "approve");
+        EXPECT_LE(approved, 0.05 + 1e-9) << name;
+        EXPECT_GT(approved, 0.02) << name;
+    }
+    for (size_t i = 0; i < rows.size(); ++i)
+        if (rows.p[i] > 0.96) rows.label[i] = i % 2;  // half of the best are bad
+    auto setting = kImpact;
+    setting.operate_at = fairness::parse_operating_point("bad_rate<=0.25").value();
+    const auto none = fit(named("none"), rows, values_of("none"), setting);
+    ASSERT_TRUE(none) << none.error().message;
+    const auto approve = none->rule.approve(rows, {});
+    EXPECT_LE(rate(rows, approve, "bad_rate"), 0.25 + 1e-9);
+    EXPECT_GT(rate(rows, approve, "approve"), 0.3);
+}
+
 TEST(Postprocessors, AnOperatingPointThatTheRuleCannotKeepIsRefusedAndOneThatAsksNothingHolds) {
     const auto rows = applicants(2000, 13);
     const auto& none = named("none");

@@ -87,6 +87,25 @@ TEST_F(StartingPointTest, IsTheChampionOfTheSameSettingsWhoseTreesAreKept) {
     EXPECT_EQ(second.policy.links().size(), 3u);
 }
 
+/// The trees of P(group | features), which a group-blind rule has, are none of the learner's.
+TEST_F(StartingPointTest, CountsTheLearnersTreesAndNotThoseOfARuleThatDoesNotReadTheGroup) {
+    auto recipe = going_on(1);
+    recipe.criterion = "statistical_parity";
+    recipe.postprocess = chosen_postprocessor(recipe).value().values;
+    ASSERT_TRUE(recipe.postprocess.set("group", std::string("blind")));
+    ASSERT_TRUE(recipe.postprocess.set("group_trees", int64_t{20}));
+    recipe.allow_infeasible = true;
+    recipe.validation_fraction = 0.4;
+    const auto first = make(bootstrap(set_), recipe);
+    ASSERT_GT(first.policy.last_learned()->trees(), 40u) << "with those of the rule";
+    auto next = recipe;
+    next.seed = 2;
+    const auto second = make(first.policy, next, settings_digest(recipe));
+    EXPECT_EQ(second.figures.at("started_from"), "the-champion");
+    EXPECT_EQ(second.figures.at("trees_of_start"), "30");
+    EXPECT_EQ(trees_of(second).trees.size(), 37u);
+}
+
 TEST_F(StartingPointTest, OfATrainingThatAsksForNoneIsNotNoted) {
     auto recipe = going_on(1);
     recipe.start = Start::kScratch;

@@ -19,7 +19,7 @@ namespace rampart::postprocessing {
     X(kNoSuchMember, kInvalidArgument, "no_such_member",                                       \
       "Name a group, or a value of one attribute, that some and not all groups have.")         \
     X(kOperatingPointMissed, kFailedPrecondition, "operating_point_missed",                    \
-      "Ask for a rate that the rule can keep, widen its tolerance, or narrow gamma.")          \
+      "Ask for a rate that the rule can keep, widen its tolerance, or change gamma.")          \
     X(kOtherScores, kInvalidArgument, "other_scores",                                          \
       "Give a score that rises with P(favourable), or take statistical_parity or covariance.") \
     X(kUnknownPostprocessor, kInvalidArgument, "unknown_postprocessor",                        \

@@ -14,7 +14,7 @@ namespace rampart::training {
       "Widen training.tolerance or postprocess.tolerance, take other constraints, or "    \
       "set training.allow_infeasible = true.")                                            \
     X(kCriterionNotSolved, kFailedPrecondition, "criterion_not_solved",                   \
-      "Widen postprocess.tolerance or postprocess.gamma, or ask for another operate_at.") \
+      "Widen postprocess.tolerance, change postprocess.gamma, or ask for another rate.")  \
     X(kGroupBlindDeployment, kFailedPrecondition, "group_blind_deployment",               \
       "Train the policy without groups, or change decision.protected_attributes.")        \
     X(kNoDevelopmentRows, kFailedPrecondition, "no_development_rows",                     \
