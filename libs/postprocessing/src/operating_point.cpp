@@ -60,8 +60,7 @@ class Search {
         RAMPART_TRY(auto missed, at(far));
         if (missed.excess <= 0) return std::move(missed.fitted);
         RAMPART_TRY(auto kept, at(-far));
-        if (kept.excess > 0 || point_.bad_rate)
-            RAMPART_RETURN_IF_ERROR(scan(far, missed, kept));
+        if (kept.excess > 0 || point_.bad_rate) RAMPART_RETURN_IF_ERROR(scan(far, missed, kept));
         double pull_missed = missed.excess, pull_kept = kept.excess;
         for (int i = 0; i < kMostSolutions && kept.excess < -kCloseRate &&
                         std::abs(kept.threshold - missed.threshold) > kCloseThresholds;

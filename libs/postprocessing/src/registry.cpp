@@ -11,8 +11,8 @@
 namespace rampart::postprocessing {
 namespace {
 
-constexpr int kNarrower = 4;          // times that a band is made narrower, to a quarter each
-constexpr double kLeastGamma = 1e-6;  // of rules that need a band
+constexpr int kNarrower = 4;  // how often a band is made narrower, to a quarter each time
+constexpr double kLeastGamma = 1e-6;  // least width of rules that need a band
 
 /// Checks that every row is in a group and every group has a row.
 base::Status check_groups(const Rows& rows) {
