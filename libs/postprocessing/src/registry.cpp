@@ -11,7 +11,7 @@
 namespace rampart::postprocessing {
 namespace {
 
-constexpr int kNarrower = 4;  // how often a band is made narrower, to a quarter each time
+constexpr int kNarrower = 4;          // how often a band is made narrower, to a quarter each time
 constexpr double kLeastGamma = 1e-6;  // least width of rules that need a band
 
 /// Checks that every row is in a group and every group has a row.
