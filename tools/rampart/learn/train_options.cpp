@@ -204,14 +204,20 @@ base::Result<training::Recipe> recipe_of_file(const TrainOptions& o) {
                                 fmt::join(flags, ", "), o.recipe);
     training::Recipe recipe;
     RAMPART_RETURN_IF_ERROR(training::read_recipe_file(o.recipe, recipe));
-    RAMPART_TRY(auto keys, config::parse_file(o.recipe));
-    for (const auto key : training::kLoopKeys)
-        if (keys.has(key))
-            return base::make_error(base::Reason::kBadUsage,
-                                    "{}: {} says how scheduled training takes rows from the log; "
-                                    "for a table leave it out (--split parts it)",
-                                    o.recipe, key);
     return recipe;
+}
+
+/// Returns a note on the recipe's keys that only scheduled training reads; empty: it has none.
+std::vector<std::string> of_the_loop(const std::string& file) {
+    const auto keys = config::parse_file(file);
+    if (!keys) return {};  // read before
+    std::vector<std::string_view> found;
+    for (const auto key : training::kLoopKeys)
+        if (keys->has(key)) found.push_back(key);
+    if (found.empty()) return {};
+    return {
+        fmt::format("{}: {}: read by scheduled training only; --split parts the rows of a table",
+                    file, fmt::join(found, ", "))};
 }
 
 /// Checks what goes with --baseline.
@@ -307,7 +313,7 @@ std::vector<std::string> ineffective(const TrainOptions& o, const TrainPlan& pla
     if (o.search_option->count() > 0 && !plan.recipe.search)
         return {fmt::format("{} has no effect without a recipe that has a [search]",
                             o.search_option->get_name())};
-    if (!o.recipe.empty()) return {};
+    if (!o.recipe.empty()) return of_the_loop(o.recipe);
     std::vector<std::string_view> used;
     if (o.baseline == "project") used = {"epsilon", "attack_memory"};
     auto notes = o.flags->ineffective(plan.values(), used);
