@@ -341,8 +341,9 @@ TEST_F(BadRecipe, OfTheServiceIsNamedWhenTheServiceIsStarted) {
              // what only the product's protected attributes tell: of the table it would be sex
              {"learner = \"fairgbm\"\nconstraints = [\"fnr@sex\"]\n",
               {"r.toml, line 2: constraints", "'fnr@sex'", "no protected attribute 'sex'", "race"}},
-             {"learner = \"fair-regression\"\ndisparity_tolerance = [0.1, 0.2]\n",
-              {"r.toml, line 2: disparity_tolerance", "2 values", "4 groups", "race=white"}},
+             {"learner = \"fair-regression\"\ndisparity_tolerance = [0.1, 0.2, "
+              "0.1, 0.2, 0.1]\n",
+              {"r.toml, line 2: disparity_tolerance", "5 values", "4 groups", "race=white"}},
              {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"equalized_odds\"\n"
               "within = \"sex\"\n",
               {"r.toml, line 4: postprocess.within", "no protected attribute 'sex'", "race"}},
