@@ -1,7 +1,5 @@
 #include "starting_point.hpp"
 
-#include <algorithm>
-
 #include "rampart/learning/reasons.hpp"
 
 namespace rampart::training {
@@ -58,7 +56,8 @@ base::Result<learning::Learned> fit_from(const StartingPoint& start, const Chose
             const size_t trees = trees_of(learned->link);
             figures["started_from"] = start.id;
             figures["trees_of_start"] = fmt::format("{}", start.trees);
-            figures["trees_added"] = fmt::format("{}", trees - std::min(trees, start.trees));
+            figures["trees_added"] =
+                fmt::format("{}", static_cast<int64_t>(trees) - static_cast<int64_t>(start.trees));
             return learned;
         }
         task.start = nullptr;
