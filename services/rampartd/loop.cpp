@@ -1,6 +1,8 @@
 #include "services/rampartd/loop.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "rampart/base/digest.hpp"
 #include "rampart/champion_monitor/monitor_report.hpp"
@@ -18,6 +20,10 @@ using base::Status;
 using base::TimePoint;
 
 namespace {
+
+// while a training run reads, its snapshot keeps the bytes of what is erased
+constexpr auto kWait = std::chrono::milliseconds(100);
+constexpr int kMostWaits = 600;
 
 /// Whether no partition is damaged, or being made anew: only reading the log mends that.
 bool is_whole(const joiner::OutcomeJoiner& joiner) {
@@ -55,7 +61,8 @@ Status Loop::open_trainer() {
                      [] {
                          const auto now = std::chrono::steady_clock::now();
                          return std::chrono::duration<double>(now.time_since_epoch()).count();
-                     }}));
+                     },
+                     [this] { return stop_ || (stopping_ && stopping_()); }, &counting_}));
     RAMPART_TRY(monitor_,
                 champion_monitor::ChampionMonitor::open(
                     settings.monitor, {settings.product, *builder_, stores.registry(), metrics,
@@ -65,13 +72,19 @@ Status Loop::open_trainer() {
 
 /// An error while any source is stopped: what could not be read must not mature as if it had never
 /// been reported.
-Status Loop::catch_up() {
+Status Loop::catch_up(const std::function<bool()>& stopping) {
+    const std::lock_guard lock(reading_);
+    return read_to_end(stopping);
+}
+
+/// The same with reading_ held.
+Status Loop::read_to_end(const std::function<bool()>& stopping) {
     auto& joiner = deps_.stores.joiner();
     if (deps_.attributes != nullptr)
         RAMPART_RETURN_IF_ERROR(deps_.attributes->catch_up(deps_.clock.now()));
     RAMPART_RETURN_IF_ERROR(deps_.stores.person_keys().refresh());
     const uint64_t before = joiner.counts().conflicting_outcomes;
-    RAMPART_TRY(auto caught_up, joiner::catch_up(joiner));
+    RAMPART_TRY(auto caught_up, joiner::catch_up(joiner, stopping));
     const uint64_t conflicts = joiner.counts().conflicting_outcomes;
     deps_.metrics
         .counter("rampart_conflicting_outcomes_total",
@@ -99,7 +112,7 @@ Status Loop::read_log(bool may_train) {
 }
 
 Status Loop::advance(TimePoint now) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(learning_);
     const Status time = deps_.clock.check();
     // it may have been set right since
     if (!deps_.clock.is_event_time()) now = std::min(now, deps_.clock.now());
@@ -110,27 +123,66 @@ Status Loop::advance(TimePoint now) {
             RAMPART_RETURN_IF_ERROR(trainer_
                                         ? train_and_watch(now)
                                         : deps_.stores.joiner().advance(now).map([](size_t) {}));
-        RAMPART_RETURN_IF_ERROR(deps_.champion.serve());
-        return certificate_end().map([](const auto&) {});
+        return follow();
     };
     const Status status = step();
-    const std::lock_guard status_lock(status_mutex_);
-    status_ = status ? time : status;
-    return status_;
+    note(&Loop::learned_, base::ok());
+    note(&Loop::joined_, status ? time : status);
+    return status ? time : status;
 }
 
-/// Looks are due at times of their own, so that the same stream has the same ones however the clock
-/// moves. A look comes before a training run of the same instant: no candidate is compared with a
-/// champion that has to go.
+Status Loop::join(const std::function<bool()>& stopping) {
+    const auto step = [&]() -> Status {
+        const std::lock_guard lock(reading_);
+        const Status time = deps_.clock.check();
+        const TimePoint now = deps_.clock.now();  // before reading: what arrived by then is known
+        RAMPART_RETURN_IF_ERROR(read_to_end(stopping));
+        RAMPART_RETURN_IF_ERROR(time);
+        return deps_.stores.joiner().advance(now).map([](size_t) {});
+    };
+    const Status status = step();
+    note(&Loop::joined_, status);
+    return status;
+}
+
+Status Loop::learn(const std::function<bool()>& stopping) {
+    const std::lock_guard lock(learning_);
+    const auto step = [&]() -> Status {
+        const auto known = deps_.stores.joiner().clock();
+        RAMPART_RETURN_IF_ERROR(deps_.clock.check());
+        if (!trainer_ || !known) return base::ok();
+        RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
+        // figures and alarms are there from the start on, not only from the next look
+        if (deps_.settings.monitor.enabled && !monitor_->last_look())
+            RAMPART_RETURN_IF_ERROR(monitor_->observe(*known).map([](const auto&) {}));
+        RAMPART_RETURN_IF_ERROR(train_and_watch(*known));
+        return follow();
+    };
+    stopping_ = stopping;
+    const Status status = step();
+    stopping_ = {};
+    note(&Loop::learned_, status);
+    return status;
+}
+
+Status Loop::follow() {
+    RAMPART_RETURN_IF_ERROR(deps_.champion.serve());
+    return certificate_end().map([](const auto&) {});
+}
+
+void Loop::note(Status Loop::*part, const Status& status) {
+    const std::lock_guard lock(status_mutex_);
+    this->*part = status;
+}
+
+/// Does what is due up to `now`. Looks are due at times of their own, so that the same stream has
+/// the same ones however the clock moves. A look comes before a training run of the same instant:
+/// no candidate is compared with a champion that has to go. One that a crash cut off is repeated.
 Status Loop::train_and_watch(TimePoint now) {
     auto& joiner = deps_.stores.joiner();
-    const auto clock = joiner.clock();
-    if (clock && deps_.settings.monitor.enabled) {
-        // the look of the last advance, if a crash came before its end
-        const auto last = monitor_->last_look();
-        if (monitor_->is_due(*clock) && (!last || last->at < *clock))
-            RAMPART_RETURN_IF_ERROR(look(*clock));
-        for (const TimePoint due : monitor_->due(*clock, now)) {
+    RAMPART_TRY(const auto served, trainer_->served_until());
+    if (served && deps_.settings.monitor.enabled) {
+        for (const TimePoint due : monitor_->due(*served, now)) {
             RAMPART_RETURN_IF_ERROR(trainer_->advance(due - base::Duration::micros(1)));
             RAMPART_RETURN_IF_ERROR(joiner.advance(due).map([](size_t) {}));
             RAMPART_RETURN_IF_ERROR(look(due));
@@ -147,7 +199,7 @@ Status Loop::look(TimePoint t) {
 Result<retraining::RunRecord> Loop::certify(const domain::PolicyId& candidate, TimePoint t,
                                             const std::string& new_epoch,
                                             const std::string& proposed_by) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(learning_);
     if (!trainer_)
         return base::make_error(Reason::kTrainsElsewhere,
                                 "another node of the group trains and certifies");
@@ -160,7 +212,7 @@ Result<retraining::RunRecord> Loop::certify(const domain::PolicyId& candidate, T
 }
 
 Result<retraining::Proposed> Loop::propose(const retraining::ProposalRequest& request) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(learning_);
     if (!trainer_)
         return base::make_error(Reason::kTrainsElsewhere,
                                 "another node of the group trains and certifies");
@@ -188,7 +240,7 @@ Result<champion_monitor::CertificateEnd> Loop::certificate_end() {
 }
 
 Result<retraining::ExportedLog> Loop::export_log(const ExportRequest& request) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(learning_);
     if (!trainer_)
         return base::make_error(
             Reason::kTrainsElsewhere,
@@ -242,7 +294,6 @@ Status Loop::rollback(std::string_view actor, std::string_view reason) {
 
 Result<domain::PersonId> Loop::person_behind(const domain::ApplicationId& application) {
     RAMPART_RETURN_IF_ERROR(domain::check_id("application_id", application.value()));
-    const std::lock_guard lock(mutex_);
     RAMPART_RETURN_IF_ERROR(catch_up());
     RAMPART_TRY(const auto decision,
                 deps_.stores.joiner().find_decision(domain::decision_id_of(application)));
@@ -258,7 +309,7 @@ Result<domain::PersonId> Loop::person_behind(const domain::ApplicationId& applic
 Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person,
                                                   std::string_view actor, std::string_view reason,
                                                   bool dry_run) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(erasing_);
     const auto& settings = deps_.settings;
     const auto& stores = deps_.stores;
     RAMPART_TRY(auto set_aside, storage::find_set_aside(settings.store / "partitions"));
@@ -278,7 +329,13 @@ Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person
                                            stores.person_keys(),
                                            stores.holds(),
                                            stores.registry(),
-                                           [this] { return catch_up(); },
+                                           reading_,
+                                           counting_,
+                                           [this] { return read_to_end({}); },
+                                           [tries = kMostWaits]() mutable {
+                                               std::this_thread::sleep_for(kWait);
+                                               return tries-- > 0;
+                                           },
                                            deps_.keys.split,
                                            settings.training.gate.late_attributes};
     return data_retention::erase_person(
@@ -286,7 +343,7 @@ Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person
 }
 
 Result<base::Digest> Loop::state_hash() const {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(learning_, reading_);
     base::Sha256 hash;
     hash.update_field(deps_.stores.joiner().state_hash().hex());
     RAMPART_TRY(const auto ledger, deps_.stores.registry().ledger_entries());
@@ -302,7 +359,7 @@ Result<base::Digest> Loop::state_hash() const {
 
 Status Loop::status() const {
     const std::lock_guard lock(status_mutex_);
-    return status_;
+    return joined_ ? learned_ : joined_;
 }
 
 std::vector<joiner::StoppedPartition> Loop::stopped() const {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +35,14 @@ struct ExportRequest {
 };
 
 /// What a node does with its log as time goes on: reads, joins, matures, trains, tests, watches and
-/// erases; one of these at a time. Thread safe.
+/// erases. Thread safe.
+///
+/// By the wall clock, join() and learn() are jobs of their own: what was known at a time does not
+/// change once the joiner's clock is past it, so that a run of hours and the joiner do not wait for
+/// each other. By event time, advance() does all of it in turn.
+///
+/// Locks, in this order: learning_ (trainer), erasing_, counting_ (an erasure against the gate's
+/// counts), reading_ (log into joined state). Deciding, rollback and reports take none of them.
 class Loop {
   public:
     /// All of it has to outlive the loop.
@@ -51,8 +60,12 @@ class Loop {
     static base::Result<std::unique_ptr<Loop>> open(Deps deps);
 
     /// As Node::advance, Node::certify, Node::propose, Node::export_log, Node::monitor_report,
-    /// Node::rollback, Node::erase, Node::person_behind, Node::state_hash.
+    /// Node::rollback, Node::erase, Node::person_behind, Node::state_hash. follow(): lets the
+    /// champion decide, and says when its certificate expires.
     base::Status advance(base::TimePoint now);
+    base::Status join(const std::function<bool()>& stopping);
+    base::Status learn(const std::function<bool()>& stopping);
+    base::Status follow();
     base::Result<retraining::RunRecord> certify(const domain::PolicyId& candidate,
                                                 base::TimePoint t, const std::string& new_epoch,
                                                 const std::string& proposed_by);
@@ -66,8 +79,10 @@ class Loop {
     base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application);
     base::Result<base::Digest> state_hash() const;
 
-    /// How the last advance() went.
+    /// How the last join() and learn(), or advance(), went.
     base::Status status() const;
+    /// Leaves a run of training, now or later, where it can be continued.
+    void request_stop() { stop_ = true; }
     /// Sources that could not be read the last time.
     std::vector<joiner::StoppedPartition> stopped() const;
     /// Training runs; empty where another node trains.
@@ -80,23 +95,30 @@ class Loop {
   private:
     explicit Loop(Deps deps) : deps_(deps), pool_(deps.settings.training_threads) {}
     base::Status open_trainer();
-    base::Status catch_up();
+    base::Status catch_up(const std::function<bool()>& stopping = {});
+    base::Status read_to_end(const std::function<bool()>& stopping);
     base::Status read_log(bool may_train);
     base::Status train_and_watch(base::TimePoint now);
     base::Status look(base::TimePoint t);
     base::Result<champion_monitor::CertificateEnd> certificate_end();
+    void note(base::Status Loop::*part, const base::Status& status);
 
     const Deps deps_;
     base::ThreadPool pool_;
     std::optional<training_set::TrainingSetBuilder> builder_;
     std::unique_ptr<retraining::TrainingLoop> trainer_;           // where it trains
     std::unique_ptr<champion_monitor::ChampionMonitor> monitor_;  // where it trains
-    mutable std::mutex mutex_;                                    // one thing at a time
+    mutable std::mutex learning_;                                 // trainer and looks
+    std::mutex erasing_;                                          // one erasure at a time
+    std::shared_mutex counting_;
+    mutable std::mutex reading_;
+    std::function<bool()> stopping_;  // that of learn(); with learning_ held
+    std::atomic<bool> stop_{false};
     uint64_t erased_ = 0;  // decisions, when the index last read what others had erased
     std::atomic<uint64_t> set_aside_{0};  // joined states, as counted by count_upkeep()
 
     mutable std::mutex status_mutex_;
-    base::Status status_;
+    base::Status joined_, learned_;  // how the last of each went
     std::vector<joiner::StoppedPartition> stopped_;
 };
 

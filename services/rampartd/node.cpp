@@ -14,6 +14,7 @@
 #include "services/rampartd/api/privacy_routes.hpp"
 #include "services/rampartd/api/quarantine_routes.hpp"
 #include "services/rampartd/api/run_routes.hpp"
+#include "services/rampartd/api/status_routes.hpp"
 #include "services/rampartd/api/unmatched_routes.hpp"
 #include "services/rampartd/files_needed.hpp"
 #include "services/rampartd/reasons.hpp"
@@ -70,7 +71,9 @@ decision_log::DecisionLogOptions log_options(const Settings& settings, const Sto
 }  // namespace
 
 Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutdown* shutdown,
-                                         runtime::Clocks clocks) {
+                                         runtime::Clocks clocks, const Progress& progress) {
+    const Progress say = progress ? progress : [](const std::string&) {};
+    say("opening the store");
     RAMPART_RETURN_IF_ERROR(runtime::reserve_files(files_needed(settings)));
     const auto& store = settings.store;
     RAMPART_TRY(const auto start, runtime::StoreStart::begin(store, entries_of_a_store(),
@@ -86,7 +89,7 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
                 NodeClock::open({told.event_clock, told.store / "clock", told.max_downtime}, clocks,
                                 node->stores_->joiner().clock(), node->metrics_));
     RAMPART_RETURN_IF_ERROR(node->stores_->bootstrap(node->clock_->now()));
-    RAMPART_RETURN_IF_ERROR(node->open_services());
+    RAMPART_RETURN_IF_ERROR(node->open_services(say));
     start->succeed();  // from here on others hear of what is done with the keys
     RAMPART_RETURN_IF_ERROR(node->champion_->serve());
     node->applications_->start();
@@ -118,11 +121,16 @@ serving::DecisionServiceOptions Node::decision_options() {
     return options;
 }
 
-Status Node::open_services() {
+Status Node::open_services(const Progress& progress) {
     auto& log = stores_->log();
+    auto options = decision_options();
+    options.log.on_read = [&](size_t done, size_t of) {
+        progress(
+            fmt::format("reading partition {} of {} into the index of decisions", done + 1, of));
+    };
     RAMPART_TRY(decisions_,
                 serving::DecisionService::open(
-                    decision_options(), {log.reader(), log.writer(), *clock_, metrics_, health_}));
+                    std::move(options), {log.reader(), log.writer(), *clock_, metrics_, health_}));
     serving::ConsumerOptions consumer;
     consumer.applications_topic = log.topics().applications;
     consumer.quarantine_topic = log.topics().quarantine;
@@ -144,8 +152,53 @@ Status Node::open_services() {
                                    attributes_.get(), *champion_, metrics_}));
     RAMPART_RETURN_IF_ERROR(open_champion());
     health_.add(runtime::Probe::kDegraded, "loop", [loop = loop_.get()] { return loop->status(); });
+    health_.add(runtime::Probe::kReady, "running", [this]() -> Status {
+        if (!stopping_) return base::ok();
+        return base::make_error(Reason::kStopping, "this process is about to end");
+    });
+    health_.add(runtime::Probe::kLive, "jobs", [this] { return jobs_.check_stuck(true); });
     return base::ok();
 }
+
+void Node::begin_work() {
+    const auto second = base::Duration::seconds(1);
+    // a third of it, so that one that fails leaves time for another
+    const auto beat = base::Duration::micros(settings_.log.lease_ttl.micros() / 3);
+    if (stores_->log().leases() != nullptr)
+        jobs_.add({.name = "leases", .every = beat, .longest = beat, .vital = true},
+                  [this](const auto&) { return keep_leases(); });
+    jobs_.add({.name = "upkeep", .every = beat, .longest = beat, .vital = true},
+              [this](const auto&) { return upkeep(); });
+    jobs_.add({.name = "mend", .every = second, .longest = second, .vital = true},
+              [this](const auto& run) {
+                  while (mend() && !run.stopping()) {
+                  }
+                  return base::ok();
+              });
+    if (settings_.event_clock) return;
+    // so often that what is decided is joined within a second
+    jobs_.add({.name = "join",
+               .every = base::Duration::micros(500'000),
+               .longest = second,
+               .vital = true},
+              [this](const auto& run) { return loop_->join([&] { return run.stopping(); }); });
+    jobs_.add({.name = "follow", .every = second, .longest = base::Duration::seconds(30)},
+              [this](const auto&) { return loop_->follow(); });
+    if (settings_.trains)
+        jobs_.add({.name = "learn",
+                   .every = second,
+                   .longest = base::Duration::seconds(300),
+                   .stuck_after = base::Duration::hours(6)},
+                  [this](const auto& run) { return loop_->learn([&] { return run.stopping(); }); });
+}
+
+void Node::begin_stop() {
+    stopping_ = true;
+    loop_->request_stop();
+    jobs_.request_stop();
+}
+
+std::vector<std::string> Node::stop_work(base::Duration timeout) { return jobs_.stop(timeout); }
 
 Status Node::open_champion() {
     auto& log = stores_->log();
@@ -160,21 +213,19 @@ Status Node::open_champion() {
     return base::ok();
 }
 
-Status Node::maintain() {
-    Status status;
-    if (auto* leases = stores_->log().leases()) {
-        // first: what comes after may wait for a broker, and the leases may not
-        const auto lost = leases->heartbeat();
-        if (!lost) status = lost.error();
-        for (const auto& holder : lost.value_or(std::vector<lease::Holder>())) {
-            decisions_->give_up(holder.partition, holder.node);
-        }
-    }
+Status Node::keep_leases() {
+    auto* leases = stores_->log().leases();
+    if (leases == nullptr) return base::ok();
+    RAMPART_TRY(const auto lost, leases->heartbeat());
+    for (const auto& holder : lost) decisions_->give_up(holder.partition, holder.node);
+    return base::ok();
+}
+
+Status Node::upkeep() {
     decisions_->maintain();
     const Status beaten = clock_->beat();
-    if (status) status = beaten;
     const Status retained = clock_->check() ? retention_->apply(clock_->now()) : base::ok();
-    return status ? retained : status;
+    return beaten ? retained : beaten;
 }
 
 bool Node::mend() {
@@ -228,6 +279,9 @@ void Node::add_routes(http::Router& router) {
                    [this](const auto& application) { return person_behind(application); }})
         .add_to(router);
     UnmatchedRoutes(joiner, *clock_).add_to(router);
+    StatusRoutes({health_, jobs_, *clock_, registry, joiner, *decisions_, *applications_, topics,
+                  [this] { return loop_->stopped(); }, loop_->trainer()})
+        .add_to(router);
     RunRoutes([this] { return loop_->runs(); }, [this] { return monitor_report(); }).add_to(router);
 }
 

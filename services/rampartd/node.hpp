@@ -1,11 +1,15 @@
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "rampart/data_retention/log_retention.hpp"
 #include "rampart/http/router.hpp"
 #include "rampart/runtime/health.hpp"
+#include "rampart/runtime/jobs.hpp"
 #include "rampart/runtime/metrics.hpp"
 #include "rampart/runtime/shutdown.hpp"
 #include "rampart/serving/application_consumer.hpp"
@@ -29,17 +33,32 @@ namespace rampart::rampartd {
 /// nodes on one log one trains; the others follow its champion. Thread safe.
 class Node {
   public:
+    /// Says what open() does: "reading partition 3 of 64 into the index of decisions".
+    using Progress = std::function<void(const std::string&)>;
     /// `shutdown`, if given, ends the wait for another node's lease; it and `clocks` have to
-    /// outlive the node.
+    /// outlive the node. `progress`, if given, is called by this thread until open() returns.
     static base::Result<std::unique_ptr<Node>> open(Settings settings,
                                                     const runtime::Shutdown* shutdown = nullptr,
-                                                    runtime::Clocks clocks = {});
+                                                    runtime::Clocks clocks = {},
+                                                    const Progress& progress = {});
 
-    /// Keeps this node's leases, gives up partitions that another has taken over, and tries again
-    /// what failed; every settings().retention_period, and the first time, applies the retention of
-    /// the embedded log's topics as of now(), but for what is not decided yet, and unless now() is
-    /// in doubt. To be called every third of the lease's ttl (settings().log.lease_ttl).
-    base::Status maintain();
+    /// Starts what the node does by itself, each as a job of its own: leases, upkeep, mending; by
+    /// the wall clock also reading and maturing (join), following the champion, and, where it
+    /// trains, training, testing and watching (learn). By event time advance() does these. Once.
+    void begin_work();
+    /// Not ready from here on; the jobs are asked to stop, a run of training to a point from which
+    /// it goes on.
+    void begin_stop();
+    /// Waits for the jobs; returns the names of those that still run.
+    std::vector<std::string> stop_work(base::Duration timeout);
+
+    /// Keeps this node's leases, and gives up partitions that another has taken over. To be called
+    /// every third of the lease's ttl (settings().log.lease_ttl).
+    base::Status keep_leases();
+    /// Tries again what failed; every settings().retention_period, and the first time, applies the
+    /// retention of the embedded log's topics as of now(), but for what is not decided yet, and
+    /// unless now() is in doubt. To be called as often as keep_leases().
+    base::Status upkeep();
 
     /// A turn of making damaged indices of decisions anew, between the commits of other partitions;
     /// true: there is more to do at once. To be called every second or so, and again while it says
@@ -91,12 +110,12 @@ class Node {
     /// start, one as of the clock without consequences.
     base::Result<std::string> monitor_report() { return loop_->monitor_report(); }
 
-    /// Does not wait for a training run.
+    /// Waits for nothing.
     base::Status rollback(std::string_view actor, std::string_view reason) {
         return loop_->rollback(actor, reason);
     }
 
-    /// Waits for a training run. As data_retention::erase_person().
+    /// As data_retention::erase_person(). Waits for a test by the gate, but not for training.
     base::Result<data_retention::ErasureReport> erase(const domain::PersonId& person,
                                                       std::string_view actor,
                                                       std::string_view reason, bool dry_run) {
@@ -128,7 +147,7 @@ class Node {
 
   private:
     Node(Settings settings, Keys keys) : settings_(std::move(settings)), keys_(std::move(keys)) {}
-    base::Status open_services();
+    base::Status open_services(const Progress& progress);
     base::Status open_champion();
     serving::DecisionServiceOptions decision_options();
 
@@ -144,10 +163,14 @@ class Node {
     std::unique_ptr<protected_attributes::AttributeFeed> attributes_;  // on a shared log
     std::unique_ptr<ChampionSwitch> champion_;
     std::unique_ptr<Loop> loop_;
+    std::atomic<bool> stopping_{false};
+    runtime::Jobs jobs_{metrics_};  // the last: they use all of the above
 };
 
-/// `rampart serve`: opens the node, serves HTTP until SIGTERM or SIGINT, writes the address to
-/// <store>/endpoint.
+/// `rampart serve`: listens, opens the node, serves HTTP until SIGTERM or SIGINT, writes the
+/// address to <store>/endpoint. Until the node is open, /readyz says how far that is, and all else
+/// gets 503 "starting". At the end it is not ready first, answers what it has accepted, leaves a
+/// training run where it can be continued, and gives the leases up.
 base::Status serve(const std::filesystem::path& config);
 
 }  // namespace rampart::rampartd

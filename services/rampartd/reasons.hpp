@@ -5,29 +5,32 @@
 /// Why this room refuses or fails.
 namespace rampart::rampartd {
 
-#define RAMPART_RAMPARTD_REASONS(X)                                                           \
-    X(kAuditRequired, kPermissionDenied, "audit_required",                                    \
-      "Set audit.enabled = true at a node of those who audit the gate; there, no candidate "  \
-      "can be proposed.")                                                                     \
-    X(kAuditorMayNotPropose, kPermissionDenied, "auditor_may_not_propose",                    \
-      "Propose candidates with a configuration that has audit.enabled = false; an auditor "   \
-      "may not.")                                                                             \
-    X(kClockJump, kOutOfRange, "clock_jump",                                                  \
-      "Correct the clock, or accept it with `rampart clock accept`; in a replay, move it in " \
-      "smaller steps.")                                                                       \
-    X(kEmptyBatch, kInvalidArgument, "empty_batch", "Send one JSON object a line.")           \
-    X(kEventClock, kFailedPrecondition, "event_clock", "Move time by POST /v1/clock.")        \
-    X(kNoChampion, kInternal, "no_champion",                                                  \
-      "Start the node once with `rampart serve`: it declares the first policy of the "        \
-      "configuration.")                                                                       \
-    X(kNoJump, kFailedPrecondition, "no_jump", "Leave the clock: it is not in doubt.")        \
-    X(kRetentionTooShort, kInvalidArgument, "retention_too_short",                            \
-      "Set privacy.retention_months to what the message says, or more.")                      \
-    X(kSystemClock, kFailedPrecondition, "system_clock",                                      \
-      "Set clock.mode = \"event\" to replay a stream.")                                       \
-    X(kTrainsElsewhere, kFailedPrecondition, "trains_elsewhere",                              \
-      "Ask the node of the group that trains.")                                               \
-    X(kUnknownApplication, kNotFound, "unknown_application",                                  \
+#define RAMPART_RAMPARTD_REASONS(X)                                                             \
+    X(kAuditRequired, kPermissionDenied, "audit_required",                                      \
+      "Set audit.enabled = true at a node of those who audit the gate; there, no candidate "    \
+      "can be proposed.")                                                                       \
+    X(kAuditorMayNotPropose, kPermissionDenied, "auditor_may_not_propose",                      \
+      "Propose candidates with a configuration that has audit.enabled = false; an auditor "     \
+      "may not.")                                                                               \
+    X(kClockJump, kOutOfRange, "clock_jump",                                                    \
+      "Correct the clock, or accept it with `rampart clock accept`; in a replay, move it in "   \
+      "smaller steps.")                                                                         \
+    X(kEmptyBatch, kInvalidArgument, "empty_batch", "Send one JSON object a line.")             \
+    X(kEventClock, kFailedPrecondition, "event_clock", "Move time by POST /v1/clock.")          \
+    X(kNoChampion, kInternal, "no_champion",                                                    \
+      "Start the node once with `rampart serve`: it declares the first policy of the "          \
+      "configuration.")                                                                         \
+    X(kNoJump, kFailedPrecondition, "no_jump", "Leave the clock: it is not in doubt.")          \
+    X(kRetentionTooShort, kInvalidArgument, "retention_too_short",                              \
+      "Set privacy.retention_months to what the message says, or more.")                        \
+    X(kStarting, kUnavailable, "starting",                                                      \
+      "Try again when GET /readyz answers 200; it says how far the start is.")                  \
+    X(kStopping, kUnavailable, "stopping", "Ask another node, or this one when it runs again.") \
+    X(kSystemClock, kFailedPrecondition, "system_clock",                                        \
+      "Set clock.mode = \"event\" to replay a stream.")                                         \
+    X(kTrainsElsewhere, kFailedPrecondition, "trains_elsewhere",                                \
+      "Ask the node of the group that trains.")                                                 \
+    X(kUnknownApplication, kNotFound, "unknown_application",                                    \
       "Name the person, or ask the node that holds the application's partition.")
 RAMPART_REASONS("rampartd", RAMPART_RAMPARTD_REASONS)
 

@@ -1,38 +1,85 @@
+#include <cstdlib>
 #include <functional>
-#include <optional>
+#include <mutex>
 #include <thread>
 
 #include "rampart/base/file.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/runtime/shutdown.hpp"
 #include "rampart/storage/writable.hpp"
+#include "services/decision_service/routes.hpp"
 #include "services/rampartd/node.hpp"
+#include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
 namespace {
 
 constexpr base::Logger kLog("rampartd");
 
-/// Does something again and again, with a pause in between, until shutdown.
-class Repeating {
+// How long a run of training may take to come to a point from which it goes on. A run that is cut
+// off loses nothing but time: it is taken up under its number.
+constexpr auto kStopTime = base::Duration::seconds(3);
+// for requests that were accepted
+constexpr auto kAnswerTime = base::Duration::seconds(5);
+
+/// What is answered until the node is open.
+class StartPage {
   public:
-    Repeating(runtime::Shutdown& shutdown, base::Duration pause, std::function<base::Status()> work)
-        : shutdown_(shutdown), thread_([this, pause, work = std::move(work)] {
-              while (!shutdown_.wait_for(pause)) {
-                  const auto status = work();
-                  if (!status)
-                      kLog.error("msg=\"{}\" reason={}", status.error().message,
-                                 status.error().reason);
-              }
-          }) {}
-    ~Repeating() {
+    StartPage() {
+        health_.add(runtime::Probe::kReady, "start", [this]() -> base::Status {
+            return base::make_error(Reason::kStarting, "starting: {}", phase());
+        });
+        decision_service::StatusRoutes(health_, metrics_).add_to(router_);
+    }
+    void say(const std::string& phase) {
+        kLog.info("msg=\"{}\"", phase);
+        const std::lock_guard lock(mutex_);
+        phase_ = phase;
+    }
+    http::Response answer(const http::Request& request) const {
+        auto response = router_.handle(request);
+        if (response.status != 404) return response;
+        response = http::error_response(
+            base::make_error(Reason::kStarting, "the service is starting: {}", phase()));
+        response.headers.push_back({"Retry-After", "1"});
+        return response;
+    }
+
+  private:
+    std::string phase() const {
+        const std::lock_guard lock(mutex_);
+        return phase_;
+    }
+
+    mutable std::mutex mutex_;
+    std::string phase_ = "reading the configuration";
+    runtime::Health health_;
+    runtime::Metrics metrics_;
+    http::Router router_;
+};
+
+/// Ends the process where a database takes no more writes: it does so only in a new process.
+class Watch {
+  public:
+    explicit Watch(runtime::Shutdown& shutdown)
+        : shutdown_(shutdown), thread_([this] { watch(); }) {}
+    ~Watch() {
         shutdown_.request();
         thread_.join();
     }
-    Repeating(const Repeating&) = delete;
-    Repeating& operator=(const Repeating&) = delete;
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
 
   private:
+    void watch() {
+        while (!shutdown_.wait_for(base::Duration::seconds(1))) {
+            const auto status = storage::all_writable();
+            if (status) continue;
+            kLog.error("msg=\"{}\" reason={}", status.error().message, status.error().reason);
+            shutdown_.request();
+        }
+    }
+
     runtime::Shutdown& shutdown_;
     std::thread thread_;
 };
@@ -43,47 +90,40 @@ base::Status serve(const std::filesystem::path& config) {
     base::set_log_level(base::LogLevel::kInfo);
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
     RAMPART_TRY(auto settings, load_settings(config));
-    RAMPART_RETURN_IF_ERROR(http::Server::check(settings.http));  // before a store is made
-    RAMPART_TRY(const auto node, Node::open(std::move(settings), shutdown.get()));
-    http::Router router(node->keys().token);
+    settings.http.stop_timeout = kAnswerTime;
+    // before a store is made
+    StartPage page;
+    std::unique_ptr<Node> node;
+    http::Router router;
+    RAMPART_TRY(const auto server, http::Server::start(settings.http, [&page](const auto& request) {
+                    return page.answer(request);
+                }));
+    RAMPART_TRY(node, Node::open(std::move(settings), shutdown.get(), {},
+                                 [&page](const auto& phase) { page.say(phase); }));
+    router = http::Router(node->keys().token);
     node->add_routes(router);
-    RAMPART_TRY(const auto server, http::Server::start(node->settings().http, router));
-    // keeps what this node owns, and goes on where something failed
-    const auto beat = base::Duration::micros(node->settings().log.lease_ttl.micros() / 3);
-    // a database that has stopped takes writes only in a new process
-    std::optional<Repeating> watching(std::in_place, *shutdown, base::Duration::seconds(1),
-                                      [&shutdown] {
-                                          auto status = storage::all_writable();
-                                          if (!status) shutdown->request();
-                                          return status;
-                                      });
-    std::optional<Repeating> tending(std::in_place, *shutdown, beat,
-                                     [&node] { return node->maintain(); });
-    std::optional<Repeating> mending(std::in_place, *shutdown, base::Duration::seconds(1), [&] {
-        while (node->mend() && !shutdown->wait_for(base::Duration())) {
-        }
-        return base::ok();
-    });
-    // along the wall clock; along event time the clock's route does it
-    std::optional<Repeating> ticking;
-    if (!node->settings().event_clock) {
-        ticking.emplace(*shutdown, base::Duration::seconds(1),
-                        [&node] { return node->advance(node->now()); });
-    }
+    server->answer_by(router);
+    Watch watch(*shutdown);
+    node->begin_work();
     const auto endpoint_file = node->settings().store / "endpoint";
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(endpoint_file, server->endpoint() + "\n"));
     kLog.info("msg=serving address={} store={}", server->endpoint(),
               node->settings().store.string());
     shutdown->wait();
+    node->begin_stop();
+    // so that those who balance the load see it before the port closes
+    std::this_thread::sleep_for(std::chrono::microseconds(node->settings().drain.micros()));
     std::error_code ignored;
     std::filesystem::remove(endpoint_file, ignored);
     server->stop();
-    ticking.reset();
-    mending.reset();
-    tending.reset();
-    watching.reset();
+    const auto left = node->stop_work(kStopTime);
     const auto released = node->release();
-    RAMPART_RETURN_IF_ERROR(storage::all_writable());
+    const auto writable = storage::all_writable();
+    if (!left.empty() && writable && released) {
+        kLog.warning("msg=\"cut off; it goes on at the next start\" job={}", left.front());
+        std::_Exit(EXIT_SUCCESS);  // its thread uses what would be destroyed
+    }
+    RAMPART_RETURN_IF_ERROR(writable);
     return released;
 }
 

@@ -39,6 +39,11 @@ http::ServerOptions read_http(config::Table table) {
     return options;
 }
 
+/// Reads how long the end is shown; a replay has no load balancer that has to see it.
+base::Duration read_drain(config::Table http, bool event_clock) {
+    return base::Duration::seconds(http.integer("drain_seconds", 0, 300, event_clock ? 0 : 2));
+}
+
 /// A backup without keys recognises the secrets of a store by their names (is_secret()).
 void check_place(config::Table& privacy, const std::filesystem::path& secret,
                  const std::filesystem::path& store) {
@@ -187,6 +192,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const http::ServerOptions http = read_http(root.table("http"));
     const bool event_clock =
         root.table("clock").choice("mode", {"system", "event"}, "system") == "event";
+    const auto drain = read_drain(root.table("http"), event_clock);
     const auto max_downtime =
         base::Duration::hours(root.table("clock").integer("max_downtime_hours", 1, 24 * 365, 24));
     auto decision = root.table("decision");
@@ -227,6 +233,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     }
     return Settings{store,
                     http,
+                    drain,
                     event_clock,
                     threads,
                     exploration_per_day,

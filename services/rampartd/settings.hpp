@@ -38,6 +38,8 @@ struct AuditSettings {
 struct Settings {
     std::filesystem::path store;
     http::ServerOptions http;
+    // after SIGTERM, from "not ready" until the port closes
+    base::Duration drain = base::Duration::seconds(2);
     bool event_clock = false;  // time moves by POST /v1/clock instead of the wall clock
     size_t training_threads = 2;
     long exploration_per_day = 1000;                  // explored approvals per day

@@ -48,7 +48,7 @@ TEST_F(CandidateOnKafka, AModelIsSubmittedToTheNodePromotedServedAndReplayed) {
     EXPECT_EQ(champion(), id);
     {
         const auto node = open();
-        ASSERT_TRUE(node->maintain());
+        ASSERT_TRUE(node->keep_leases());
         test_support::expect_replayed(*node, id);
     }
     const auto next = told("--model lgb.rmp");

@@ -47,7 +47,7 @@ class NodeClock : public testing::Test {
     void open() {
         node_.reset();
         auto settings = load_settings(workspace_.config).value();
-        settings.retention_period = Duration();  // at every maintain()
+        settings.retention_period = Duration();  // at every upkeep()
         auto node = Node::open(std::move(settings), nullptr, {&host_.wall, &host_.boot});
         ASSERT_TRUE(node) << node.error().message;
         node_ = *std::move(node);
@@ -61,7 +61,7 @@ class NodeClock : public testing::Test {
     }
     /// Does what the process does each second.
     std::string tick() {
-        const auto tended = node_->maintain();
+        const auto tended = node_->upkeep();
         EXPECT_TRUE(tended) << tended.error().message;
         const auto status = node_->advance(node_->now());
         return status ? "" : status.error().reason;

@@ -26,7 +26,7 @@ using streaming::PartitionId;
 
 constexpr int kLeaseMs = 6000;  // a thread that tends may wait for its turn on a busy machine
 
-/// Calls maintain() as `rampart serve` does.
+/// Keeps leases and indices as the jobs of `rampart serve` do.
 class Tending {
   public:
     explicit Tending(Node& node)
@@ -34,7 +34,8 @@ class Tending {
               std::unique_lock lock(mutex_);
               while (!stop_.wait_for(lock, std::chrono::milliseconds(kLeaseMs / 3),
                                      [&] { return stopped_; })) {
-                  const auto status = node.maintain();
+                  auto status = node.keep_leases();
+                  if (status) status = node.upkeep();
                   EXPECT_TRUE(status) << status.error().message;
               }
           }) {}
@@ -132,7 +133,7 @@ TEST_F(TwoNodes, EachDecidesItsOwnAndTheFollowerHasTheSameState) {
     const auto b = open(second());
     const Tending tending_a(*a), tending_b(*b);
     for (Node* node : {a.get(), b.get()})
-        ASSERT_TRUE(node->maintain());  // each has read about the other
+        ASSERT_TRUE(node->keep_leases());  // each has read about the other
     size_t by_a = 0, by_b = 0;
     for (const auto& application : applications()) {
         const bool of_a = a->decisions().partition_of(application.id).value() < 2;
@@ -207,7 +208,7 @@ TEST_F(TwoNodes, WhatALiveNodeOwnsIsRefusedAndWhatADeadOneOwnedIsTakenOver) {
     }
     EXPECT_GT(checked, 5u);
     EXPECT_GT(refused, 5u);
-    ASSERT_TRUE(a->maintain());  // it reads about it
+    ASSERT_TRUE(a->keep_leases());  // it reads about it
     const auto views = a->decisions().partitions();
     for (const auto& view : views) {
         EXPECT_EQ(view.status.has_value(), view.partition != PartitionId(1));
@@ -229,7 +230,7 @@ TEST_F(TwoNodes, APersonErasedAtOneNodeIsErasedAtBothAndTheBrokerHasOnlyUnreadab
     for (auto* one : {&of_a, &of_b}) one->privacy = {true, 0, folder_ / "person.key"};
     const auto a = open(of_a), b = open(of_b);
     const Tending tending_a(*a), tending_b(*b);
-    for (Node* node : {a.get(), b.get()}) ASSERT_TRUE(node->maintain());
+    for (Node* node : {a.get(), b.get()}) ASSERT_TRUE(node->upkeep());
     auto all = applications();
     // a decision that b decides and a follows
     const auto hers = std::find_if(all.begin(), all.end(), [&](const auto& one) {

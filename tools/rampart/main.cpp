@@ -51,6 +51,7 @@ void add_node(Frame& frame) {
     using namespace rampart::cli;
     frame.section("Run a node, and ask a running one");
     add_serve(frame);
+    add_status(frame);
     add_decide(frame);
     add_erase(frame);
     frame.family(

@@ -80,10 +80,6 @@ Result<std::unique_ptr<ChampionMonitor>> ChampionMonitor::open(MonitorSettings s
     return std::unique_ptr<ChampionMonitor>(new ChampionMonitor(std::move(settings), deps));
 }
 
-bool ChampionMonitor::is_due(TimePoint t) const {
-    return t.micros() % base::Duration::days(settings_.every_days).micros() == 0;
-}
-
 std::vector<TimePoint> ChampionMonitor::due(TimePoint after, TimePoint until) const {
     std::vector<TimePoint> times;
     if (!settings_.enabled) return times;
@@ -295,21 +291,28 @@ void ChampionMonitor::count(const Look& look) {
 }
 
 Result<Look> ChampionMonitor::look(TimePoint t) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(looking_);
     RAMPART_TRY(auto look, watch_all(t));
     RAMPART_RETURN_IF_ERROR(act(look));
-    count(look);
-    last_ = look;
+    keep(look);
     return look;
 }
 
 Result<Look> ChampionMonitor::observe(TimePoint t) {
-    const std::lock_guard lock(mutex_);
-    return watch_all(t);
+    const std::lock_guard lock(looking_);
+    RAMPART_TRY(auto look, watch_all(t));
+    if (!last_look()) keep(look);
+    return look;
+}
+
+void ChampionMonitor::keep(const Look& look) {
+    count(look);
+    const std::lock_guard lock(last_mutex_);
+    last_ = look;
 }
 
 std::optional<Look> ChampionMonitor::last_look() const {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(last_mutex_);
     return last_;
 }
 

@@ -8,6 +8,7 @@
 #include "rampart/data_retention/reasons.hpp"
 #include "rampart/joiner/reasons.hpp"
 #include "rampart/registry/reasons.hpp"
+#include "rampart/storage/reasons.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/record_codec.hpp"
@@ -227,28 +228,44 @@ Status refuse(const ErasureDeps& deps, const ErasureRequest& request, const base
     return why;
 }
 
-/// From the first moment on that something goes; each step may be repeated. `resumed`: some of it
-/// was done before.
-Result<size_t> carry_out(const ErasureDeps& deps, const ErasureRequest& request, bool resumed,
-                         Findings& found) {
+/// Does what fails while a reader's snapshot keeps old bytes, again until it succeeds or takes too
+/// long.
+Status patiently(const ErasureDeps& deps, const std::function<Status()>& work) {
+    while (true) {
+        const Status status = work();
+        if (status || !status.error().is(storage::Reason::kSnapshotHeld) || !deps.wait())
+            return status;
+    }
+}
+
+/// Takes away all that can be read of the person; each step may be repeated. Returns the number of
+/// keys. With `reading` and `counting` held.
+Result<size_t> forget(const ErasureDeps& deps, const ErasureRequest& request, Findings& found) {
     RAMPART_TRY(const size_t keys, deps.keys.destroy(request.person));
     // What was joined is in `found`. What was sealed with these keys and was not joined yet is in
     // the log after erase(), and reads as an erasure, which the joiner hands on to the index. What
     // is decided from now on has a key of its own: it is a new person's, and stays.
-    RAMPART_RETURN_IF_ERROR(deps.decisions.erase(found.ids, request.now));
+    RAMPART_RETURN_IF_ERROR(
+        patiently(deps, [&] { return deps.decisions.erase(found.ids, request.now); }));
     RAMPART_RETURN_IF_ERROR(deps.catch_up());
     RAMPART_RETURN_IF_ERROR(deps.decisions.all_whole());
-    // what was handed on before a crash is not handed on again
-    if (resumed) RAMPART_RETURN_IF_ERROR(deps.decisions.compact_erased());
     RAMPART_RETURN_IF_ERROR(find_quarantined(deps, request.person, found));
     RAMPART_RETURN_IF_ERROR(drop_quarantined(deps, found));
+    return keys;
+}
+
+/// Removes the bytes of what was forgotten from the files. `resumed`: some of it was forgotten
+/// before a crash, and is not handed on to the index again.
+Status remove_bytes(const ErasureDeps& deps, const ErasureRequest& request, bool resumed,
+                    const Findings& found) {
+    if (resumed)
+        RAMPART_RETURN_IF_ERROR(patiently(deps, [&] { return deps.decisions.compact_erased(); }));
     if (deps.feed != nullptr) {
         RAMPART_RETURN_IF_ERROR(deps.feed->publish_erasure(request.person, request.now));
     }
-    RAMPART_RETURN_IF_ERROR(deps.attributes.erase(request.person));
-    RAMPART_RETURN_IF_ERROR(deps.joiner.compact_erased(found.ids));
-    RAMPART_RETURN_IF_ERROR(deps.applications.compact_erased());
-    return keys;
+    RAMPART_RETURN_IF_ERROR(patiently(deps, [&] { return deps.attributes.erase(request.person); }));
+    RAMPART_RETURN_IF_ERROR(patiently(deps, [&] { return deps.joiner.compact_erased(found.ids); }));
+    return patiently(deps, [&] { return deps.applications.compact_erased(); });
 }
 
 /// not_found "unknown_person" unless there is something that an erasure would take away.
@@ -267,6 +284,34 @@ Status check_known(const ErasureDeps& deps, const ErasureRequest& request, const
         deps.log.holds_all() ? "" : ", and ask the nodes that hold the other partitions");
 }
 
+/// Notes what is to go, before anything is gone: for the audit log, and so that a crash on the way
+/// leaves an erasure that goes on.
+Status note_begin(const ErasureDeps& deps, const ErasureRequest& request,
+                  const std::optional<privacy::PendingErasure>& pending, const Findings& found) {
+    privacy::PendingErasure begun{deps.keys.tag_of(request.person), request.now, {}};
+    for (const auto& id : found.ids) begun.decisions.push_back(id.value());
+    // as it was counted when all was still there
+    if (pending) begun.records = pending->records;
+    if (!begun.records) {
+        RAMPART_TRY(begun.records, erased_records(deps, request.person, found.ids));
+    } else if (const auto later = decided_since(*pending, found.ids); !later.empty()) {
+        RAMPART_TRY(auto more, erased_records(deps, request.person, later));
+        begun.records->insert(begun.records->end(), more.begin(), more.end());
+    }
+    RAMPART_RETURN_IF_ERROR(
+        audit(deps, request, "erase", found.ids.size(), count_quarantined(found)));
+    return deps.list.begin(begun);
+}
+
+/// Whether the erasure may begin; a refusal is on record, but for a dry run.
+Status check(const ErasureDeps& deps, const ErasureRequest& request, const Findings& found,
+             bool attributes) {
+    Status allowed = check_allowed(deps, request, found.decisions);
+    if (allowed) allowed = check_known(deps, request, found, attributes);
+    if (allowed || request.dry_run) return allowed;
+    return refuse(deps, request, allowed.error());
+}
+
 }  // namespace
 
 Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest& request) {
@@ -274,46 +319,34 @@ Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest
     if (request.reason.empty()) {
         return base::make_error(registry::Reason::kReasonMissing, "say why, for the audit log");
     }
+    std::unique_lock counting(deps.counting, std::defer_lock);
+    if (!request.dry_run) counting.lock();
+    std::unique_lock reading(deps.reading);
     RAMPART_RETURN_IF_ERROR(deps.catch_up());
     RAMPART_RETURN_IF_ERROR(deps.decisions.all_whole());
     const auto tag = deps.keys.tag_of(request.person);
     RAMPART_TRY(const auto pending, deps.list.pending(tag));
     RAMPART_TRY(Findings found, find(deps, request, pending));
-    if (!pending) {
-        const Status allowed = check_allowed(deps, request, found.decisions);
-        if (!allowed && request.dry_run) return allowed.error();
-        if (!allowed) RAMPART_RETURN_IF_ERROR(refuse(deps, request, allowed.error()));
-    }
     ErasureReport report;
     RAMPART_TRY(const auto attributes, deps.attributes.get(request.person));
     report.attributes = attributes.has_value();
-    if (!pending) {
-        const Status known = check_known(deps, request, found, report.attributes);
-        if (!known && request.dry_run) return known.error();
-        if (!known) RAMPART_RETURN_IF_ERROR(refuse(deps, request, known.error()));
+    if (!pending) RAMPART_RETURN_IF_ERROR(check(deps, request, found, report.attributes));
+    if (!request.dry_run) {
+        RAMPART_RETURN_IF_ERROR(note_begin(deps, request, pending, found));
+        RAMPART_TRY(report.keys, forget(deps, request, found));
+    }
+    reading.unlock();
+    if (!request.dry_run) {
+        counting.unlock();
+        RAMPART_RETURN_IF_ERROR(remove_bytes(deps, request, pending.has_value(), found));
     }
     RAMPART_TRY(report.in_clear, count_in_clear(deps, found.ids));
-    report.remains = what_remains(deps, report.in_clear);
     if (!request.dry_run) {
-        privacy::PendingErasure begun{tag, request.now, {}};
-        for (const auto& id : found.ids) begun.decisions.push_back(id.value());
-        // as it was counted when all was still there
-        if (pending) begun.records = pending->records;
-        if (!begun.records) {
-            RAMPART_TRY(begun.records, erased_records(deps, request.person, found.ids));
-        } else if (const auto later = decided_since(*pending, found.ids); !later.empty()) {
-            RAMPART_TRY(auto more, erased_records(deps, request.person, later));
-            begun.records->insert(begun.records->end(), more.begin(), more.end());
-        }
-        // who wants it is on record before anything is gone
-        RAMPART_RETURN_IF_ERROR(
-            audit(deps, request, "erase", found.ids.size(), count_quarantined(found)));
-        RAMPART_RETURN_IF_ERROR(deps.list.begin(begun));
-        RAMPART_TRY(report.keys, carry_out(deps, request, pending.has_value(), found));
         RAMPART_RETURN_IF_ERROR(deps.list.finish(tag));
         RAMPART_RETURN_IF_ERROR(
             audit(deps, request, "erased", found.ids.size(), count_quarantined(found)));
     }
+    report.remains = what_remains(deps, report.in_clear);
     report.quarantined = count_quarantined(found);
     report.decisions = std::move(found.decisions);
     return report;

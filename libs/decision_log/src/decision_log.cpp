@@ -68,7 +68,9 @@ Result<std::unique_ptr<DecisionLog>> DecisionLog::open(DecisionLogOptions option
 Status DecisionLog::open_partitions() {
     RAMPART_TRY(const auto owned, owned_of(options_));
     partitions_.resize(static_cast<size_t>(options_.partitions));
+    size_t done = 0;
     for (const PartitionId p : owned) {
+        if (options_.on_read) options_.on_read(done++, owned.size());
         RAMPART_TRY(auto index,
                     DecisionIndex::open(
                         {options_.folder / std::to_string(p.value()) / "decisions", options_.topic,

@@ -152,8 +152,11 @@ class Gate {
 
 /// State shared by the sessions of one server.
 struct Shared {
+    using Planner = std::function<Plan(Request&)>;
+
     ServerOptions options;
-    std::function<Plan(Request&)> plan;
+    std::deque<Planner> planners;  // requests under way may have the plan of an earlier one
+    std::atomic<const Planner*> planner{nullptr};
     std::array<Gate, 3> gates;  // for all lanes except kInline
     std::atomic<bool> stopping{false};
 
@@ -273,7 +276,7 @@ class Session : public std::enable_shared_from_this<Session> {
         if (!request) return refuse(error_response(request.error()));
         request_ = *std::move(request);
         if (head_) request_.method = "GET";
-        plan_ = shared_.plan(request_);
+        plan_ = (*shared_.planner.load())(request_);
         if (spare_ && (plan_.refusal || plan_.lane != Lane::kInline)) return refuse(overloaded());
         if (plan_.refusal) return refuse(*std::move(plan_.refusal));
         plan_.max_body_bytes = std::min(plan_.max_body_bytes, shared_.options.max_body_bytes);
@@ -451,11 +454,17 @@ struct Server::Impl {
     std::mutex stop_mutex;
 
     error_code listen(const tcp::endpoint& wanted);
+    void answer_by(Shared::Planner planner);
     void accept();
     void on_accept(error_code ec, tcp::socket socket);
     void run();
     void stop();
 };
+
+void Server::Impl::answer_by(Shared::Planner planner) {
+    shared.planners.push_back(std::move(planner));
+    shared.planner = &shared.planners.back();
+}
 
 error_code Server::Impl::listen(const tcp::endpoint& wanted) {
     error_code ec;
@@ -561,7 +570,7 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
     }
     auto impl = std::make_unique<Impl>(threads);
     impl->shared.options = options;
-    impl->shared.plan = std::move(plan);
+    impl->answer_by(std::move(plan));
     for (const Lane lane : {Lane::kWork, Lane::kBulk, Lane::kAdministrative}) {
         const auto i = static_cast<size_t>(lane);
         impl->shared.gates[i].open(places[i], lane != Lane::kAdministrative);
@@ -574,19 +583,16 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
     return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
-base::Status Server::check(const ServerOptions& options) {
-    RAMPART_TRY(const auto wanted, endpoint_of(options));
-    Impl impl(1);
-    if (const auto ec = impl.listen(wanted)) return listen_error(options, ec);
-    return base::ok();
-}
-
 uint16_t Server::port() const { return impl_->endpoint.port(); }
 
 std::string Server::endpoint() const {
     const auto address = impl_->endpoint.address();
     return fmt::format(fmt::runtime(address.is_v6() ? "[{}]:{}" : "{}:{}"), address.to_string(),
                        port());
+}
+
+void Server::answer_by(const Router& router) {
+    impl_->answer_by([&router](Request& head) { return router.plan(head); });
 }
 
 void Server::stop() { impl_->stop(); }

@@ -1,14 +1,21 @@
 #include "rampart/joiner/catch_up.hpp"
 
+#include "rampart/joiner/reasons.hpp"
+
 namespace rampart::joiner {
 
-base::Result<CaughtUp> catch_up(joiner::OutcomeJoiner& joiner) {
+base::Result<CaughtUp> catch_up(joiner::OutcomeJoiner& joiner,
+                                const std::function<bool()>& stopping) {
     constexpr size_t kBatch = 5000;
     CaughtUp all;
     joiner::Ends ends;
     while (true) {
         RAMPART_TRY(auto report, joiner.poll(kBatch, &ends));
         all.records += report.records;
+        if (stopping && stopping())
+            return base::make_error(Reason::kInterrupted,
+                                    "reading the log was interrupted after {} records",
+                                    all.records);
         if (report.records > 0) continue;
         all.stopped = std::move(report.stopped);
         return all;

@@ -404,7 +404,8 @@ base::Result<Promotion> ModelRegistry::rollback(base::TimePoint now, std::string
                               .policy = target->policy,
                               .replaced = current->policy,
                               .certificate = target->certificate,
-                              .at = now,
+                              // a clock that went back must not stand in the way
+                              .at = std::max(now, current->at),
                               .actor = std::string(actor),
                               .reason = std::string(reason)};
     RAMPART_RETURN_IF_ERROR(impl_->store->commit({}, promotion));

@@ -6,6 +6,7 @@
 #include "rampart/base/log.hpp"
 #include "rampart/base/random.hpp"
 #include "rampart/decision/reason_codes.hpp"
+#include "rampart/learning/reasons.hpp"
 #include "rampart/registry/figures.hpp"
 #include "rampart/registry/reasons.hpp"
 #include "rampart/retraining/reasons.hpp"
@@ -87,6 +88,14 @@ std::vector<TimePoint> TrainingLoop::due_months(TimePoint after, TimePoint until
     return due;
 }
 
+Result<std::optional<TimePoint>> TrainingLoop::next_due() const {
+    RAMPART_TRY(const auto served, store_.served_until());
+    if (!served) return std::optional<TimePoint>();
+    const auto due =
+        due_months(*served, base::add_months(*served, settings_.schedule.every_months + 1));
+    return due.empty() ? std::optional<TimePoint>() : std::optional(due.front());
+}
+
 /// Returns how many decisions had matured at the last run. A look that did not pass is the first
 /// half of a run: after a crash behind it, the new candidate is still to be made.
 Result<uint64_t> TrainingLoop::matured_at_last_run() const {
@@ -117,9 +126,7 @@ Status TrainingLoop::finish_started() {
     return execute(*started).map([](const RunRecord&) {});
 }
 
-Status TrainingLoop::advance(TimePoint time) {
-    const TimePoint now =
-        std::max(time, deps_.joiner.clock().value_or(time));  // time never goes back
+Status TrainingLoop::advance(TimePoint now) {
     RAMPART_RETURN_IF_ERROR(finish_started());
     RAMPART_TRY(const auto served, store_.served_until());
     if (!served) {
@@ -271,6 +278,7 @@ Result<ExportedLog> TrainingLoop::log_of(const LogRequest& request) const {
     RAMPART_RETURN_IF_ERROR(check_fits(candidate.policy));
     RAMPART_RETURN_IF_ERROR(check_fits(reference.policy));
     RAMPART_TRY(auto development, deps_.builder.development_rows(request.at));
+    const auto counted = counting();
     RAMPART_TRY(auto log, gate_->log_of({candidate, reference, development, request.at}));
     return ExportedLog{std::move(development), std::move(log)};
 }
@@ -312,6 +320,7 @@ tuning::Host TrainingLoop::host_of(const StartedRun& run) {
             kLog.info("msg=\"searching\" run={} fits={} of={}", ordinal, done, of);
     };
     host.seconds = deps_.seconds;
+    host.stopped = deps_.stopping;
     return host;
 }
 
@@ -435,17 +444,31 @@ Result<std::optional<base::Digest>> TrainingLoop::settings_of(const std::string&
     return digest ? std::optional(*digest) : std::nullopt;
 }
 
+Status TrainingLoop::check_goes_on() const {
+    if (!deps_.stopping || !deps_.stopping()) return base::ok();
+    return base::make_error(learning::Reason::kTrainingStopped, "the run was left, to go on later");
+}
+
+std::shared_lock<std::shared_mutex> TrainingLoop::counting() const {
+    return deps_.counting == nullptr ? std::shared_lock<std::shared_mutex>()
+                                     : std::shared_lock(*deps_.counting);
+}
+
 /// Makes or loads the candidate and takes it to the gate; fills verdict and reasons in.
 Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     RAMPART_TRY(const auto reference, deps_.registry.load_model(domain::PolicyId(run.reference)));
     RAMPART_RETURN_IF_ERROR(check_fits(reference.policy));
     RAMPART_TRY(const auto development, deps_.builder.development_rows(run.at));
+    RAMPART_RETURN_IF_ERROR(check_goes_on());
     RAMPART_TRY(const auto candidate, candidate_of(run, development, reference));
     RAMPART_RETURN_IF_ERROR(check_fits(candidate.policy));
     RAMPART_TRY(const auto recipe, recipe_of(run));
+    RAMPART_RETURN_IF_ERROR(check_goes_on());
+    auto counted = counting();
     RAMPART_TRY(const auto answer,
                 gate_->test({candidate, reference, development, run.at, run.distilled,
                              run.opens_epoch, run.epoch_note, run.proposed_by, recipe}));
+    counted = {};
     record.verdict = answer.result.verdict;
     record.reason = answer.result.reason;
     record.message = answer.result.message;
@@ -502,9 +525,11 @@ Status TrainingLoop::promote(const StartedRun& run, const domain::PolicyId& cand
     RAMPART_TRY(const auto evidence, deps_.registry.evidence_file(*info->evidence));
     const registry::Proof proof{file, evidence, deps_.signing_key.public_key()};
     const bool by_request = run.on_request && !run.proposed_by.empty();
+    const TimePoint at =
+        deps_.wall_clock == nullptr ? run.at : std::max(run.at, deps_.wall_clock->now());
     return deps_.registry
         .promote(
-            candidate, proof, run.at,
+            candidate, proof, at,
             by_request && run.proposed_by != kSchedule ? run.proposed_by : std::string(kTrainer))
         .map([](const registry::Promotion&) {});
 }

@@ -78,11 +78,19 @@ void note_learner(const learning::Learned& learned, std::map<std::string, std::s
         figures[std::string(kMissedConstraints)] = learned.state.constraints_missed;
 }
 
+/// What a fit works with, and who may end it.
+struct Means {
+    base::ThreadPool* pool;
+    const tuning::Host* host;
+
+    bool goes_on() const { return host == nullptr || !host->stopped || !host->stopped(); }
+};
+
 /// Fits the recipe's learner to the rows with a label or, as the recipe says, an impact. It decides
 /// from the P(favourable) or the impact on from which an approval is expected to be worth more than
 /// a decline, unless the recipe says otherwise.
 Result<learning::Learned> fit(const DevelopmentSet& development, const Recipe& recipe,
-                              const ScoreMap& map, base::ThreadPool* pool,
+                              const ScoreMap& map, const Means& means,
                               std::map<std::string, std::string>& figures,
                               const StartingPoint& start = {}) {
     RAMPART_TRY(const auto chosen, chosen_at(recipe, map));
@@ -100,15 +108,15 @@ Result<learning::Learned> fit(const DevelopmentSet& development, const Recipe& r
     for (const auto* half : {&halves.train, &halves.validation})
         RAMPART_RETURN_IF_ERROR(half->numeric() ? dataset::validate_numeric(*half)
                                                 : dataset::validate(*half));
-    RAMPART_TRY(auto learned, fit_from(start, chosen,
-                                       {.train = halves.train,
-                                        .validation = &halves.validation,
-                                        .attributes = attributes_in(development.cell_names),
-                                        .label_lo = impact ? map.impact_lo : 0,
-                                        .label_hi = impact ? map.impact_hi : 1,
-                                        .seed = recipe.seed,
-                                        .pool = pool},
-                                       figures));
+    const learning::Task task{.train = halves.train,
+                              .validation = &halves.validation,
+                              .attributes = attributes_in(development.cell_names),
+                              .label_lo = impact ? map.impact_lo : 0,
+                              .label_hi = impact ? map.impact_hi : 1,
+                              .seed = recipe.seed,
+                              .pool = means.pool,
+                              .progress = [&](const auto&) { return means.goes_on(); }};
+    RAMPART_TRY(auto learned, fit_from(start, chosen, task, figures));
     note_learner(learned, figures);
     return learned;
 }
@@ -127,7 +135,7 @@ std::vector<double> probabilities_of(const DevelopmentSet& development,
 /// the search.
 Result<std::vector<double>> out_of_fold_probabilities(const DevelopmentSet& development,
                                                       const Recipe& recipe, const ScoreMap& map,
-                                                      base::ThreadPool* pool) {
+                                                      const Means& means) {
     const std::string key = fmt::format("fold {}", recipe.seed);
     const auto folds = static_cast<size_t>(recipe.selection_folds);
     std::vector<size_t> fold_of;
@@ -139,7 +147,7 @@ Result<std::vector<double>> out_of_fold_probabilities(const DevelopmentSet& deve
     for (size_t fold = 0; fold < folds; ++fold) {
         const auto rest = part_of(development, [&](size_t i) { return fold_of[i] != fold; });
         std::map<std::string, std::string> unused;
-        RAMPART_TRY(const auto learned, fit(rest, recipe, map, pool, unused));
+        RAMPART_TRY(const auto learned, fit(rest, recipe, map, means, unused));
         const auto all = probabilities_of(development, learned.link.ensemble);
         for (size_t i = 0; i < all.size(); ++i) {
             if (fold_of[i] == fold) out[i] = all[i];
@@ -236,7 +244,8 @@ Result<SearchedParameters> search(const LinkSearch& next) {
     if (grid) {
         p = probabilities_of(development, next.ensemble);
     } else {
-        RAMPART_TRY(p, out_of_fold_probabilities(development, recipe, next.map, next.in.pool));
+        RAMPART_TRY(p, out_of_fold_probabilities(development, recipe, next.map,
+                                                 {next.in.pool, next.in.host}));
     }
     std::optional<RuleFit> cross_fitted;
     if (next.rule != nullptr && !grid) {
@@ -383,7 +392,8 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     std::map<std::string, std::string> figures;
     RAMPART_TRY(const ScoreMap map, score_map(development, in.impact));
     RAMPART_RETURN_IF_ERROR(validate(recipe));
-    RAMPART_TRY(auto learned, fit(development, recipe, map, in.pool, figures, starting_point(in)));
+    RAMPART_TRY(auto learned,
+                fit(development, recipe, map, {in.pool, in.host}, figures, starting_point(in)));
     RAMPART_TRY(auto before, links_before(development, in.champion, recipe, in.pool));
     auto& links = before.links;
     figures["distilled"] = before.distilled ? "yes" : "no";

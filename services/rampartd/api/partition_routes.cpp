@@ -61,13 +61,6 @@ Json to_json(const joiner::PartitionState& state, const decision_log::PartitionV
     return Json::object(members);
 }
 
-Json stopped_to_json(const std::string& topic, PartitionId partition, const base::Error& error) {
-    return Json::object({{"topic", topic},
-                         {"partition", text_of(partition)},
-                         {"reason", error.reason},
-                         {"message", error.message}});
-}
-
 /// Writes down a gap of the log of decisions or of the joiner.
 template <typename AcceptedGap>
 Json gap_to_json(const AcceptedGap& gap) {

@@ -16,4 +16,12 @@ std::string text_of(PartitionId partition) {
     return partition.value() < 0 ? "all" : std::to_string(partition.value());
 }
 
+Json stopped_to_json(const std::string& topic, streaming::PartitionId partition,
+                     const base::Error& error) {
+    return Json::object({{"topic", topic},
+                         {"partition", text_of(partition)},
+                         {"reason", error.reason},
+                         {"message", error.message}});
+}
+
 }  // namespace rampart::rampartd

@@ -18,4 +18,8 @@ base::Result<Place> place_of(const Members& members);
 /// The member "partition" of it.
 std::string text_of(streaming::PartitionId partition);
 
+/// A source that could not be read.
+Json stopped_to_json(const std::string& topic, streaming::PartitionId partition,
+                     const base::Error& error);
+
 }  // namespace rampart::rampartd

@@ -35,6 +35,8 @@ class ErasedTally : public testing::Test {
     /// `fails_at`: the catch_up after which the erasure ends as if the process had crashed.
     base::Result<ErasureReport> erase(int n, int fails_at = -1) {
         int calls = 0;
+        std::mutex reading;
+        std::shared_mutex counting;
         const auto catch_up = [&, fails_at]() -> base::Status {
             RAMPART_RETURN_IF_ERROR(stores_.catch_up());
             if (calls++ != fails_at) return base::ok();
@@ -52,7 +54,10 @@ class ErasedTally : public testing::Test {
                                *stores_.keys,
                                *stores_.holds,
                                *stores_.registry,
+                               reading,
+                               counting,
                                catch_up,
+                               [] { return false; },
                                std::string(kSalt)};
         return erase_person(deps,
                             {person(n), "officer", "asked", stores_.service.clock.now(), false});

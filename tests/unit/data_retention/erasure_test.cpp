@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "rampart/wire/record_codec.hpp"
 #include "support/small_stores.hpp"
 
@@ -26,7 +28,22 @@ class ErasureRules : public testing::Test {
                 *stores_.keys,
                 *stores_.holds,
                 *stores_.registry,
-                [this] { return stores_.catch_up(); }};
+                reading_,
+                counting_,
+                [this] {
+                    EXPECT_FALSE(others_may_read());
+                    return stores_.catch_up();
+                },
+                [this] {
+                    EXPECT_TRUE(others_may_read()) << "the joiner waits for a reader";
+                    return ++waits_ < 3;
+                }};
+    }
+    bool others_may_read() {
+        return std::async(
+                   std::launch::async,
+                   [this] { return std::unique_lock(reading_, std::try_to_lock).owns_lock(); })
+            .get();
     }
     base::Result<ErasureReport> erase(const std::string& person, bool dry_run = false,
                                       const std::string& reason = "asked for it") {
@@ -46,6 +63,9 @@ class ErasureRules : public testing::Test {
     }
 
     support::SmallStores stores_;
+    std::mutex reading_;
+    std::shared_mutex counting_;
+    int waits_ = 0;
     HeldLog log{"decisions", 1, false, {streaming::PartitionId(0)}, false};
     int retention_months = 0;
 };
@@ -122,6 +142,23 @@ TEST_F(ErasureRules, WhatWasBegunIsFinishedWhateverForbidsItByThen) {
     ASSERT_TRUE(stores_.holds->add({tag, "court-7", "a claim", "counsel", day(100), {}}));
     EXPECT_EQ(refusal("p-1"), "");
     EXPECT_FALSE(stores_.holds->pending(tag).value());
+}
+
+TEST_F(ErasureRules, NoOneWaitsForAReaderThatKeepsOldBytesButTheErasureItself) {
+    const auto annas = stores_.decide(1);
+    const auto look = [&](const domain::Decision&) -> base::Status {
+        EXPECT_EQ(refusal("p-1"), "snapshot_held");
+        EXPECT_EQ(waits_, 3);
+        EXPECT_FALSE(stores_.joiner->find_decision(annas.id).value()) << "it is forgotten already";
+        return base::ok();
+    };
+    ASSERT_TRUE(stores_.joiner->decisions(day(0), day(1000), look));
+    EXPECT_EQ(waits_, 3) << "there was nothing to read";
+    const auto tag = stores_.keys->tag_of(annas.application.person);
+    EXPECT_TRUE(stores_.holds->pending(tag).value());
+    EXPECT_EQ(refusal("p-1"), "");
+    EXPECT_FALSE(stores_.holds->pending(tag).value());
+    EXPECT_EQ(stores_.service.service->find(annas.id).error().reason, "erased");
 }
 
 TEST_F(ErasureRules, WantsAPersonAndAReason) {

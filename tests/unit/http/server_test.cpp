@@ -46,16 +46,15 @@ TEST(Server, APortInUseIsNamed) {
     EXPECT_NE(second.error().message.find(std::to_string(first->port())), std::string::npos);
 }
 
-TEST(Server, CheckFindsWhatStartWouldAndKeepsNothingOpen) {
-    const auto first = start();
-    ServerOptions options;
-    options.port = first->port();
-    EXPECT_EQ(Server::check(options).error().reason, "port_in_use");
-    first->stop();
-    EXPECT_TRUE(Server::check(options));
-    EXPECT_TRUE(Server::check(options));
-    options.address = "localhost";
-    EXPECT_EQ(Server::check(options).error().reason, "bad_address");
+TEST(Server, AnswersByAnotherRouterFromOneMomentOn) {
+    const auto server = start();
+    auto client = Client::create(server->endpoint()).value();
+    EXPECT_EQ(client.get("/now")->status, 200);
+    Router router;
+    router.add("GET", "/later", Access::kOpen, [](const Request&) { return Response{201}; });
+    server->answer_by(router);
+    EXPECT_EQ(client.get("/later")->status, 201) << "also on a connection that is open already";
+    EXPECT_EQ(client.get("/now")->status, 404);
 }
 
 TEST(Server, BadOptionsAreNamed) {

@@ -20,9 +20,10 @@ using testing::Contains;
 const std::string kSalt = "a salt of sixteen bytes or more";
 constexpr int kPersons = 1500, kNow = 150;
 
+/// The wall clock, some hours after the run was due.
 class FixedClock final : public base::Clock {
   public:
-    base::TimePoint now() const override { return base::parse_iso8601("2031-02-03").value(); }
+    base::TimePoint now() const override { return day(kNow) + base::Duration::hours(5); }
 };
 
 /// A store in which each reason to leave a decision out occurs. The counts are those of the vault.
@@ -177,11 +178,12 @@ TEST_F(OriginTest, EveryDecisionOfTheVaultIsInTheEvidenceOrLeftOutForOneReason) 
     EXPECT_EQ(id.loggers[0].id, champion_.value());
     EXPECT_EQ(id.loggers[0].first, day(31));
     EXPECT_EQ(id.loggers[0].last, day(55));
-    EXPECT_EQ(base::to_iso8601(*read.issued_wall_clock), "2031-02-03T00:00:00Z");
+    EXPECT_EQ(read.issued_wall_clock, clock_.now());
     EXPECT_EQ(read.valid_until, base::add_months(day(kNow), 2));
     const auto champion = node_.registry->champion().value();
     EXPECT_EQ(champion.policy, candidate_);
     EXPECT_EQ(champion.actor, "anna") << "who promoted";
+    EXPECT_EQ(champion.at, clock_.now()) << "the switch, not when the run was due";
     EXPECT_EQ(node_.registry->champion_certified_until().value(), read.valid_until);
 }
 

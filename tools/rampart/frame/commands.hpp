@@ -18,6 +18,7 @@ void add_card(Frame& frame);
 void add_import(Frame& frame);
 void add_export(Frame& frame);
 void add_serve(Frame& frame);
+void add_status(Frame& frame);
 void add_candidate(Frame& frame);
 void add_certify(Frame& frame);
 void add_gate_log(Frame& frame);

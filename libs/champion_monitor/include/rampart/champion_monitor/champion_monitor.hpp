@@ -67,14 +67,14 @@ class ChampionMonitor {
 
     /// Returns the times in (after, until] at which a look is due.
     std::vector<base::TimePoint> due(base::TimePoint after, base::TimePoint until) const;
-    bool is_due(base::TimePoint t) const;
 
     /// Looks as of `t`, a time that the joiner's clock has reached; raises alarms, rolls back.
     base::Result<Look> look(base::TimePoint t);
 
     /// Returns the same without consequences; alarms are those that were raised before.
     base::Result<Look> observe(base::TimePoint t);
-    /// Returns the last look since the start; nullopt: none yet.
+    /// Returns the last look since the start, or what was observed before the first; nullopt:
+    /// neither. Does not wait for a look under way.
     std::optional<Look> last_look() const;
 
     const MonitorSettings& settings() const { return settings_; }
@@ -99,11 +99,13 @@ class ChampionMonitor {
     base::Status raise(Watch& watch, base::TimePoint t);
     base::Result<bool> roll_back(const Watch& watch, base::TimePoint t);
     void count(const Look& look);
+    void keep(const Look& look);
 
     MonitorSettings settings_;
     MonitorDeps deps_;
-    mutable std::mutex mutex_;
+    std::mutex looking_;                               // one look at a time
     std::map<uint64_t, monitoring::WatchPlan> plans_;  // by promotion
+    mutable std::mutex last_mutex_;
     std::optional<Look> last_;
 };
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -58,8 +60,14 @@ struct ErasureDeps {
     privacy::PersonKeys& keys;
     privacy::Register& list;
     registry::ModelRegistry& registry;
-    /// Reads the log to its end.
+    /// To be held while the log is read into the joined state.
+    std::mutex& reading;
+    /// To be held, shared, while records of the joined state and of the tally are counted together.
+    std::shared_mutex& counting;
+    /// Reads the log to its end, with `reading` held.
     std::function<base::Status()> catch_up;
+    /// Pauses while another reader's snapshot keeps old bytes; false: that took too long.
+    std::function<bool()> wait;
     std::string split_salt{};  // as the training sets are divided by
     training_set::LateAttributes late_attributes = training_set::LateAttributes::kMissing;
 };
@@ -87,9 +95,9 @@ inline constexpr size_t kMinPersonsOfCell = 20;
 /// are in the audit log, under the person's tag. A crash on the way loses nothing: asked again, it
 /// goes on.
 ///
-/// One at a time, while nothing trains or is certified (a reader's snapshot would keep old bytes:
-/// failed_precondition "snapshot_held": ask again) and nothing else reads the log into the joined
-/// state.
+/// One at a time. Takes `counting` and `reading` until nothing can be read of the person any more,
+/// and neither while the old bytes are removed from the files; that waits for readers with an older
+/// snapshot (failed_precondition "snapshot_held": one took too long; ask again).
 base::Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest& request);
 
 }  // namespace rampart::data_retention

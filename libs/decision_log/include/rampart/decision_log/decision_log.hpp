@@ -43,6 +43,8 @@ struct DecisionLogOptions {
     /// Called once for a partition that the log shows to be another node's, by the thread that
     /// found out; must not call the log of decisions.
     std::function<void(streaming::PartitionId)> on_given_up{};
+    /// Called by open() before it reads each partition: how many are read, and of how many.
+    std::function<void(size_t done, size_t of)> on_read{};
     std::shared_ptr<storage::MemoryBudget> memory{};  // for the databases; null: their own
     std::shared_ptr<rocksdb::Env> environment{};      // theirs, as in storage::OpenOptions
 };

@@ -50,8 +50,9 @@ class Server {
     /// Sends all requests to one handler, in Lane::kWork.
     static base::Result<std::unique_ptr<Server>> start(const ServerOptions& options,
                                                        Handler handler);
-    /// Returns the error that start() would give now for address and port. Leaves nothing open.
-    static base::Status check(const ServerOptions& options);
+    /// Answers by another router the requests whose head is read from now on. It must outlive the
+    /// server, and so must the one before. One thread at a time.
+    void answer_by(const Router& router);
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;

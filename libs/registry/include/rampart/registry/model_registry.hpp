@@ -137,9 +137,10 @@ class ModelRegistry {
                                     base::TimePoint now, std::string_view actor);
 
     /// Restores the previous champion. `from`, if given, must be the champion: pass it so that a
-    /// repetition after a crash does not roll back twice. Fails with failed_precondition
-    /// "nothing_to_roll_back_to", "stale_reference", "time_goes_back"; invalid_argument
-    /// "reason_missing"; data_loss if the previous model is damaged.
+    /// repetition after a crash does not roll back twice. Where `now` lies before the last
+    /// promotion, the rollback has that one's time. Fails with failed_precondition
+    /// "nothing_to_roll_back_to", "stale_reference"; invalid_argument "reason_missing"; data_loss
+    /// if the previous model is damaged.
     base::Result<Promotion> rollback(base::TimePoint now, std::string_view actor,
                                      std::string_view reason,
                                      const std::optional<domain::PolicyId>& from = std::nullopt);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <shared_mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,11 @@ struct TrainerDeps {
     std::string software{};                   // gate::GateDeps::software
     gate::ReadLogEnds log_ends{};             // gate::GateDeps::log_ends
     std::function<double()> seconds{};        // a steady clock: how long a search takes
+    std::function<bool()>
+        stopping{};  // true: leave the run where it can be continued; empty: never
+    /// Is locked, shared, while the gate counts records of the joined state and of the tally
+    /// together; nullptr: there are no erasures meanwhile.
+    std::shared_mutex* counting = nullptr;
 };
 
 /// Policies and time of a log.
@@ -53,16 +59,27 @@ struct ExportedLog {
 ///
 /// One run at time t: development set as known at t → candidate → registered → tested by the gate
 /// (gate::Gate) → promoted if CERTIFIED → recorded. Every step may be repeated: after a crash the
-/// run is continued under its number, time and reference, and comes to the same result. Not
-/// thread safe.
+/// run is continued under its number, time and reference, and comes to the same result; so is one
+/// that was left because of TrainerDeps::stopping (unavailable "training_stopped"). What was known
+/// at t does not change once the joiner's clock is past it, so that a run and the joiner work at
+/// the same time. A promotion is dated at the moment of the switch by TrainerDeps::wall_clock;
+/// without one, as of t. One thread at a time.
 class TrainingLoop {
   public:
     static base::Result<std::unique_ptr<TrainingLoop>> open(const std::filesystem::path& folder,
                                                             TrainingSettings settings,
                                                             TrainerDeps deps);
 
-    /// Moves the joiner's clock to `now` and does all runs that fall due on the way, oldest first.
+    /// Does all runs that fall due up to `now`, oldest first; moves the joiner's clock before each,
+    /// where it is not further already.
     base::Status advance(base::TimePoint now);
+    /// Returns the time up to which the schedule is served; nullopt: it never began.
+    base::Result<std::optional<base::TimePoint>> served_until() const {
+        return store_.served_until();
+    }
+
+    /// Returns when the schedule by months has its next run; nullopt: it has none, or never began.
+    base::Result<std::optional<base::TimePoint>> next_due() const;
 
     /// Makes a run now, whatever the schedule says.
     base::Result<RunRecord> run_at(base::TimePoint t);
@@ -127,6 +144,8 @@ class TrainingLoop {
                                                    const model::LoadedPolicy& reference);
     base::Status judge(StartedRun& run, RunRecord& record);
     base::Status check_fits(const model::Policy& policy) const;
+    base::Status check_goes_on() const;
+    std::shared_lock<std::shared_mutex> counting() const;
     base::Status promote(const StartedRun& run, const domain::PolicyId& candidate,
                          const std::string& certificate);
 

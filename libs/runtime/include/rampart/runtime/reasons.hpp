@@ -16,6 +16,9 @@ namespace rampart::runtime {
     X(kClockJump, kFailedPrecondition, "clock_jump",                                          \
       "Correct the clock, or accept it with `rampart clock accept`; in a replay, move it in " \
       "smaller steps.")                                                                       \
+    X(kJobStuck, kUnavailable, "job_stuck",                                                   \
+      "Look into the log and at GET /v1/status; if the job does not go on, restart the "      \
+      "process: nothing that was answered is lost.")                                          \
     X(kKeyMissing, kFailedPrecondition, "key_missing",                                        \
       "Restore the key from the backup of the keys (ops/runbooks/backup.md).")                \
     X(kNoAccess, kUnavailable, "no_access",                                                   \

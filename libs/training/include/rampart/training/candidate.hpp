@@ -35,7 +35,7 @@ struct CandidateInputs {
     const Recipe& recipe;
     base::ThreadPool* pool = nullptr;
     const GateForecastInputs* gate = nullptr;  // needed for a search of parameters only
-    const tuning::Host* host = nullptr;        // for a search; nullptr: nothing is kept
+    const tuning::Host* host = nullptr;        // ends it, and keeps a search; nullptr: neither
     /// settings_digest() of the recipe by which this service made the champion's last link;
     /// nullopt: it did not, or a person who values the candidate may have had a part in that link.
     std::optional<base::Digest> champion_settings = {};

@@ -1,0 +1,208 @@
+#include "rampart/runtime/jobs.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <condition_variable>
+#include <thread>
+
+#include "rampart/base/check.hpp"
+#include "rampart/base/log.hpp"
+#include "rampart/runtime/reasons.hpp"
+
+namespace rampart::runtime {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+constexpr base::Logger kLog("jobs");
+
+std::chrono::microseconds chrono_of(base::Duration duration) {
+    return std::chrono::microseconds(duration.micros());
+}
+
+double seconds_between(Steady::time_point from, Steady::time_point to) {
+    return std::chrono::duration<double>(to - from).count();
+}
+
+}  // namespace
+
+struct RunningJob {
+    RunningJob(JobOptions given, Jobs::Work task)
+        : options(std::move(given)), work(std::move(task)) {}
+
+    const JobOptions options;
+    const Jobs::Work work;
+    std::atomic<bool> stop{false};
+    mutable std::atomic<Steady::rep> beat{0};  // when the run last asked whether to stop
+
+    mutable std::mutex mutex;
+    std::condition_variable changed;
+    bool running = false, ended = false;
+    Steady::time_point since = Steady::now();  // it began or ended last
+    Steady::time_point next = Steady::now();
+    std::optional<Steady::time_point> succeeded;
+    uint64_t runs = 0, failures = 0, in_a_row = 0;
+    base::Status last;
+    std::thread thread;
+
+    void loop(Metrics& metrics, const JobRun& run);
+    bool begin();
+    void end(base::Status status);
+    JobState state(Steady::time_point now) const;
+};
+
+bool JobRun::stopping() const {
+    job_.beat.store(Steady::now().time_since_epoch().count(), std::memory_order_relaxed);
+    return job_.stop.load(std::memory_order_relaxed);
+}
+
+/// Waits for the next run; false: there is none, the job is to stop.
+bool RunningJob::begin() {
+    std::unique_lock lock(mutex);
+    changed.wait_until(lock, next, [&] { return stop.load(); });
+    if (stop) return false;
+    running = true;
+    since = Steady::now();
+    beat = since.time_since_epoch().count();
+    return true;
+}
+
+void RunningJob::end(base::Status status) {
+    const std::lock_guard lock(mutex);
+    running = false;
+    since = Steady::now();
+    ++runs;
+    auto pause = chrono_of(options.every);
+    if (status) {
+        if (in_a_row > 0) kLog.info("msg=\"goes on\" job={} failures={}", options.name, in_a_row);
+        in_a_row = 0;
+        succeeded = since;
+    } else if (!stop) {
+        const bool other = last || last.error().reason != status.error().reason;
+        in_a_row = other ? 1 : in_a_row + 1;
+        ++failures;
+        if (std::has_single_bit(in_a_row))
+            kLog.error("msg=\"{}\" reason={} job={} failures={}", status.error().message,
+                       status.error().reason, options.name, in_a_row);
+        const auto longest = std::max(pause, chrono_of(options.longest));
+        for (uint64_t i = 0; i < in_a_row && pause < longest; ++i) pause *= 2;
+        pause = std::min(pause, longest);
+    }
+    last = std::move(status);
+    next = since + pause;
+}
+
+void RunningJob::loop(Metrics& metrics, const JobRun& run) {
+    const Labels labels{{"job", options.name}};
+    auto& runs_total = metrics.counter("rampart_job_runs_total",
+                                       "Runs of a job of this process that have ended.", labels);
+    auto& failures_total =
+        metrics.counter("rampart_job_failures_total",
+                        "Runs of a job that failed; GET /v1/status and the log say why.", labels);
+    while (begin()) {
+        auto status = work(run);
+        runs_total.add();
+        if (!status && !stop) failures_total.add();
+        end(std::move(status));
+    }
+    const std::lock_guard lock(mutex);
+    ended = true;
+    changed.notify_all();
+}
+
+JobState RunningJob::state(Steady::time_point now) const {
+    const std::lock_guard lock(mutex);
+    JobState state;
+    state.name = options.name;
+    state.vital = options.vital;
+    state.running = running;
+    const Steady::time_point last_beat{Steady::duration(beat.load())};
+    state.stuck = running && now - last_beat > chrono_of(options.stuck_after);
+    state.age = seconds_between(since, now);
+    if (succeeded) state.since_success = seconds_between(*succeeded, now);
+    if (!running) state.next = std::max(0.0, seconds_between(now, next));
+    state.runs = runs;
+    state.failures = failures;
+    state.in_a_row = in_a_row;
+    state.last = last;
+    return state;
+}
+
+Jobs::Jobs(Metrics& metrics) : metrics_(metrics) {}
+
+Jobs::~Jobs() {
+    request_stop();
+    for (const auto& job : jobs_) job->thread.join();
+}
+
+void Jobs::add(JobOptions options, Work work) {
+    RAMPART_CHECK(options.every > base::Duration() && options.stuck_after > base::Duration(),
+                  "job '{}': its times are not positive", options.name);
+    const std::lock_guard lock(mutex_);
+    for (const auto& job : jobs_) {
+        RAMPART_CHECK(job->options.name != options.name, "job '{}' is added twice", options.name);
+    }
+    auto job = std::make_unique<RunningJob>(std::move(options), std::move(work));
+    job->thread = std::thread([this, raw = job.get()] { raw->loop(metrics_, JobRun(*raw)); });
+    jobs_.push_back(std::move(job));
+}
+
+std::vector<JobState> Jobs::states() const {
+    const auto now = Steady::now();
+    const std::lock_guard lock(mutex_);
+    std::vector<JobState> states;
+    for (const auto& job : jobs_) states.push_back(job->state(now));
+    return states;
+}
+
+base::Status Jobs::check_stuck(bool vital) const {
+    for (const auto& job : states()) {
+        if (!job.stuck || (vital && !job.vital)) continue;
+        return base::make_error(Reason::kJobStuck,
+                                "job '{}' has run for {:.0f} s without a sign of life", job.name,
+                                job.age);
+    }
+    return base::ok();
+}
+
+void Jobs::count() const {
+    for (const auto& job : states()) {
+        const Labels labels{{"job", job.name}};
+        metrics_
+            .gauge("rampart_job_age_seconds",
+                   "Time since a job last succeeded; before its first success, since it began.",
+                   labels)
+            .set(job.since_success.value_or(job.age));
+        metrics_.gauge("rampart_job_running", "1: a run of the job is under way.", labels)
+            .set(job.running ? 1 : 0);
+        metrics_
+            .gauge("rampart_job_stuck", "1: a run of the job gives no sign of life any more.",
+                   labels)
+            .set(job.stuck ? 1 : 0);
+    }
+}
+
+void Jobs::request_stop() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& job : jobs_) {
+        const std::lock_guard held(job->mutex);
+        job->stop = true;
+        job->changed.notify_all();
+    }
+}
+
+std::vector<std::string> Jobs::stop(base::Duration timeout) {
+    request_stop();
+    const auto until = Steady::now() + chrono_of(timeout);
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> left;
+    for (const auto& job : jobs_) {
+        std::unique_lock held(job->mutex);
+        if (!job->changed.wait_until(held, until, [&] { return job->ended; }))
+            left.push_back(job->options.name);
+    }
+    return left;
+}
+
+}  // namespace rampart::runtime
