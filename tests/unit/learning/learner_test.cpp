@@ -458,11 +458,20 @@ TEST(BudroLearner, TheAuditOfDecisionsIsAConditionWhereItIsBounded) {
     const auto other = learner->measure({data, apart, metric}, values).value();
     EXPECT_GT(other.most, 0.2);
     EXPECT_LE(other.beyond, 0) << "nothing is asked";
-    EXPECT_TRUE(learner->measure({data, apart}, values)->text.empty()) << "there is no metric";
+    // an audit that fails says so; nothing is asked of it
+    const std::vector<double> wrong(data.rows(), 1.5);
+    const auto failed = learner->measure({data, wrong, metric}, values).value();
+    EXPECT_TRUE(failed.text.empty());
+    EXPECT_LE(failed.beyond, 0);
+    EXPECT_THAT(failed.not_measured, HasSubstr("individual audit: row 0: the model's answer is 1"));
+    EXPECT_FALSE(learner->measure({data, apart}, values)->not_measured.empty()) << "no metric";
+    EXPECT_EQ(other.not_measured, "");
 
     ASSERT_TRUE(values.set("gap_at_most", 0.0));
     EXPECT_TRUE(learner->capabilities(values).constrained);
     EXPECT_NEAR(learner->measure({data, apart, metric}, values)->beyond, other.most, 1e-12);
+    EXPECT_EQ(learner->measure({data, wrong, metric}, values).error().reason, "bad_answer");
+    EXPECT_FALSE(learner->measure({data, apart}, values)) << "no metric";
     const auto missed = fit(*learner, {.train = data}, values).value();
     EXPECT_GT(missed.excess, 0);
     EXPECT_THAT(missed.missed, HasSubstr("`gap_at_most` is 0"));

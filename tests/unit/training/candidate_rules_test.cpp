@@ -194,6 +194,36 @@ TEST(CandidateRule, ABoundOnTheIndividualAuditIsACondition) {
     EXPECT_EQ(kept.figures.at("serving_feasible"), "kept");
 }
 
+/// A person held out who is far from all others has no place in the fair metric's distances.
+TEST(CandidateRule, AnIndividualAuditThatFailsIsAFigureAndWhereItIsBoundedARefusal) {
+    auto set = with_a_trade();
+    Recipe wanted;
+    wanted.selection = Selection::kNone;
+    wanted.learner = "budro";
+    wanted.options = recipe_options(*learning::find_learner("budro").value());
+    ASSERT_TRUE(wanted.options.set("trees", int64_t{5}));
+    for (size_t i = 0; i < set.rows.size(); ++i) {
+        const double u = base::keyed_uniform(fmt::format("validation {}", wanted.seed),
+                                             set.rows[i].person.value());
+        if (!set.rows[i].approved || u >= wanted.validation_fraction) continue;
+        set.features[2 * i] = 1e12F;
+        break;
+    }
+    const auto champion = bootstrap(set);
+    const auto figures =
+        make_candidate({set, impact(), champion, "champion", wanted}).value().figures;
+    for (const char* who : {"own", "serving", "champion"}) {
+        EXPECT_THAT(figures.at(fmt::format("{}_not_measured", who)),
+                    AllOf(StartsWith("individual audit: point "), HasSubstr("1000000")));
+        EXPECT_FALSE(figures.contains(fmt::format("{}_keeps", who)));
+        EXPECT_TRUE(figures.contains(fmt::format("{}_rates", who)));
+    }
+    ASSERT_TRUE(wanted.options.set("gap_at_most", 0.999));
+    const auto refused = make_candidate({set, impact(), champion, "champion", wanted});
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("individual audit: point "));
+}
+
 TEST(CandidateRule, IsTheSameForTheSameArgumentsAndAnyNumberOfThreads) {
     const auto set = with_a_trade();
     base::ThreadPool pool(2);

@@ -83,6 +83,7 @@ struct Kept {
     double most = 0;        // largest difference of a rate between groups, or covariance; 0: none
     double beyond = 0;      // by how much the tolerance is exceeded; <= 0: it is kept
     std::string text = {};  // "approval rates differ by 0.0712 (…)"; empty: nothing is asked
+    std::string not_measured = {};  // why what bounds nothing was not measured; empty: it was
 };
 
 /// Returns what both say, and the excess of the one that is exceeded by more.
