@@ -145,10 +145,25 @@ TEST(CandidateRule, MovesUntilTheRateOfTheRecipeHoldsBehindIt) {
             const auto& text = made->figures.at("own_rates");
             const auto at = text.find(name + " ") + name.size() + 1;
             EXPECT_NEAR(std::stod(text.substr(at)), rate, 0.03) << criterion << ": " << text;
+            // the figure is the threshold that serves, whatever selects the other parameters
+            const GateForecastInputs gate = gate_inputs();
+            wanted.selection = Selection::kGrid;
+            const auto searched =
+                make_candidate({set, impact(), champion, "champion", wanted, nullptr, &gate});
+            wanted.selection = Selection::kNone;
+            for (const auto* one : {&*made, &searched.value()}) {
+                const auto& figures = one->figures;
+                EXPECT_NE(figures.at("selected_threshold"), figures.at("learner_threshold"));
+                if (criterion != std::string("none")) continue;  // its ramp has no other threshold
+                const auto& ramp = one->policy.last_learned()->ramp;
+                EXPECT_EQ(figures.at("selected_threshold"),
+                          fmt::format("{:.4f}", ramp.thresholds.front()));
+            }
             // the threshold of the trees alone, under the same ramp, is another
             ASSERT_TRUE(wanted.options.set("operate_at", std::string("threshold=0.5")));
             const auto other =
                 make_candidate({set, impact(), champion, "champion", wanted}).value();
+            EXPECT_FALSE(other.figures.contains("learner_threshold"));
             const auto& unmoved = other.figures.at("own_rates");
             EXPECT_GT(std::abs(std::stod(unmoved.substr(at)) - rate), 0.04) << unmoved;
         }
