@@ -117,7 +117,8 @@ base::Result<Learned> try_fit(const Learner& learner, const Task& task,
     const auto can = learner.capabilities(values);
     RAMPART_RETURN_IF_ERROR(check_options(learner, can, values));
     RAMPART_RETURN_IF_ERROR(check_rows(learner, can, task));
-    RAMPART_RETURN_IF_ERROR(learner.check_labels(values, task.label_lo, task.label_hi));
+    RAMPART_RETURN_IF_ERROR(
+        learner.check_labels(values, {task.train.numeric(), task.label_lo, task.label_hi}));
     bool stopped = false;
     Task watched = task;
     watched.progress = [&](const Progress& progress) {

@@ -97,6 +97,12 @@ struct DecidedRows {
     base::ThreadPool* pool = nullptr;
 };
 
+/// Labels, as far as they are known before there are rows.
+struct LabelsToCome {
+    bool numeric = false;   // numbers, of which none is favourable; false: of two values, 0 and 1
+    double lo = 0, hi = 1;  // their range
+};
+
 /// A learner. Stateless; safe to use from many threads.
 class Learner {
   public:
@@ -111,9 +117,9 @@ class Learner {
     /// Checks the options with one another, before there is any data. Errors: invalid_argument or
     /// out_of_range of the learner's room, with the option's name.
     virtual base::Status check(const OptionValues& values) const = 0;
-    /// Checks options in units of the label against its range; 0 and 1 where it has two values.
-    /// Errors: out of the range, with the option's name.
-    virtual base::Status check_labels(const OptionValues&, double /*lo*/, double /*hi*/) const {
+    /// Checks options in units of the label against its range, and those that speak of rates among
+    /// rows of one label against its kind. Errors: invalid_argument, with the option's name.
+    virtual base::Status check_labels(const OptionValues&, const LabelsToCome& /*labels*/) const {
         return base::ok();
     }
     /// Measures decisions by the constraints that the options name. Errors: a group without a row
