@@ -80,6 +80,15 @@ struct CandidateInputs {
 /// `gate`, or one that the gate's settings exclude; those of validate(recipe).
 base::Result<Candidate> make_candidate(const CandidateInputs& inputs);
 
+/// Name of the figure of a candidate that goes on from the champion that says who was held out of
+/// it and of its start: "0.2 by seed 11", a share of persons and a split_seed.
+inline constexpr const char* kHeldOutOfStart = "held_out_of_start";
+
+/// Returns the rows of the persons held out, as that figure says; nullopt: it is empty. Errors:
+/// data_loss "bad_held_out": a figure of another form.
+base::Result<std::optional<training_set::DevelopmentSet>> rows_held_out_of_start(
+    const training_set::DevelopmentSet& development, std::string_view figure);
+
 /// Fits one ensemble to the champion's P(approve) on every row of the development set; returns it
 /// as the link of a policy.
 base::Result<model::LearnedLink> distil(const training_set::DevelopmentSet& development,
