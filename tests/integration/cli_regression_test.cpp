@@ -314,7 +314,7 @@ TEST_F(Regression, TreesLearnWhatTheirLossStandsForAndAreServedAsANumber) {
     EXPECT_THAT(trees("--postprocess ramp").err, HasSubstr("regression-trees gives a decision"));
 }
 
-/// Whether labels are numbers is declared, and not told from their range.
+/// Whether labels are numbers is declared, and does not follow from their range.
 TEST_F(Regression, RatesByLabelAreRefusedForNumbersFromZeroToOneAndNotForAProductsLabel) {
     auto schema = dataset::read_table_schema(folder_ / "schema.toml").value();
     schema.label_range = {0, 1};

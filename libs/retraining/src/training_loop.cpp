@@ -435,14 +435,14 @@ Result<std::optional<base::Digest>> TrainingLoop::settings_of(const std::string&
     return digest ? std::optional(*digest) : std::nullopt;
 }
 
-/// Returns the rows from which the gate plans the test of the run's candidate, and forecasts whether
-/// it passes: where it goes on from the trees of a champion, those of persons from whom no tree has
-/// learnt. nullopt: all rows.
+/// Returns the rows from which the gate plans the test of the run's candidate, and forecasts
+/// whether it passes: where it goes on from the trees of a champion, those of persons from whom no
+/// tree has learnt. nullopt: all rows.
 Result<std::optional<training_set::DevelopmentSet>> TrainingLoop::rows_to_plan(
     const StartedRun& run, const training_set::DevelopmentSet& development) const {
     const auto found = run.figures.find(training::kHeldOutOfStart);
     std::string held_out = found != run.figures.end() ? found->second : std::string();
-    if (run.figures.empty()) {  // of an earlier run's candidate
+    if (run.figures.empty()) {  // the candidate is an earlier run's
         RAMPART_TRY(held_out, noted_of(run.candidate, training::kHeldOutOfStart));
     }
     return training::rows_held_out_of_start(development, held_out);

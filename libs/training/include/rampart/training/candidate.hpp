@@ -62,8 +62,8 @@ struct CandidateInputs {
 ///      persons held out: rates ("own_rates", "serving_rates", "champion_rates"), and how far each
 ///      keeps what learner and criterion ask ("…_keeps", "…_beyond"); of an individual audit that
 ///      failed and bounds nothing, why ("…_not_measured")
-/// Where a rule is moved until its own decisions keep a rate, the figure "selected_threshold" is the
-/// threshold of f that serves, and "learner_threshold" the one of the learner's score alone.
+/// Where a rule is moved until its own decisions keep a rate, the figure "selected_threshold" is
+/// the threshold of f that serves, and "learner_threshold" the one of the learner's score alone.
 /// With recipe.label = kImpact, step 2 learns impacts in place of labels, of the rows whose impact
 /// is known; the learner decides from the predicted impact on that a decline has.
 /// With recipe.start = kChampion, step 2 adds trees to those of the champion's last link, where
