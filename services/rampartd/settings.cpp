@@ -114,28 +114,6 @@ std::pair<long, int> read_limits(config::Table& decision) {
                                               domain::kDefaultCoolOffDays))};
 }
 
-/// Returns what is wrong with a recipe for the deployment's features, protected groups and labels:
-/// those of two values or, as the recipe says, reported impacts.
-std::optional<training::Fault> find_misfit(const training::Recipe& recipe,
-                                           const dataset::FeatureSchema& features,
-                                           const ProductFile& file) {
-    const auto& product = file.product;
-    training::RowsToCome rows{.features = features, .groups = groups_of(file.catalog)};
-    if (recipe.label == training::Label::kOutcome) return training::find_misfit(recipe, rows);
-    const auto& impact = product.impact;
-    if (!impact.measure || *impact.measure == product.label.name)
-        return training::Fault{
-            "", "label",
-            base::make_error(learning::Reason::kCannotLearn,
-                             "label is \"impact\", and product {} computes it from its label: "
-                             "leave it out, or name a reported measure as impact.measure",
-                             product.name)};
-    rows.numeric = true;
-    rows.label_lo = impact.lo;
-    rows.label_hi = impact.hi;
-    return training::find_misfit(recipe, rows);
-}
-
 /// Checks a recipe with the deployment's features and product.
 base::Status check_rows(config::Table& root, const training::Recipe& recipe,
                         const dataset::FeatureSchema& features, const ProductFile& product) {
@@ -181,6 +159,26 @@ learning::GroupsToCome groups_of(const protected_attributes::AttributeCatalog& c
     learning::GroupsToCome groups{{}, catalog.cells()};
     for (const auto& attribute : catalog.attributes()) groups.attributes.push_back(attribute.name);
     return groups;
+}
+
+std::optional<training::Fault> find_misfit(const training::Recipe& recipe,
+                                           const dataset::FeatureSchema& features,
+                                           const ProductFile& file) {
+    const auto& product = file.product;
+    training::RowsToCome rows{.features = features, .groups = groups_of(file.catalog)};
+    if (recipe.label == training::Label::kOutcome) return training::find_misfit(recipe, rows);
+    const auto& impact = product.impact;
+    if (!impact.measure || *impact.measure == product.label.name)
+        return training::Fault{
+            "", "label",
+            base::make_error(learning::Reason::kCannotLearn,
+                             "label is \"impact\", and product {} computes it from its label: "
+                             "leave it out, or name a reported measure as impact.measure",
+                             product.name)};
+    rows.numeric = true;
+    rows.label_lo = impact.lo;
+    rows.label_hi = impact.hi;
+    return training::find_misfit(recipe, rows);
 }
 
 Result<Settings> load_settings(const std::filesystem::path& file) {

@@ -75,6 +75,12 @@ base::Result<ProductFile> load_product_file(const std::filesystem::path& file);
 /// Returns the groups that training sets of the product have: its cells.
 learning::GroupsToCome groups_of(const protected_attributes::AttributeCatalog& catalog);
 
+/// Returns what is wrong with a recipe for the deployment's features, protected groups and labels:
+/// those of two values or, as the recipe says, reported impacts.
+std::optional<training::Fault> find_misfit(const training::Recipe& recipe,
+                                           const dataset::FeatureSchema& features,
+                                           const ProductFile& file);
+
 /// Reads rampartd.toml and the product and schema files that it names. Strict: unknown keys are
 /// errors.
 base::Result<Settings> load_settings(const std::filesystem::path& file);

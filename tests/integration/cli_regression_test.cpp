@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "rampart/base/random.hpp"
+#include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/decision/draw.hpp"
 #include "rampart/model/model_file.hpp"
 
@@ -311,6 +312,26 @@ TEST_F(Regression, TreesLearnWhatTheirLossStandsForAndAreServedAsANumber) {
     EXPECT_THAT(trees("--loss poisson --variance-power 1.4").err,
                 HasSubstr("--variance-power has no effect"));
     EXPECT_THAT(trees("--postprocess ramp").err, HasSubstr("regression-trees gives a decision"));
+}
+
+/// Whether labels are numbers is declared, and does not follow from their range.
+TEST_F(Regression, RatesByLabelAreRefusedForNumbersFromZeroToOneAndNotForAProductsLabel) {
+    auto schema = dataset::read_table_schema(folder_ / "schema.toml").value();
+    schema.label_range = {0, 1};
+    write("shares.toml", dataset::write_table_schema(schema));
+    write("rate.toml", "learner = \"regression-trees\"\noperate_at = \"fpr<=0.05\"\n");
+    const std::string check = "recipe check rate.toml --schema shares.toml";
+    const auto refused = run(check);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err,
+                AllOf(HasSubstr("rate.toml, line 2: operate_at: `operate_at` is 'fpr<=0.05', and "
+                                "labels are numbers"),
+                      HasSubstr("give a share of approvals, as in approve=0.7")));
+    const auto service = run(fmt::format("{} --product {}/ops/config/products/simulated.toml",
+                                         check, RAMPART_SOURCE_DIR));
+    EXPECT_EQ(service.exit_code, 0) << "it repays or does not" << service.err;
+    write("rate.toml", "learner = \"regression-trees\"\noperate_at = \"approve=0.6\"\n");
+    EXPECT_EQ(run(check).exit_code, 0);
 }
 
 TEST_F(Regression, AQuantileOfLabelsOfTwoValuesIsRefused) {

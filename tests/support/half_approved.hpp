@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "rampart/model/model_file.hpp"
 #include "rampart/protected_attributes/store.hpp"
 #include "rampart/registry/model_registry.hpp"
@@ -25,10 +27,12 @@ inline domain::PolicyId approve_half(registry::ModelRegistry& registry) {
     return id;
 }
 
-/// Puts a person's attributes, decision and, if approved, outcome into store and log. Every second
-/// person is approved, every second pair is of one sex.
+/// Puts a person's attributes, decision and, if approved, outcome into store and log; with `score`
+/// the outcome of that measure, too. Every second person is approved, every second pair is of one
+/// sex.
 inline void append_person(MemoryLog& log, protected_attributes::ProtectedStore& attributes,
-                          const domain::PolicyId& policy, int person, double income, bool repays) {
+                          const domain::PolicyId& policy, int person, double income, bool repays,
+                          std::optional<double> score = std::nullopt) {
     const bool approved = person % 2 == 0;
     const auto name = fmt::format("{}", person);
     const protected_attributes::ProtectedAttributes known{
@@ -41,9 +45,13 @@ inline void append_person(MemoryLog& log, protected_attributes::ProtectedStore& 
     const auto record = to_record(decision);
     EXPECT_TRUE(log.append("decisions", std::span(&record, 1)));
     if (!approved) return;
-    const auto outcome =
-        to_record(make_outcome(name, "repaid", 0, repays ? 1 : 0, day(60 + person % 25)));
-    EXPECT_TRUE(log.append("outcomes", std::span(&outcome, 1)));
+    const auto report = [&](const char* measure, double value) {
+        const auto outcome =
+            to_record(make_outcome(name, measure, 0, value, day(60 + person % 25)));
+        EXPECT_TRUE(log.append("outcomes", std::span(&outcome, 1)));
+    };
+    report("repaid", repays ? 1 : 0);
+    if (score) report("score", *score);
 }
 
 }  // namespace rampart::support

@@ -173,10 +173,9 @@ base::Result<BudroParams> params_of(const OptionValues& values) {
     return params;
 }
 
-/// Audits the decisions by the model's fair metric: how much worse they get, measured against the
-/// labels, when similar people's answers take their place.
-base::Result<Kept> alike_kept(const DecidedRows& decided, const OptionValues& values) {
-    if (decided.fair_metric.empty()) return Kept{};
+/// Audits the decisions by the model's fair metric. Returns how much worse they get at most,
+/// measured against the labels, when similar people's answers take their place.
+base::Result<double> alike_gap(const DecidedRows& decided, const OptionValues& values) {
     RAMPART_TRY(const auto metric, budro::FairMetric::decode(decided.fair_metric));
     RAMPART_TRY(const auto points, metric.embed(decided.rows));
     const auto& weight = decided.rows.weight;
@@ -184,19 +183,24 @@ base::Result<Kept> alike_kept(const DecidedRows& decided, const OptionValues& va
     budro::IndividualAuditParams params{
         .transport = {}, .loss = budro::AuditLoss::kDecision, .most_pairs = 0};
     params.transport.epsilon = values.number("epsilon");
+    RAMPART_TRY(const auto audit, budro::audit_individual({.points = &points,
+                                                           .labels = decided.rows.label,
+                                                           .answers = decided.approve,
+                                                           .weights = weights},
+                                                          params, decided.pool));
+    return audit.gap_at_most();
+}
+
+/// Returns the audit's gap in words, against its bound; of one that fails and bounds nothing, why.
+base::Result<Kept> alike_kept(const DecidedRows& decided, const OptionValues& values) {
     const double bound = values.number("gap_at_most");
-    const auto audit = budro::audit_individual({.points = &points,
-                                                .labels = decided.rows.label,
-                                                .answers = decided.approve,
-                                                .weights = weights},
-                                               params, decided.pool);
-    if (!audit && bound < 1) return audit.error();
-    if (!audit) return Kept{};  // nothing is asked of it
-    const double gap = audit->gap_at_most();
-    return Kept{gap, gap - bound,
+    const auto gap = alike_gap(decided, values);
+    if (!gap && bound < 1) return gap.error().with_context("individual audit");
+    if (!gap) return Kept{.not_measured = fmt::format("individual audit: {}", gap.error().message)};
+    return Kept{*gap, *gap - bound,
                 fmt::format("answers of similar people add at most {:.4f} to P(decided against the "
                             "label), epsilon {} (computed, without confidence)",
-                            gap, values.number("epsilon"))};
+                            *gap, values.number("epsilon"))};
 }
 
 /// Says in the state what the decisions of the rows that judge exceed `gap_at_most` by.

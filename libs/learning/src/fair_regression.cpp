@@ -149,8 +149,9 @@ class FairRegression : public Learner {
         const auto settings = settings_of(values);
         return settings ? base::ok() : settings.error();
     }
-    base::Status check_labels(const OptionValues& values, double lo, double hi) const override {
-        return check_step_range(values, lo, hi);
+    base::Status check_labels(const OptionValues& values,
+                              const LabelsToCome& labels) const override {
+        return check_step_labels(values, labels);
     }
 
   protected:
@@ -328,7 +329,6 @@ Result<Learned> learned_of(const Served& served, const Settings& settings,
 }
 
 Result<Learned> FairRegression::learn(const Task& task, const OptionValues& values) const {
-    RAMPART_RETURN_IF_ERROR(check_point(values, task.train.numeric()));
     RAMPART_TRY(const auto settings, settings_of(values));
     RAMPART_TRY(const auto game, game_of(settings, task, values));
     const auto rows = game.train.rows();

@@ -101,10 +101,15 @@ base::Result<Learned> fit(const Learner& learner, const Task& task, const Option
 }
 
 Kept both(const Kept& one, const Kept& other) {
-    if (one.text.empty()) return other;
-    if (other.text.empty()) return one;
-    return {std::max(one.most, other.most), std::max(one.beyond, other.beyond),
-            fmt::format("{}; {}", one.text, other.text)};
+    const auto joined = [](const std::string& a, const std::string& b) {
+        return a + (a.empty() || b.empty() ? "" : "; ") + b;
+    };
+    Kept out = one.text.empty() ? other : one;
+    if (!one.text.empty() && !other.text.empty())
+        out = {std::max(one.most, other.most), std::max(one.beyond, other.beyond),
+               joined(one.text, other.text)};
+    out.not_measured = joined(one.not_measured, other.not_measured);
+    return out;
 }
 
 base::Result<Learned> try_fit(const Learner& learner, const Task& task,
@@ -112,7 +117,8 @@ base::Result<Learned> try_fit(const Learner& learner, const Task& task,
     const auto can = learner.capabilities(values);
     RAMPART_RETURN_IF_ERROR(check_options(learner, can, values));
     RAMPART_RETURN_IF_ERROR(check_rows(learner, can, task));
-    RAMPART_RETURN_IF_ERROR(learner.check_labels(values, task.label_lo, task.label_hi));
+    RAMPART_RETURN_IF_ERROR(
+        learner.check_labels(values, {task.train.numeric(), task.label_lo, task.label_hi}));
     bool stopped = false;
     Task watched = task;
     watched.progress = [&](const Progress& progress) {

@@ -108,8 +108,7 @@ base::Result<fairness::OperatingPoint> point_of(const OptionValues& values) {
     return point ? point : point.error().with_context("`operate_at`");
 }
 
-}  // namespace
-
+/// Checks that rates among rows of one label are not asked for where labels are numbers.
 base::Status check_point(const OptionValues& values, bool numeric) {
     const auto& text = values.text(kOperateAt);
     if (text.empty() || !numeric) return base::ok();
@@ -123,6 +122,8 @@ base::Status check_point(const OptionValues& values, bool numeric) {
                             text);
 }
 
+}  // namespace
+
 base::Status check_steps(const OptionValues& values) {
     const auto count = [&](const char* option) { return values.numbers(option).size(); };
     if (count(kSteps[0]) + count(kSteps[1]) > 1)
@@ -133,15 +134,15 @@ base::Status check_steps(const OptionValues& values) {
     return point_of(values).map([](const auto&) {});
 }
 
-base::Status check_step_range(const OptionValues& values, double lo, double hi) {
+base::Status check_step_labels(const OptionValues& values, const LabelsToCome& labels) {
     for (const char* option : kSteps)
         for (const double score : values.numbers(option))
-            if (!(score >= lo && score <= hi))
+            if (!(score >= labels.lo && score <= labels.hi))
                 return base::make_error(Reason::kBadOption,
                                         "`{}` is '{}': labels lie between {} and {}, so give a "
                                         "number from there",
-                                        option, score, lo, hi);
-    return check_point(values, lo != 0 || hi != 1);
+                                        option, score, labels.lo, labels.hi);
+    return check_point(values, labels.numeric);
 }
 
 namespace {

@@ -23,11 +23,9 @@ base::Result<fair_regression::RegressionLoss> loss_of(const OptionValues& values
 
 /// Checks that one step is given at most, and reads the operating point.
 base::Status check_steps(const OptionValues& values);
-/// Checks the step, which is in the label's units, against the label's range; a range other than 0
-/// to 1 is that of numbers, which have no rates by label.
-base::Status check_step_range(const OptionValues& values, double lo, double hi);
-/// Checks that rates among rows of one label are not asked for where labels are numbers.
-base::Status check_point(const OptionValues& values, bool numeric);
+/// Checks the step, which is in the label's units, against the label's range, and that rates among
+/// rows of one label are not asked for where labels are numbers.
+base::Status check_step_labels(const OptionValues& values, const LabelsToCome& labels);
 /// A link whose score is that of the models, and the step on the unit scale by which it decides.
 struct SteppedLink {
     model::LearnedLink link;

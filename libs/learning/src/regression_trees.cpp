@@ -150,13 +150,14 @@ class RegressionTrees : public Learner {
         RAMPART_RETURN_IF_ERROR(check_steps(values));
         return loss_of(values).map([](const auto&) {});
     }
-    base::Status check_labels(const OptionValues& values, double lo, double hi) const override {
-        if (lo != 0 && std::isfinite(lo) && values.text("loss") == "tweedie")
+    base::Status check_labels(const OptionValues& values,
+                              const LabelsToCome& labels) const override {
+        if (labels.lo != 0 && std::isfinite(labels.lo) && values.text("loss") == "tweedie")
             return base::make_error(Reason::kBadOption,
                                     "`loss` is tweedie, and labels lie between {} and {}: it is of "
                                     "amounts from 0 on; declare a range from 0, or take another",
-                                    lo, hi);
-        return check_step_range(values, lo, hi);
+                                    labels.lo, labels.hi);
+        return check_step_labels(values, labels);
     }
 
   protected:
@@ -198,7 +199,6 @@ void tell(const Task& task, const RegressionLoss& loss,
 }
 
 Result<Learned> RegressionTrees::learn(const Task& task, const OptionValues& values) const {
-    RAMPART_RETURN_IF_ERROR(check_point(values, task.train.numeric()));
     RAMPART_TRY(const auto loss, loss_of(values));
     RAMPART_TRY(const auto params, tree_params(values, task));
     const fair_regression::LabelRange range{task.label_lo, task.label_hi};

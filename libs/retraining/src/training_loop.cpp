@@ -454,6 +454,19 @@ std::shared_lock<std::shared_mutex> TrainingLoop::counting() const {
                                      : std::shared_lock(*deps_.counting);
 }
 
+/// Returns the rows from which the gate plans the test of the run's candidate, and forecasts
+/// whether it passes: where it goes on from the trees of a champion, those of persons from whom no
+/// tree has learnt. nullopt: all rows.
+Result<std::optional<training_set::DevelopmentSet>> TrainingLoop::rows_to_plan(
+    const StartedRun& run, const training_set::DevelopmentSet& development) const {
+    const auto found = run.figures.find(training::kHeldOutOfStart);
+    std::string held_out = found != run.figures.end() ? found->second : std::string();
+    if (run.figures.empty()) {  // the candidate is an earlier run's
+        RAMPART_TRY(held_out, noted_of(run.candidate, training::kHeldOutOfStart));
+    }
+    return training::rows_held_out_of_start(development, held_out);
+}
+
 /// Makes or loads the candidate and takes it to the gate; fills verdict and reasons in.
 Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     RAMPART_TRY(const auto reference, deps_.registry.load_model(domain::PolicyId(run.reference)));
@@ -463,11 +476,12 @@ Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     RAMPART_TRY(const auto candidate, candidate_of(run, development, reference));
     RAMPART_RETURN_IF_ERROR(check_fits(candidate.policy));
     RAMPART_TRY(const auto recipe, recipe_of(run));
+    RAMPART_TRY(const auto part, rows_to_plan(run, development));
     RAMPART_RETURN_IF_ERROR(check_goes_on());
     auto counted = counting();
-    RAMPART_TRY(const auto answer,
-                gate_->test({candidate, reference, development, run.at, run.distilled,
-                             run.opens_epoch, run.epoch_note, run.proposed_by, recipe}));
+    RAMPART_TRY(const auto answer, gate_->test({candidate, reference, part ? *part : development,
+                                                run.at, run.distilled, run.opens_epoch,
+                                                run.epoch_note, run.proposed_by, recipe}));
     counted = {};
     record.verdict = answer.result.verdict;
     record.reason = answer.result.reason;

@@ -197,13 +197,17 @@ Result<std::optional<RuleFit>> rule_of(const CandidateInputs& in,
     return std::optional(std::move(rule));
 }
 
-/// Puts the fitted rule on the link; notes how far those of the folds keep the criterion on the
-/// persons held out, and in the state what they miss.
+/// Puts the fitted rule on the link; notes where its operating point has put its threshold, how far
+/// those of the folds keep the criterion on the persons held out, and in the state what they miss.
 base::Status put_rule(const CandidateInputs& in, const RuleFit& rule, const FoldRules& folds,
-                      double gamma, learning::Learned& learned,
+                      const LinkParameters& parameters, learning::Learned& learned,
                       std::map<std::string, std::string>& figures) {
-    RAMPART_TRY(const auto fitted, rule.fit(gamma));
-    fitted.put_on(learned.link, rule.group_model());
+    RAMPART_TRY(const auto fitted, rule.fit(parameters.gamma));
+    fitted.rule.put_on(learned.link, rule.group_model());
+    if (rule.moves()) {
+        figures["learner_threshold"] = fmt::format("{:.4f}", parameters.threshold);
+        figures["selected_threshold"] = fmt::format("{:.4f}", fitted.threshold);
+    }
     RAMPART_TRY(const auto kept, rule.kept(folds));
     if (kept.text.empty()) return base::ok();
     figures["criterion_held_out"] = kept.text;
@@ -418,7 +422,7 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     FoldRules folds;
     if (rule) {
         RAMPART_TRY(folds, rule->fit_folds(parameters.gamma));
-        RAMPART_RETURN_IF_ERROR(put_rule(in, *rule, folds, parameters.gamma, learned, figures));
+        RAMPART_RETURN_IF_ERROR(put_rule(in, *rule, folds, parameters, learned, figures));
     }
     const bool aware = link.group_aware();
     links.emplace_back(std::move(link));

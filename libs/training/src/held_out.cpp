@@ -110,6 +110,7 @@ Result<HeldOutJudged> HeldOutRows::judge(std::span<const model::Policy> policies
         learner_->learner->measure({data_, approve, fair_metric, pool_}, learner_->options));
     const auto kept = learning::both(constraints, criterion);
     if (!kept.text.empty()) out.kept = kept;
+    out.not_measured = kept.not_measured;
     return out;
 }
 
@@ -150,6 +151,8 @@ base::Status judge_constraints(const CandidateInputs& in, const ChosenLearner& l
         const auto judged = rows->judge(policies, candidate.policy.state().fair_metric);
         if (!judged) return not_judged(judged.error());
         figures[fmt::format("{}_rates", name)] = judged->rates;
+        if (!judged->not_measured.empty())
+            figures[fmt::format("{}_not_measured", name)] = judged->not_measured;
         if (!judged->kept) continue;
         figures[fmt::format("{}_keeps", name)] = judged->kept->text;
         figures[fmt::format("{}_beyond", name)] = fmt::format("{:.4f}", judged->kept->beyond);

@@ -14,6 +14,7 @@ namespace rampart::training {
 struct HeldOutJudged {
     std::string rates;                     // "approved 0.710, bad rate 0.031, fpr 0.420, fnr 0.212"
     std::optional<learning::Kept> kept{};  // what the recipe's constraints ask; nullopt: nothing
+    std::string not_measured = {};         // learning::Kept::not_measured
 };
 
 /// The persons held out who were approved, granted and have a label.

@@ -1,6 +1,7 @@
 #include "rampart/training/recipe.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
@@ -87,13 +88,9 @@ std::optional<Fault> fault_of_label(const Recipe& recipe, const ChosenLearner& c
                                           "labels of two values: take fair-regression or "
                                           "regression-trees, or leave it out",
                                           recipe.learner));
-    const auto& place = options.has("operate_at") ? options.text("operate_at") : std::string();
-    if (!place.empty() && !place.starts_with("approve") && !place.starts_with("threshold"))
-        return fault("operate_at",
-                     fmt::format("operate_at is '{}', and impacts are numbers, of which none is "
-                                 "favourable: give a share of approvals, as in approve=0.7, or "
-                                 "approve_at_least",
-                                 place));
+    constexpr double kAny = std::numeric_limits<double>::infinity();  // the range is not known here
+    if (const auto fits = learner->check_labels(options, {true, -kAny, kAny}); !fits)
+        return Fault{"", key_of(fits.error(), options, "label"), fits.error()};
     const auto loss = options.has("loss") ? options.text("loss") : std::string();
     if (loss == "logistic" || loss == "poisson")
         return fault("loss", fmt::format("loss is {}, whose score is no impact, and label = "
@@ -243,8 +240,9 @@ std::optional<Fault> find_misfit(const Recipe& recipe, const RowsToCome& rows) {
                                       "labels are {}, and learner {} learns {}",
                                       rows.numeric ? "numbers" : "of two values", learner->name(),
                                       rows.numeric ? "labels of two values" : "numbers")};
-    for (const auto& fits : {learning::check_features(options, rows.features),
-                             learner->check_labels(options, rows.label_lo, rows.label_hi)})
+    for (const auto& fits :
+         {learning::check_features(options, rows.features),
+          learner->check_labels(options, {rows.numeric, rows.label_lo, rows.label_hi})})
         if (!fits) return Fault{"", key_of(fits.error(), options, "learner"), fits.error()};
     if (!rows.groups) return std::nullopt;
     if (const auto fits = learning::check_groups(options, *rows.groups); !fits)

@@ -129,11 +129,11 @@ Result<RuleFit> RuleFit::create(const RuleInputs& in) {
     return out;
 }
 
-Result<postprocessing::Rule> RuleFit::fit_on(const Rows& rows, double gamma) const {
+Result<postprocessing::Fitted> RuleFit::fit_on(const Rows& rows, double gamma) const {
     auto setting = setting_;
     setting.gamma = gamma;
     auto fitted = postprocessing::fit(*chosen_.postprocessor, rows, chosen_.values, setting);
-    if (fitted) return std::move(fitted->rule);
+    if (fitted) return fitted;
     const auto& error = fitted.error();
     // the next run has other rows
     if (error.is(ramp::Reason::kRampNotSolved) ||
@@ -143,14 +143,15 @@ Result<postprocessing::Rule> RuleFit::fit_on(const Rows& rows, double gamma) con
     return error.with_context(fmt::format("criterion {}", chosen_.postprocessor->name()));
 }
 
-Result<postprocessing::Rule> RuleFit::fit(double gamma) const { return fit_on(rows_, gamma); }
+Result<postprocessing::Fitted> RuleFit::fit(double gamma) const { return fit_on(rows_, gamma); }
 
 Result<FoldRules> RuleFit::fit_folds(double gamma) const {
     FoldRules out;
     for (size_t fold = 0; fold < kFolds; ++fold) {
         const auto others = rows_that(
             place_.size(), [&](uint32_t i) { return fold_[place_[i]] != static_cast<int>(fold); });
-        RAMPART_TRY(out.emplace_back(), fit_on(rows_.subset(others), gamma));
+        RAMPART_TRY(auto fitted, fit_on(rows_.subset(others), gamma));
+        out.push_back(std::move(fitted.rule));
     }
     return out;
 }

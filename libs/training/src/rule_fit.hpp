@@ -42,9 +42,11 @@ class RuleFit {
     /// Errors: to_dataset's; calibration::fit_group_posteriors'.
     static base::Result<RuleFit> create(const RuleInputs& inputs);
 
-    /// Returns the rule that all rows fit, with the ramp's width gamma. Errors:
-    /// postprocessing::fit's; "criterion_not_solved".
-    base::Result<postprocessing::Rule> fit(double gamma) const;
+    /// Returns the rule that all rows fit, with the ramp's width gamma, and where the operating
+    /// point has put its threshold. Errors: postprocessing::fit's; "criterion_not_solved".
+    base::Result<postprocessing::Fitted> fit(double gamma) const;
+    /// Returns whether its threshold is the one at which the rule's own decisions keep a rate.
+    bool moves() const { return setting_.moves(); }
     /// Returns for each fold such a rule of the others. Errors: fit()'s.
     base::Result<FoldRules> fit_folds(double gamma) const;
     /// Returns P(approve) of each row of the development set by the rule without its fold; NaN
@@ -56,7 +58,8 @@ class RuleFit {
 
   private:
     base::Status set_rows(const RuleInputs& in);
-    base::Result<postprocessing::Rule> fit_on(const postprocessing::Rows& rows, double gamma) const;
+    base::Result<postprocessing::Fitted> fit_on(const postprocessing::Rows& rows,
+                                                double gamma) const;
 
     ChosenPostprocessor chosen_;
     postprocessing::Setting setting_;

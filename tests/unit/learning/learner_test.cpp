@@ -325,8 +325,8 @@ TEST(RegressionTreesLearner, AmountsThatAreOftenZeroAreLearntByTheTweedieLoss) {
     ASSERT_TRUE(values.set("loss", "tweedie"));
     ASSERT_TRUE(values.set("variance_power", 1.3));
     ASSERT_TRUE(values.set("approve_at_most", 30.0));
-    EXPECT_TRUE(learner->check_labels(values, 0, 200));
-    EXPECT_THAT(learner->check_labels(values, 30, 200).error().message,
+    EXPECT_TRUE(learner->check_labels(values, {true, 0, 200}));
+    EXPECT_THAT(learner->check_labels(values, {true, 30, 200}).error().message,
                 HasSubstr("amounts from 0 on"));
     const Task task{.train = data, .label_lo = 0, .label_hi = 200};
     const auto learned = fit(*learner, task, values).value();
@@ -372,8 +372,9 @@ TEST(RegressionTreesLearner, AQuantileOfTwoValuesIsRefused) {
     EXPECT_EQ(learner->check(values).error().reason, "bad_option");
     ASSERT_TRUE(values.set("approve_at_most", std::vector<double>()));
     EXPECT_TRUE(learner->check(values));
-    EXPECT_TRUE(learner->check_labels(values, 0, 1));
-    EXPECT_THAT(learner->check_labels(values, 2, 3).error().message, HasSubstr("between 2 and 3"));
+    EXPECT_TRUE(learner->check_labels(values, {}));
+    EXPECT_THAT(learner->check_labels(values, {true, 2, 3}).error().message,
+                HasSubstr("between 2 and 3"));
 }
 
 TEST(FairRegressionLearner, ABoundThatCannotBeKeptIsProvenImpossible) {
@@ -458,11 +459,20 @@ TEST(BudroLearner, TheAuditOfDecisionsIsAConditionWhereItIsBounded) {
     const auto other = learner->measure({data, apart, metric}, values).value();
     EXPECT_GT(other.most, 0.2);
     EXPECT_LE(other.beyond, 0) << "nothing is asked";
-    EXPECT_TRUE(learner->measure({data, apart}, values)->text.empty()) << "there is no metric";
+    // an audit that fails says so; nothing is asked of it
+    const std::vector<double> wrong(data.rows(), 1.5);
+    const auto failed = learner->measure({data, wrong, metric}, values).value();
+    EXPECT_TRUE(failed.text.empty());
+    EXPECT_LE(failed.beyond, 0);
+    EXPECT_THAT(failed.not_measured, HasSubstr("individual audit: row 0: the model's answer is 1"));
+    EXPECT_FALSE(learner->measure({data, apart}, values)->not_measured.empty()) << "no metric";
+    EXPECT_EQ(other.not_measured, "");
 
     ASSERT_TRUE(values.set("gap_at_most", 0.0));
     EXPECT_TRUE(learner->capabilities(values).constrained);
     EXPECT_NEAR(learner->measure({data, apart, metric}, values)->beyond, other.most, 1e-12);
+    EXPECT_EQ(learner->measure({data, wrong, metric}, values).error().reason, "bad_answer");
+    EXPECT_FALSE(learner->measure({data, apart}, values)) << "no metric";
     const auto missed = fit(*learner, {.train = data}, values).value();
     EXPECT_GT(missed.excess, 0);
     EXPECT_THAT(missed.missed, HasSubstr("`gap_at_most` is 0"));
@@ -510,7 +520,11 @@ TEST(OperatingPoint, HoldsOfScoresThatAreDrawnAndOfNumbers) {
     const auto refused = fit(*learner, numbers, values);
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().message, HasSubstr("labels are numbers"));
-    EXPECT_FALSE(learner->check_labels(values, -1, 4)) << "said before there is any data";
+    EXPECT_FALSE(learner->check_labels(values, {true, -1, 4})) << "said before there is any data";
+    EXPECT_THAT(learner->check_labels(values, {true, 0, 1}).error().message,
+                HasSubstr("`operate_at` is 'fpr<=0.2', and labels are numbers"))
+        << "whatever their range";
+    EXPECT_TRUE(learner->check_labels(values, {}));
     ASSERT_TRUE(values.set("operate_at", "fast"));
     EXPECT_THAT(learner->check(values).error().message, HasSubstr("approve=0.7"));
 }

@@ -36,6 +36,44 @@ TEST_F(GoingOn, TheSecondRunStartsFromThePromotedCandidateOfTheFirst) {
     EXPECT_EQ(model.policy.provenance().at("training.started_from"), first.candidate);
 }
 
+/// The gate's plan, and its forecast, are of persons from whom no tree has learnt: where these are
+/// few, a candidate from the champion is not charged, and one from scratch is.
+TEST_F(GoingOn, TheForecastOfPassingReadsOnlyPersonsHeldOutOfTheStart) {
+    auto& recipe = settings_.recipes.front();
+    recipe.validation_fraction = 0.05;
+    settings_.gate.config.min_power = 0.99;
+    ASSERT_EQ(run().verdict, certification::Verdict::kCertified);
+    const auto goes_on = run();
+    ASSERT_TRUE(goes_on.figures.contains("trees_of_start"));
+    EXPECT_EQ(goes_on.verdict, certification::Verdict::kRefused);
+    EXPECT_EQ(goes_on.reason, "low_power") << goes_on.message;
+    recipe.seed += 1;
+    const auto scratch = run();
+    ASSERT_FALSE(scratch.figures.contains("trees_of_start"));
+    EXPECT_NE(scratch.verdict, certification::Verdict::kRefused) << scratch.message;
+}
+
+/// After a rollback the trees are those of the champion that is in charge again.
+TEST_F(GoingOn, AfterARollbackARunStartsFromTheChampionThatIsInChargeAgain) {
+    settings_.gate.config.min_power = 0;
+    const auto first = run(), second = run();
+    ASSERT_EQ(second.verdict, certification::Verdict::kCertified) << second.message;
+    const auto roll_back = [&](const std::string& from) {
+        EXPECT_TRUE(node_.registry->rollback(support::day(test::kNow), "test", "a drill",
+                                             domain::PolicyId(from)));
+    };
+    roll_back(second.candidate);
+    const auto third = run();
+    EXPECT_EQ(third.reference, first.candidate);
+    EXPECT_EQ(third.figures.at("started_from"), first.candidate);
+    EXPECT_EQ(third.figures.at("trees"), "16");
+    if (third.verdict == certification::Verdict::kCertified) roll_back(third.candidate);
+    roll_back(first.candidate);
+    const auto fourth = run();
+    EXPECT_EQ(fourth.reference, champion_.value());
+    EXPECT_THAT(fourth.figures.at("started_from"), StartsWith("scratch: "));
+}
+
 TEST_F(GoingOn, AfterAChangeOfTheRecipeOrTheSeedARunStartsFromScratch) {
     ASSERT_EQ(run().verdict, certification::Verdict::kCertified);
     const auto same = settings_;

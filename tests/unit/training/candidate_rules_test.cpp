@@ -145,10 +145,25 @@ TEST(CandidateRule, MovesUntilTheRateOfTheRecipeHoldsBehindIt) {
             const auto& text = made->figures.at("own_rates");
             const auto at = text.find(name + " ") + name.size() + 1;
             EXPECT_NEAR(std::stod(text.substr(at)), rate, 0.03) << criterion << ": " << text;
+            // the figure is the threshold that serves, whatever selects the other parameters
+            const GateForecastInputs gate = gate_inputs();
+            wanted.selection = Selection::kGrid;
+            const auto searched =
+                make_candidate({set, impact(), champion, "champion", wanted, nullptr, &gate});
+            wanted.selection = Selection::kNone;
+            for (const auto* one : {&*made, &searched.value()}) {
+                const auto& figures = one->figures;
+                EXPECT_NE(figures.at("selected_threshold"), figures.at("learner_threshold"));
+                if (criterion != std::string("none")) continue;  // its ramp has no other threshold
+                const auto& ramp = one->policy.last_learned()->ramp;
+                EXPECT_EQ(figures.at("selected_threshold"),
+                          fmt::format("{:.4f}", ramp.thresholds.front()));
+            }
             // the threshold of the trees alone, under the same ramp, is another
             ASSERT_TRUE(wanted.options.set("operate_at", std::string("threshold=0.5")));
             const auto other =
                 make_candidate({set, impact(), champion, "champion", wanted}).value();
+            EXPECT_FALSE(other.figures.contains("learner_threshold"));
             const auto& unmoved = other.figures.at("own_rates");
             EXPECT_GT(std::abs(std::stod(unmoved.substr(at)) - rate), 0.04) << unmoved;
         }
@@ -192,6 +207,36 @@ TEST(CandidateRule, ABoundOnTheIndividualAuditIsACondition) {
     ASSERT_TRUE(wanted.options.set("gap_at_most", 0.999));
     const auto kept = make_candidate({set, impact(), champion, "champion", wanted}).value();
     EXPECT_EQ(kept.figures.at("serving_feasible"), "kept");
+}
+
+/// A person held out who is far from all others has no place in the fair metric's distances.
+TEST(CandidateRule, AnIndividualAuditThatFailsIsAFigureAndWhereItIsBoundedARefusal) {
+    auto set = with_a_trade();
+    Recipe wanted;
+    wanted.selection = Selection::kNone;
+    wanted.learner = "budro";
+    wanted.options = recipe_options(*learning::find_learner("budro").value());
+    ASSERT_TRUE(wanted.options.set("trees", int64_t{5}));
+    for (size_t i = 0; i < set.rows.size(); ++i) {
+        const double u = base::keyed_uniform(fmt::format("validation {}", wanted.seed),
+                                             set.rows[i].person.value());
+        if (!set.rows[i].approved || u >= wanted.validation_fraction) continue;
+        set.features[2 * i] = 1e12F;
+        break;
+    }
+    const auto champion = bootstrap(set);
+    const auto figures =
+        make_candidate({set, impact(), champion, "champion", wanted}).value().figures;
+    for (const char* who : {"own", "serving", "champion"}) {
+        EXPECT_THAT(figures.at(fmt::format("{}_not_measured", who)),
+                    AllOf(StartsWith("individual audit: point "), HasSubstr("1000000")));
+        EXPECT_FALSE(figures.contains(fmt::format("{}_keeps", who)));
+        EXPECT_TRUE(figures.contains(fmt::format("{}_rates", who)));
+    }
+    ASSERT_TRUE(wanted.options.set("gap_at_most", 0.999));
+    const auto refused = make_candidate({set, impact(), champion, "champion", wanted});
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("individual audit: point "));
 }
 
 TEST(CandidateRule, IsTheSameForTheSameArgumentsAndAnyNumberOfThreads) {

@@ -1,5 +1,6 @@
 #include "rampart/training/recipe.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -11,6 +12,9 @@
 
 namespace rampart::training {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
 
 TEST(Recipe, EachChoiceHasTheTextOfItsConfiguration) {
     EXPECT_EQ(to_string(Selection::kGrid), "grid");
@@ -327,6 +331,12 @@ TEST_F(RecipeFile, IsCheckedWithTheRowsThatItIsToLearnFrom) {
     expect(seven, "approve_at_least: `approve_at_least` is '7': labels lie between 0 and 1");
     EXPECT_EQ(misfit(seven, {.features = schema, .numeric = true, .label_lo = 0, .label_hi = 9}),
               "");
+    const std::string rate = "learner = \"fair-regression\"\noperate_at = \"fpr<=0.05\"";
+    EXPECT_EQ(misfit(rate, service), "");
+    EXPECT_THAT(misfit(rate, {.features = schema, .numeric = true}),  // numbers from 0 to 1
+                AllOf(HasSubstr("line 2: operate_at: `operate_at` is 'fpr<=0.05', and labels are "
+                                "numbers"),
+                      HasSubstr("give a share of approvals")));
     EXPECT_NE(misfit("learner = \"gbdt\"", {.features = schema, .numeric = true})
                   .find("learner: labels are numbers"),
               std::string::npos);

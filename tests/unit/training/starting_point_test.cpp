@@ -176,6 +176,29 @@ TEST_F(StartingPointTest, PersonsHeldOutOfARunHadNoPartInItsStart) {
         << "held out by the seed of each run they have";
 }
 
+TEST_F(StartingPointTest, TheFigureSaysWhoWasHeldOut) {
+    const auto first = make(bootstrap(set_), going_on(1));
+    EXPECT_FALSE(first.figures.contains(kHeldOutOfStart)) << "from scratch";
+    EXPECT_FALSE(rows_held_out_of_start(set_, "").value());
+    const auto second = make(first.policy, going_on(2), settings_digest(going_on(1)));
+    EXPECT_EQ(second.figures.at(kHeldOutOfStart), "0.2 by seed 11");
+    const auto held = rows_held_out_of_start(set_, second.figures.at(kHeldOutOfStart)).value();
+    ASSERT_TRUE(held);
+    EXPECT_EQ(held->cell_names, set_.cell_names);
+    size_t at = 0;
+    for (size_t i = 0; i < set_.rows.size(); ++i) {
+        const double u = base::keyed_uniform(fmt::format("validation {}", kServiceSeed),
+                                             set_.rows[i].person.value());
+        if (u >= Recipe{}.validation_fraction) continue;
+        ASSERT_LT(at, held->rows.size());
+        EXPECT_EQ(held->rows[at].decision, set_.rows[i].decision);
+        EXPECT_EQ(held->features_of(at++)[0], set_.features_of(i)[0]);
+    }
+    EXPECT_EQ(at, held->rows.size());
+    for (const char* bad : {"0.2", "x by seed 11", "0.2 by seed ", "0.2 by seed 11 "})
+        EXPECT_EQ(rows_held_out_of_start(set_, bad).error().reason, "bad_held_out") << bad;
+}
+
 TEST_F(StartingPointTest, KeepsTheMultipliersOfFairGbm) {
     const auto first = make(bootstrap(set_), going_on(1, "fairgbm"));
     const std::optional settings = settings_digest(going_on(1, "fairgbm"));

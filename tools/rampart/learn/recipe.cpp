@@ -25,23 +25,13 @@ struct Options {
     std::string file, schema, product;
 };
 
-/// Returns the groups of the product or, without one, what the schema says of them.
-base::Result<std::optional<learning::GroupsToCome>> groups_of(const std::string& product,
-                                                              const dataset::TableSchema& schema) {
-    std::optional<learning::GroupsToCome> groups;
-    if (product.empty() && schema.protected_columns.empty()) return groups;
-    groups = {schema.protected_columns, {}};  // their values are in the table
-    if (product.empty()) return groups;
-    RAMPART_TRY(const auto file, rampartd::load_product_file(product));
-    groups = rampartd::groups_of(file.catalog);
-    return groups;
-}
-
-/// Checks the recipe with a table's schema and protected groups.
-base::Status check_rows(const training::Recipe& recipe, const dataset::TableSchema& schema,
-                        const std::optional<learning::GroupsToCome>& groups) {
-    training::RowsToCome rows{
-        .features = schema.features, .numeric = schema.label_range.has_value(), .groups = groups};
+/// Returns what is wrong with the recipe for a table of the schema.
+std::optional<training::Fault> misfit_of_table(const training::Recipe& recipe,
+                                               const dataset::TableSchema& schema) {
+    training::RowsToCome rows{.features = schema.features,
+                              .numeric = schema.label_range.has_value()};
+    if (!schema.protected_columns.empty())
+        rows.groups = {schema.protected_columns, {}};  // their values are in the table
     if (schema.label_range) {
         rows.label_lo = schema.label_range->lo;
         rows.label_hi = schema.label_range->hi;
@@ -51,7 +41,15 @@ base::Status check_rows(const training::Recipe& recipe, const dataset::TableSche
         rows.label_lo = -std::numeric_limits<double>::infinity();
         rows.label_hi = std::numeric_limits<double>::infinity();
     }
-    const auto misfit = training::find_misfit(recipe, rows);
+    return training::find_misfit(recipe, rows);
+}
+
+/// Checks the recipe with the features of the schema, and with labels and protected groups of the
+/// product or, without one, of the schema.
+base::Status check_rows(const training::Recipe& recipe, const dataset::TableSchema& schema,
+                        const std::optional<rampartd::ProductFile>& product) {
+    const auto misfit = product ? rampartd::find_misfit(recipe, schema.features, *product)
+                                : misfit_of_table(recipe, schema);
     return misfit ? base::Status(training::located(recipe, *misfit)) : base::ok();
 }
 
@@ -84,17 +82,21 @@ base::Result<Answer> check(const Options& options) {
     if (!options.schema.empty()) {
         RAMPART_TRY(const auto text, base::read_file(options.schema, kMaxSchemaBytes));
         RAMPART_TRY(const auto schema, dataset::parse_table_schema(text, options.schema));
-        RAMPART_TRY(const auto groups, groups_of(options.product, schema));
-        const auto fits = check_rows(recipe, schema, groups);
+        std::optional<rampartd::ProductFile> product;
+        if (!options.product.empty()) {
+            RAMPART_TRY(product, rampartd::load_product_file(options.product));
+        }
+        const auto fits = check_rows(recipe, schema, product);
         if (!fits) return fits.error().with_context(options.schema);
-        if ((can.groups || can.attributes || post.needs().groups) && !groups)
+        if ((can.groups || can.attributes || post.needs().groups) && !product &&
+            schema.protected_columns.empty())
             answer.notes.push_back(fmt::format(
                 "{} names no protected columns, and the recipe needs protected attributes in "
                 "training: `rampart train` refuses it with this schema; a service has them in its "
                 "product file",
                 options.schema));
     }
-    if (const auto fits = chosen.learner->check_labels(chosen.options, 0, 1);
+    if (const auto fits = chosen.learner->check_labels(chosen.options, {});
         options.schema.empty() && recipe.label == training::Label::kOutcome && !fits)
         answer.notes.push_back(
             fmt::format("{}; this is of a service, --schema checks with a "
@@ -141,7 +143,9 @@ void add_recipe(Frame& frame) {
     command
         .add_option("--product", options->product,
                     "product file of a service, whose protected attributes and groups the recipe's "
-                    "constraints have to name, in place of the schema's columns")
+                    "constraints have to name, in place of the schema's columns, and whose label "
+                    "or, with label = \"impact\", reported impact it learns, in place of the "
+                    "schema's label")
         ->needs("--schema");
 }
 

@@ -83,6 +83,7 @@ struct Kept {
     double most = 0;        // largest difference of a rate between groups, or covariance; 0: none
     double beyond = 0;      // by how much the tolerance is exceeded; <= 0: it is kept
     std::string text = {};  // "approval rates differ by 0.0712 (…)"; empty: nothing is asked
+    std::string not_measured = {};  // why what bounds nothing was not measured; empty: it was
 };
 
 /// Returns what both say, and the excess of the one that is exceeded by more.
@@ -94,6 +95,12 @@ struct DecidedRows {
     std::span<const double> approve;    // [rows] P(approve)
     std::string_view fair_metric = {};  // that of the judged model; empty: none
     base::ThreadPool* pool = nullptr;
+};
+
+/// Labels, as far as they are known before there are rows.
+struct LabelsToCome {
+    bool numeric = false;   // numbers, of which none is favourable; false: of two values, 0 and 1
+    double lo = 0, hi = 1;  // their range
 };
 
 /// A learner. Stateless; safe to use from many threads.
@@ -110,9 +117,9 @@ class Learner {
     /// Checks the options with one another, before there is any data. Errors: invalid_argument or
     /// out_of_range of the learner's room, with the option's name.
     virtual base::Status check(const OptionValues& values) const = 0;
-    /// Checks options in units of the label against its range; 0 and 1 where it has two values.
-    /// Errors: out of the range, with the option's name.
-    virtual base::Status check_labels(const OptionValues&, double /*lo*/, double /*hi*/) const {
+    /// Checks options in units of the label against its range, and those that speak of rates among
+    /// rows of one label against its kind. Errors: invalid_argument, with the option's name.
+    virtual base::Status check_labels(const OptionValues&, const LabelsToCome& /*labels*/) const {
         return base::ok();
     }
     /// Measures decisions by the constraints that the options name. Errors: a group without a row

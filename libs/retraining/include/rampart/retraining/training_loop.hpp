@@ -131,6 +131,8 @@ class TrainingLoop {
     base::Result<std::string> noted_of(const std::string& candidate, const char* figure) const;
     base::Result<std::string> recipe_of(const StartedRun& run) const;
     base::Result<std::optional<base::Digest>> settings_of(const std::string& policy) const;
+    base::Result<std::optional<training_set::DevelopmentSet>> rows_to_plan(
+        const StartedRun& run, const training_set::DevelopmentSet& development) const;
     base::Result<training::Candidate> make(const StartedRun& run,
                                            const training_set::DevelopmentSet& development,
                                            const model::LoadedPolicy& reference,

@@ -60,7 +60,10 @@ struct CandidateInputs {
 ///      chain of max_links is distilled first (ops/adr/0003)
 ///   6. the last link alone, the candidate as it would serve and the champion are judged on the
 ///      persons held out: rates ("own_rates", "serving_rates", "champion_rates"), and how far each
-///      keeps what learner and criterion ask ("…_keeps", "…_beyond")
+///      keeps what learner and criterion ask ("…_keeps", "…_beyond"); of an individual audit that
+///      failed and bounds nothing, why ("…_not_measured")
+/// Where a rule is moved until its own decisions keep a rate, the figure "selected_threshold" is
+/// the threshold of f that serves, and "learner_threshold" the one of the learner's score alone.
 /// With recipe.label = kImpact, step 2 learns impacts in place of labels, of the rows whose impact
 /// is known; the learner decides from the predicted impact on that a decline has.
 /// With recipe.start = kChampion, step 2 adds trees to those of the champion's last link, where
@@ -76,6 +79,15 @@ struct CandidateInputs {
 /// "group_without_rows" and "infeasible"; invalid_argument "bad_selection": a search without
 /// `gate`, or one that the gate's settings exclude; those of validate(recipe).
 base::Result<Candidate> make_candidate(const CandidateInputs& inputs);
+
+/// Name of the figure of a candidate that goes on from the champion that says who was held out of
+/// it and of its start: "0.2 by seed 11", a share of persons and a split_seed.
+inline constexpr const char* kHeldOutOfStart = "held_out_of_start";
+
+/// Returns the rows of the persons held out, as that figure says; nullopt: it is empty. Errors:
+/// data_loss "bad_held_out": a figure of another form.
+base::Result<std::optional<training_set::DevelopmentSet>> rows_held_out_of_start(
+    const training_set::DevelopmentSet& development, std::string_view figure);
 
 /// Fits one ensemble to the champion's P(approve) on every row of the development set; returns it
 /// as the link of a policy.

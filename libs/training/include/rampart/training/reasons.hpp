@@ -6,6 +6,7 @@
 namespace rampart::training {
 
 #define RAMPART_TRAINING_REASONS(X)                                                       \
+    X(kBadHeldOut, kDataLoss, "bad_held_out", "Restore the trainer's store from a copy.") \
     X(kBadProposal, kInvalidArgument, "bad_proposal",                                     \
       "Give a number in the range that the message names.")                               \
     X(kBadSelection, kInvalidArgument, "bad_selection",                                   \
