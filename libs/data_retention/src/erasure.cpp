@@ -132,7 +132,8 @@ Result<size_t> count_in_clear(const ErasureDeps& deps, const std::vector<Decisio
             RAMPART_TRY(const auto records,
                         deps.sealed_log.read(deps.log.decisions_topic, home, from, kReadBatch));
             if (records.empty()) break;
-            for (const auto& [partition, offset, record, sealed] : records) {
+            for (const auto& stored : records) {
+                const auto& record = stored.record;
                 count += wanted.contains(record.key) && !record.value.empty() &&
                          wire::check_schema(record, wire::kDecisionSchema).has_value();
             }
