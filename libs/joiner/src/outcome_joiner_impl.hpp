@@ -56,7 +56,8 @@ struct OutcomeJoiner::Impl {
                        const std::vector<streaming::Offset>& next) const;
     base::Result<std::optional<base::Error>> reduce(JoinBatch& batch,
                                                     const PartitionJoiner& partition, bool decision,
-                                                    const streaming::Record& record) const;
+                                                    const streaming::Record& record,
+                                                    Arrival arrival) const;
     base::Status commit(Round& round);
     base::Result<std::optional<AcceptedGap>> accept(size_t i, const Source& source);
     base::Result<std::pair<size_t, Quarantined>> find_quarantined(std::string_view topic,

@@ -63,10 +63,12 @@ Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view 
     }
     JoinBatch batch = impl_->partitions[home]->begin();
     const PartitionJoiner& partition_joiner = *impl_->partitions[home];
-    RAMPART_TRY(const auto why,
-                decision ? partition_joiner.reducer().admitted_decision(
-                               batch, quarantined.record, partition_joiner.known_from())
-                         : impl_->reduce(batch, partition_joiner, false, quarantined.record));
+    // it becomes known now, whenever it was appended: the log does not say that
+    const Arrival arrival = partition_joiner.arrival(std::nullopt);
+    RAMPART_TRY(
+        const auto why,
+        decision ? partition_joiner.reducer().admitted_decision(batch, quarantined.record, arrival)
+                 : impl_->reduce(batch, partition_joiner, false, quarantined.record, arrival));
     if (why) return why;  // the batch is dropped: nothing changes
     ++batch.counts().replayed;
     if (home == i) {
