@@ -155,6 +155,12 @@ Status PartitionJoiner::commit(JoinBatch& batch, Sync sync) {
         first_pending_ = std::min(first_pending_.value_or(*first), *first);
     }
     const std::lock_guard lock(mutex_);
+    if (const auto late = totals.counts.appended_late - totals_.counts.appended_late; late > 0) {
+        kLog.warning(
+            "msg=\"records came after the clock had passed their append time, and are known from "
+            "it on\" partition={} records={} runbook=ops/runbooks/kafka.md",
+            id(), late);
+    }
     totals_ = totals;
     for (const auto& [source, bookmark] : batch.moved()) bookmarks_[source] = bookmark;
     return base::ok();

@@ -111,7 +111,7 @@ struct LocalLog::Impl {
     std::map<std::string, Topic, std::less<>> topics;
 
     const base::Clock* clock = nullptr;
-    // Of the last append; read and set in the write turn.
+    // Time of the last append; read and set in the write turn.
     base::TimePoint appended_at = base::TimePoint::from_micros(std::numeric_limits<int64_t>::min());
 
     /// The write turn, held from construction to destruction.

@@ -124,7 +124,7 @@ TEST_F(KnownAt, WhatComesInSpiteOfAnEarlierAppendTimeIsKnownAfterTheClockAndCoun
     log.now = day(1);
     say(make_decision("a", day(0)));
     ASSERT_TRUE(joiner->advance(day(50)));
-    log.now = day(45);  // of a node whose clock is behind
+    log.now = day(45);  // by a node whose clock is behind
     say(make_outcome("a", "repaid", 0, 1, day(10)));
     say(make_outcome("a", "repaid", 0, 1, day(10)));
     EXPECT_EQ(joiner->counts().appended_late, 1u);

@@ -74,8 +74,8 @@ class LocalLog final : public streaming::Reader, public streaming::Writer {
         const std::filesystem::path& folder);
     ~LocalLog() override;
 
-    /// Stores with each record, from here on, the time of its append by `clock`, which has to outlive
-    /// the log: StoredRecord::appended_at. It never goes back from one append to the next, whatever
+    /// Stores with each record, from here on, the time of its append by `clock`, which has to
+    /// outlive the log: StoredRecord::appended_at. It never goes back from one append to the next, whatever
     /// the clock does. Without a clock records have none. To be called before anything is appended.
     void stamp_with(const base::Clock& clock);
 
