@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -60,6 +61,8 @@ struct OutcomeJoiner::Impl {
                                                     Arrival arrival) const;
     base::Status commit(Round& round);
     base::Result<std::optional<AcceptedGap>> accept(size_t i, const Source& source);
+    base::Result<bool> drop_some(PartitionJoiner& partition,
+                                 const std::function<bool(const Quarantined&)>& matches) const;
     base::Result<std::pair<size_t, Quarantined>> find_quarantined(std::string_view topic,
                                                                   streaming::PartitionId partition,
                                                                   streaming::Offset offset,

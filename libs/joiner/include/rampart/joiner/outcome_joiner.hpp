@@ -158,8 +158,8 @@ struct PartitionState {
 /// A partition's state, bookmarks and examples change in one synced write, so a crash at any moment
 /// loses nothing and counts nothing twice.
 ///
-/// Knowledge only grows, and the log says when. A record counts as known from 1 µs after its append
-/// time on (StoredRecord::appended_at), or from the moment of which it speaks (observed_at, at) if
+/// Knowledge only grows, and the log says when. A record counts as known from 1 µs after its
+/// append time on (StoredRecord::appended_at), or from the moment of which it speaks (observed_at, at) if
 /// that is later; an example, from its maturity on if that is later than its decision. So
 /// examples(m, t) is a function of the log, and the same for every reader, in whatever batches and
 /// however late it reads. The clock is the latest `now` of advance(). For any t up to it,
@@ -201,8 +201,8 @@ class OutcomeJoiner {
 
     /// Time is `now`: every (decision, measure) with maturity <= now that has no example yet gets
     /// version 0, with a value or none. Returns the number of these. The clock never goes back: an
-    /// earlier `now` counts as the clock's time. Poll after `now` was taken and before this call, for
-    /// what had arrived by then. Refused while a partition is not whole.
+    /// earlier `now` counts as the clock's time. Poll after `now` was taken and before this call,
+    /// for what had arrived by then. Refused while a partition is not whole.
     base::Result<size_t> advance(base::TimePoint now);
     /// Goes on where a source stopped for a gap: from the first record that the log has now, or in
     /// the topic as it is now (partition -1). What is lost stays lost; what was read before and
@@ -274,6 +274,11 @@ class OutcomeJoiner {
     base::Result<std::vector<Quarantined>> list_quarantined(
         size_t limit, Withheld withheld = Withheld::kHidden) const;
 
+    /// Called with each record in turn; an error ends the visit and is passed on.
+    using QuarantineVisitor = std::function<base::Status(const Quarantined&)>;
+    /// All that lies in quarantine, withheld or not, one record in memory at a time.
+    base::Status visit_quarantined(const QuarantineVisitor& visit) const;
+
     /// Number of records of the decisions' topic, with times up to `t`, that lie in quarantine and
     /// are not known by another record of the same decision.
     base::Result<size_t> unread_decisions(base::TimePoint t) const;
@@ -284,6 +289,9 @@ class OutcomeJoiner {
     base::Result<std::optional<base::Error>> replay_quarantined(
         std::string_view topic, streaming::PartitionId partition, streaming::Offset offset,
         Withheld withheld = Withheld::kHidden);
+    /// Takes all records that match out of quarantine for good, withheld or not, in as many writes
+    /// as it takes.
+    base::Status drop_quarantined_if(const std::function<bool(const Quarantined&)>& matches);
     /// Takes a record out of quarantine for good. not_found "not_quarantined".
     base::Status drop_quarantined(std::string_view topic, streaming::PartitionId partition,
                                   streaming::Offset offset, Withheld withheld = Withheld::kHidden);
