@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -127,13 +128,11 @@ TEST_F(NodeStore, WhatAnEarlierReleaseLeftIsNamedAndNotTouched) {
 
 /// What is known of the labels at the end of each month, by the node's joined state.
 std::vector<base::Digest> training_sets(Node& node, const std::vector<TimePoint>& months,
-                                        const fs::path& folder) {
+                                        const protected_attributes::ProtectedStore& attributes) {
     const auto& settings = node.settings();
-    const auto attributes =
-        protected_attributes::ProtectedStore::open(folder, settings.catalog).value();
     const auto builder =
         training_set::TrainingSetBuilder::create(node.joiner(), settings.product, settings.schema,
-                                                 *attributes, "a salt of sixteen bytes or more")
+                                                 attributes, "a salt of sixteen bytes or more")
             .value();
     std::vector<base::Digest> digests;
     for (const auto t : months) digests.push_back(builder.development_rows(t).value().digest);
@@ -141,7 +140,9 @@ std::vector<base::Digest> training_sets(Node& node, const std::vector<TimePoint>
 }
 
 TEST_F(NodeStore, AJoinedStateMadeAnewFromTheLogGivesTheSameTrainingSetAtEveryTime) {
-    const auto elsewhere = folder_ / "attributes";
+    const auto catalog = load_settings(workspace_.config).value().catalog;
+    const auto elsewhere =
+        protected_attributes::ProtectedStore::open(folder_ / "attributes", catalog).value();
     std::vector<TimePoint> months;
     std::vector<base::Digest> then;
     base::Digest hash;
@@ -152,7 +153,7 @@ TEST_F(NodeStore, AJoinedStateMadeAnewFromTheLogGivesTheSameTrainingSetAtEveryTi
              now = base::add_months(now, 1)) {
             ASSERT_TRUE(node->advance(now));
             months.push_back(now);
-            then.push_back(training_sets(*node, {now}, elsewhere).front());
+            then.push_back(training_sets(*node, {now}, *elsewhere).front());
             if (next == stream_.applicants.size()) ++months_behind;
             for (; next < stream_.applicants.size(); ++next) {
                 const auto& one = stream_.applicants[next];
@@ -174,7 +175,7 @@ TEST_F(NodeStore, AJoinedStateMadeAnewFromTheLogGivesTheSameTrainingSetAtEveryTi
                 reports_.erase(reports_.begin());
             }
         }
-        EXPECT_EQ(training_sets(*node, months, elsewhere), then) << "what was known has changed";
+        EXPECT_EQ(training_sets(*node, months, *elsewhere), then) << "what was known has changed";
         EXPECT_GT(node->joiner().counts().corrected, 10u);
         EXPECT_EQ(node->joiner().counts().appended_late, 0u);
         hash = node->joiner().state_hash();
@@ -184,9 +185,51 @@ TEST_F(NodeStore, AJoinedStateMadeAnewFromTheLogGivesTheSameTrainingSetAtEveryTi
     }
     const auto node = open();
     ASSERT_TRUE(node->advance(months.back()));
-    EXPECT_EQ(training_sets(*node, months, elsewhere), then);
+    EXPECT_EQ(training_sets(*node, months, *elsewhere), then);
     EXPECT_EQ(node->joiner().state_hash(), hash);
     EXPECT_NE(then.front(), then.back());
+}
+
+TEST_F(NodeStore, WhatIsAppendedWhileTimeMovesIsKnownWhenTheLogSays) {
+    constexpr int kSteps = 60;
+    const TimePoint first = stream_.start;
+    base::Digest hash;
+    {
+        const auto node = open();
+        ASSERT_TRUE(node->advance(first));
+        std::vector<domain::DecisionId> ids;
+        for (auto& one : stream_.applicants) {
+            one.application.event_time = first;
+            ids.push_back(domain::decision_id_of(one.application.id));
+            ASSERT_TRUE(node->decisions().decide({&one.application, 1}));
+        }
+        std::atomic<bool> over = false;
+        std::thread reporting([&] {
+            for (uint32_t n = 0; !over; ++n) {
+                const domain::Outcome outcome{ids[n % ids.size()], "repaid",
+                                              static_cast<uint32_t>(n / ids.size() % 200),
+                                              static_cast<double>(n / ids.size() % 2), first};
+                EXPECT_TRUE(node->decisions().submit_outcomes({&outcome, 1}));
+            }
+        });
+        // most labels mature on the way
+        for (int step = 1; step <= kSteps; ++step) {
+            EXPECT_TRUE(node->advance(first + Duration::days(10 * step)));
+        }
+        over = true;
+        reporting.join();
+        ASSERT_TRUE(node->advance(first + Duration::days(10 * kSteps + 1)));
+        const auto counts = node->joiner().counts();
+        EXPECT_GT(counts.late_outcomes, 10u);
+        EXPECT_EQ(counts.appended_late, 0u) << "of " << counts.outcomes;
+        hash = node->joiner().state_hash();
+    }
+    for (int p = 0; p < 4; ++p) {
+        fs::remove_all(workspace_.store / "partitions" / std::to_string(p) / "joins");
+    }
+    const auto node = open();
+    ASSERT_TRUE(node->advance(first + Duration::days(10 * kSteps + 1)));
+    EXPECT_EQ(node->joiner().state_hash(), hash);
 }
 
 }  // namespace
