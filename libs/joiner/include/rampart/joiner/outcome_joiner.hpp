@@ -159,8 +159,8 @@ struct PartitionState {
 /// loses nothing and counts nothing twice.
 ///
 /// Knowledge only grows, and the log says when. A record counts as known from 1 µs after its
-/// append time on (StoredRecord::appended_at), or from the moment of which it speaks (observed_at, at) if
-/// that is later; an example, from its maturity on if that is later than its decision. So
+/// append time on (StoredRecord::appended_at), or from the moment of which it speaks (observed_at,
+/// at) if that is later; an example, from its maturity on if that is later than its decision. So
 /// examples(m, t) is a function of the log, and the same for every reader, in whatever batches and
 /// however late it reads. The clock is the latest `now` of advance(). For any t up to it,
 /// examples(m, t) never changes again: what comes later in spite of an earlier append time (which

@@ -75,8 +75,9 @@ class LocalLog final : public streaming::Reader, public streaming::Writer {
     ~LocalLog() override;
 
     /// Stores with each record, from here on, the time of its append by `clock`, which has to
-    /// outlive the log: StoredRecord::appended_at. It never goes back from one append to the next, whatever
-    /// the clock does. Without a clock records have none. To be called before anything is appended.
+    /// outlive the log: StoredRecord::appended_at. It never goes back from one append to the next,
+    /// whatever the clock does. Without a clock records have none. To be called before anything is
+    /// appended.
     void stamp_with(const base::Clock& clock);
 
     /// Does nothing if the topic exists, except that fsync and retention are updated. Name: 1 to
