@@ -53,11 +53,12 @@ base::Status serve(const std::filesystem::path& config) {
     RAMPART_TRY(const auto token, start->renewable_secret(settings.store / "api.token"));
 
     // where decisions and outcomes are kept
+    const runtime::SystemClock clock;
     RAMPART_TRY(const auto log, streaming_local::LocalLog::open(settings.store / "log"));
+    log->stamp_with(clock);
     for (const auto& topic : {options.log.topic, options.outcomes_topic}) {
         RAMPART_RETURN_IF_ERROR(log->create_topic(topic, {settings.partitions, {}, {}}));
     }
-    const runtime::SystemClock clock;
     runtime::Metrics metrics;
     runtime::Health health;
     RAMPART_TRY(const auto service, serving::DecisionService::open(

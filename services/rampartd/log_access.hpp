@@ -33,6 +33,15 @@ class LogAccess {
     /// Decisions are opened with these keys when they are read from now on and, if `seals`, sealed
     /// with them when they are appended. Before anybody has asked for reader() or writer().
     void seal_with(privacy::PersonKeys& keys, bool seals);
+    /// Appends are timed by this clock from now on, which has to outlive it; nothing where a broker
+    /// does that. Before anything is appended.
+    void stamp_with(const base::Clock& clock) {
+        if (local_) local_->stamp_with(clock);
+    }
+    /// For how long a record may have a broker's append time and not be read yet, as the clocks are
+    /// not the same, and it is replicated first: time goes on as of so long ago. 0: this process
+    /// keeps the log.
+    base::Duration append_lag() const { return base::Duration::micros(shared() ? 500'000 : 0); }
     /// The log as it lies.
     streaming::Reader& sealed_reader() const { return *below_; }
     /// nullptr with the embedded log: its lock is lease enough.

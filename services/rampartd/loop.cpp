@@ -115,7 +115,8 @@ Status Loop::advance(TimePoint now) {
     const std::lock_guard lock(learning_);
     const Status time = deps_.clock.check();
     // it may have been set right since
-    if (!deps_.clock.is_event_time()) now = std::min(now, deps_.clock.now());
+    if (!deps_.clock.is_event_time())
+        now = std::min(now, deps_.clock.now()) - deps_.stores.log().append_lag();
     const auto step = [&]() -> Status {
         deps_.clock.advance_to(now);
         RAMPART_RETURN_IF_ERROR(read_log(time.has_value()));
@@ -217,9 +218,9 @@ Result<retraining::Proposed> Loop::propose(const retraining::ProposalRequest& re
         return base::make_error(Reason::kTrainsElsewhere,
                                 "another node of the group trains and certifies");
     RAMPART_RETURN_IF_ERROR(deps_.clock.check());
+    const TimePoint now = deps_.clock.now();
     RAMPART_RETURN_IF_ERROR(read_log(true));
     auto& joiner = deps_.stores.joiner();
-    const TimePoint now = deps_.clock.now();
     // who only asks changes nothing: as known when the clock moved last
     if (!request.submit) return trainer_->propose(request, joiner.clock().value_or(now));
     RAMPART_RETURN_IF_ERROR(joiner.advance(now).map([](size_t) {}));

@@ -88,6 +88,7 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
     RAMPART_TRY(node->clock_,
                 NodeClock::open({told.event_clock, told.store / "clock", told.max_downtime}, clocks,
                                 node->stores_->joiner().clock(), node->metrics_));
+    node->stores_->log().stamp_with(*node->clock_);
     RAMPART_RETURN_IF_ERROR(node->stores_->bootstrap(node->clock_->now()));
     RAMPART_RETURN_IF_ERROR(node->open_services(say));
     start->succeed();  // from here on others hear of what is done with the keys

@@ -102,6 +102,8 @@ Status Stores::open_joiner(OnUnreadable on_unreadable) {
     options.partitions = settings_.log.partitions;
     options.held = settings_.log.held();
     options.memory = memory_;
+    // a broker does not know of event time
+    options.append_times = !(settings_.event_clock && log_->shared());
     options.on_unreadable = std::move(on_unreadable);
     // who is in the vault, only the node that trains knows
     options.withheld = [&salt = keys_.split, trains = settings_.trains](const auto& person) {

@@ -95,7 +95,8 @@ class Erasure : public testing::Test {
                 const streaming::PartitionId id(p);
                 const auto records =
                     opened.read(topic, id, opened.begin_offset(topic, id).value(), 100'000).value();
-                for (const auto& [partition, offset, record, sealed] : records) {
+                for (const auto& stored : records) {
+                    const auto& record = stored.record;
                     if (test_support::has_trace(record.key + record.value, bytes)) return true;
                 }
             }
@@ -117,9 +118,10 @@ class Erasure : public testing::Test {
             const auto records =
                 opened.read("decisions", streaming::PartitionId(p), streaming::Offset(0), 100'000);
             EXPECT_TRUE(records) << records.error().message;
-            for (const auto& [partition, offset, record, seal] : *records) {
-                const domain::DecisionId id(record.key);
-                if (seal == streaming::Seal::kOpened && wanted.contains(id)) found.insert(id);
+            for (const auto& stored : *records) {
+                const domain::DecisionId id(stored.record.key);
+                const bool opened_now = stored.seal == streaming::Seal::kOpened;
+                if (opened_now && wanted.contains(id)) found.insert(id);
             }
         }
         return found;

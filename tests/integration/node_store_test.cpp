@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <thread>
 
 #include "rampart/storage/database.hpp"
 #include "rampart/streaming_local/local_log.hpp"
+#include "rampart/training_set/training_set_builder.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "services/rampartd/node.hpp"
 #include "tools/demo/workspace.hpp"
@@ -79,6 +82,7 @@ class NodeStore : public testing::Test {
     loan_stream::Stream stream_;
     fs::path folder_;
     demo::Workspace workspace_;
+    std::map<TimePoint, std::vector<domain::Outcome>> reports_;  // by the time of their report
 };
 
 TEST_F(NodeStore, RetentionIsAppliedToTheEmbeddedLogAsItsTopicsSay) {
@@ -120,6 +124,112 @@ TEST_F(NodeStore, WhatAnEarlierReleaseLeftIsNamedAndNotTouched) {
     testing::internal::CaptureStderr();
     { const auto again = open(); }
     EXPECT_EQ(testing::internal::GetCapturedStderr().find("earlier release"), std::string::npos);
+}
+
+/// What is known of the labels at the end of each month, by the node's joined state.
+std::vector<base::Digest> training_sets(Node& node, const std::vector<TimePoint>& months,
+                                        const protected_attributes::ProtectedStore& attributes) {
+    const auto& settings = node.settings();
+    const auto builder =
+        training_set::TrainingSetBuilder::create(node.joiner(), settings.product, settings.schema,
+                                                 attributes, "a salt of sixteen bytes or more")
+            .value();
+    std::vector<base::Digest> digests;
+    for (const auto t : months) digests.push_back(builder.development_rows(t).value().digest);
+    return digests;
+}
+
+TEST_F(NodeStore, AJoinedStateMadeAnewFromTheLogGivesTheSameTrainingSetAtEveryTime) {
+    const auto catalog = load_settings(workspace_.config).value().catalog;
+    const auto elsewhere =
+        protected_attributes::ProtectedStore::open(folder_ / "attributes", catalog).value();
+    std::vector<TimePoint> months;
+    std::vector<base::Digest> then;
+    base::Digest hash;
+    {
+        const auto node = open();
+        size_t next = 0, months_behind = 0;
+        for (TimePoint now = stream_.start; next < stream_.applicants.size() || months_behind < 24;
+             now = base::add_months(now, 1)) {
+            ASSERT_TRUE(node->advance(now));
+            months.push_back(now);
+            then.push_back(training_sets(*node, {now}, *elsewhere).front());
+            if (next == stream_.applicants.size()) ++months_behind;
+            for (; next < stream_.applicants.size(); ++next) {
+                const auto& one = stream_.applicants[next];
+                if (one.application.event_time > now) break;
+                ASSERT_TRUE(node->decisions().decide({&one.application, 1}));
+                if (!one.label || next % 4 == 0) continue;
+                // many are reported months after they were observed, in parts after maturity
+                const auto id = domain::decision_id_of(one.application.id);
+                for (uint32_t revision = 0; revision < 2; ++revision) {
+                    const domain::Outcome outcome{id, "repaid", revision,
+                                                  *one.label == (revision == 0) ? 1.0 : 0.0,
+                                                  one.application.event_time};
+                    reports_[base::add_months(now, static_cast<int>(1 + next % 14 + 3 * revision))]
+                        .push_back(outcome);
+                }
+            }
+            while (!reports_.empty() && reports_.begin()->first <= now) {
+                ASSERT_TRUE(node->decisions().submit_outcomes(reports_.begin()->second));
+                reports_.erase(reports_.begin());
+            }
+        }
+        EXPECT_EQ(training_sets(*node, months, *elsewhere), then) << "what was known has changed";
+        EXPECT_GT(node->joiner().counts().corrected, 10u);
+        EXPECT_EQ(node->joiner().counts().appended_late, 0u);
+        hash = node->joiner().state_hash();
+    }
+    for (int p = 0; p < 4; ++p) {
+        fs::remove_all(workspace_.store / "partitions" / std::to_string(p) / "joins");
+    }
+    const auto node = open();
+    ASSERT_TRUE(node->advance(months.back()));
+    EXPECT_EQ(training_sets(*node, months, *elsewhere), then);
+    EXPECT_EQ(node->joiner().state_hash(), hash);
+    EXPECT_NE(then.front(), then.back());
+}
+
+TEST_F(NodeStore, WhatIsAppendedWhileTimeMovesIsKnownWhenTheLogSays) {
+    constexpr int kSteps = 60;
+    const TimePoint first = stream_.start;
+    base::Digest hash;
+    {
+        const auto node = open();
+        ASSERT_TRUE(node->advance(first));
+        std::vector<domain::DecisionId> ids;
+        for (auto& one : stream_.applicants) {
+            one.application.event_time = first;
+            ids.push_back(domain::decision_id_of(one.application.id));
+            ASSERT_TRUE(node->decisions().decide({&one.application, 1}));
+        }
+        std::atomic<bool> over = false;
+        std::thread reporting([&] {
+            for (uint32_t n = 0; !over; ++n) {
+                const domain::Outcome outcome{ids[n % ids.size()], "repaid",
+                                              static_cast<uint32_t>(n / ids.size() % 200),
+                                              static_cast<double>(n / ids.size() % 2), first};
+                EXPECT_TRUE(node->decisions().submit_outcomes({&outcome, 1}));
+            }
+        });
+        // most labels mature on the way
+        for (int step = 1; step <= kSteps; ++step) {
+            EXPECT_TRUE(node->advance(first + Duration::days(10 * step)));
+        }
+        over = true;
+        reporting.join();
+        ASSERT_TRUE(node->advance(first + Duration::days(10 * kSteps + 1)));
+        const auto counts = node->joiner().counts();
+        EXPECT_GT(counts.late_outcomes, 10u);
+        EXPECT_EQ(counts.appended_late, 0u) << "of " << counts.outcomes;
+        hash = node->joiner().state_hash();
+    }
+    for (int p = 0; p < 4; ++p) {
+        fs::remove_all(workspace_.store / "partitions" / std::to_string(p) / "joins");
+    }
+    const auto node = open();
+    ASSERT_TRUE(node->advance(first + Duration::days(10 * kSteps + 1)));
+    EXPECT_EQ(node->joiner().state_hash(), hash);
 }
 
 }  // namespace

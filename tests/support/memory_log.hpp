@@ -88,7 +88,7 @@ class MemoryLog final : public streaming::Reader, public streaming::Writer {
         for (const auto& record : records) {
             const streaming::Offset offset(begin_of(*found, id) +
                                            static_cast<int64_t>(partition.size()));
-            partition.push_back({id, offset, record});
+            partition.push_back({id, offset, record, streaming::Seal::kNone, now});
             positions.push_back({id, offset});
         }
         return positions;
@@ -103,6 +103,7 @@ class MemoryLog final : public streaming::Reader, public streaming::Writer {
     }
 
     std::map<std::string, Topic, std::less<>> topics;
+    std::optional<base::TimePoint> now{};  // append time of what is appended; nullopt: none is kept
 
   private:
     static int64_t begin_of(const Topic& topic, streaming::PartitionId partition) {

@@ -25,14 +25,14 @@ using streaming::PartitionId;
 
 namespace {
 
-constexpr size_t kMaxQuarantined = 1'000'000;
 constexpr size_t kReadBatch = 1000;
 
 /// What is known of a person here.
 struct Findings {
     std::vector<joiner::PersonDecision> decisions;
-    std::vector<DecisionId> ids;                          // and those of an erasure that was begun
-    std::vector<wire::Quarantined> joined, applications;  // in quarantine
+    std::vector<DecisionId> ids;  // and those of an erasure that was begun
+    // Records in quarantine; withheld: that there is one depends on an outcome, and is not said.
+    size_t quarantined = 0, withheld = 0;
 };
 
 /// A person id as it lies in a protobuf message of ours: field 2, its length, its bytes.
@@ -48,26 +48,35 @@ std::string field_of(const domain::PersonId& person) {
     return bytes + person.value();
 }
 
-/// Records in quarantine that are about the person, also those that cannot be read.
-std::vector<wire::Quarantined> about(const domain::PersonId& person, const Findings& found,
-                                     std::vector<wire::Quarantined> quarantined) {
-    std::set<std::string> keys;
-    for (const auto& id : found.ids) keys.insert(id.value());
-    for (const auto& one : found.decisions) keys.insert(one.application.value());
-    const std::string field = field_of(person);
-    std::erase_if(quarantined, [&](const wire::Quarantined& one) {
-        return !keys.contains(one.record.key) && one.record.value.find(field) == std::string::npos;
-    });
-    return quarantined;
-}
+/// Finds the records in quarantine that are about the person, also those that cannot be read.
+class About {
+  public:
+    About(const domain::PersonId& person, const Findings& found) : field_(field_of(person)) {
+        for (const auto& id : found.ids) keys_.insert(id.value());
+        for (const auto& one : found.decisions) keys_.insert(one.application.value());
+    }
+    bool operator()(const wire::Quarantined& one) const {
+        return keys_.contains(one.record.key) || one.record.value.find(field_) != std::string::npos;
+    }
 
-Status find_quarantined(const ErasureDeps& deps, const domain::PersonId& person, Findings& found) {
-    RAMPART_TRY(auto joined,
-                deps.joiner.list_quarantined(kMaxQuarantined, joiner::Withheld::kShown));
-    RAMPART_TRY(auto applications, deps.applications.list_quarantined(kMaxQuarantined));
-    found.joined = about(person, found, std::move(joined));
-    found.applications = about(person, found, std::move(applications));
-    return base::ok();
+  private:
+    const std::string field_;
+    std::set<std::string> keys_;
+};
+
+/// Counts them, whatever else lies there.
+Status count_quarantined(const ErasureDeps& deps, const domain::PersonId& person, Findings& found) {
+    const About about(person, found);
+    const auto word = reason_info(joiner::Reason::kWithheldOutcome).word;
+    found.quarantined = found.withheld = 0;
+    RAMPART_RETURN_IF_ERROR(deps.joiner.visit_quarantined([&](const auto& one) {
+        if (about(one)) ++(one.reason == word ? found.withheld : found.quarantined);
+        return base::ok();
+    }));
+    return deps.applications.visit_quarantined([&](const auto& one) {
+        found.quarantined += about(one);
+        return base::ok();
+    });
 }
 
 Result<Findings> find(const ErasureDeps& deps, const ErasureRequest& request,
@@ -78,7 +87,7 @@ Result<Findings> find(const ErasureDeps& deps, const ErasureRequest& request,
     for (const auto& one : found.decisions) ids.insert(one.decision.value());
     if (pending) ids.insert(pending->decisions.begin(), pending->decisions.end());
     for (const auto& id : ids) found.ids.emplace_back(id);
-    RAMPART_RETURN_IF_ERROR(find_quarantined(deps, request.person, found));
+    RAMPART_RETURN_IF_ERROR(count_quarantined(deps, request.person, found));
     return found;
 }
 
@@ -133,7 +142,8 @@ Result<size_t> count_in_clear(const ErasureDeps& deps, const std::vector<Decisio
             RAMPART_TRY(const auto records,
                         deps.sealed_log.read(deps.log.decisions_topic, home, from, kReadBatch));
             if (records.empty()) break;
-            for (const auto& [partition, offset, record, sealed] : records) {
+            for (const auto& stored : records) {
+                const auto& record = stored.record;
                 count += wanted.contains(record.key) && !record.value.empty() &&
                          wire::check_schema(record, wire::kDecisionSchema).has_value();
             }
@@ -188,24 +198,11 @@ std::vector<std::string> what_remains(const ErasureDeps& deps, size_t in_clear) 
     return remains;
 }
 
-/// Returns how many records of quarantine go, but for those that are withheld: that there is one
-/// depends on an outcome.
-size_t count_quarantined(const Findings& found) {
-    const auto word = reason_info(joiner::Reason::kWithheldOutcome).word;
-    const auto shown = std::count_if(found.joined.begin(), found.joined.end(),
-                                     [&](const auto& one) { return one.reason != word; });
-    return static_cast<size_t>(shown) + found.applications.size();
-}
-
-Status drop_quarantined(const ErasureDeps& deps, const Findings& found) {
-    for (const auto& one : found.joined) {
-        RAMPART_RETURN_IF_ERROR(deps.joiner.drop_quarantined(one.topic, one.partition, one.offset,
-                                                             joiner::Withheld::kShown));
-    }
-    for (const auto& one : found.applications) {
-        RAMPART_RETURN_IF_ERROR(deps.applications.drop_quarantined(one.partition, one.offset));
-    }
-    return base::ok();
+Status drop_quarantined(const ErasureDeps& deps, const domain::PersonId& person,
+                        const Findings& found) {
+    const About about(person, found);
+    RAMPART_RETURN_IF_ERROR(deps.joiner.drop_quarantined_if(about));
+    return deps.applications.drop_quarantined_if(about);
 }
 
 Status audit(const ErasureDeps& deps, const ErasureRequest& request, std::string_view action,
@@ -249,8 +246,8 @@ Result<size_t> forget(const ErasureDeps& deps, const ErasureRequest& request, Fi
         patiently(deps, [&] { return deps.decisions.erase(found.ids, request.now); }));
     RAMPART_RETURN_IF_ERROR(deps.catch_up());
     RAMPART_RETURN_IF_ERROR(deps.decisions.all_whole());
-    RAMPART_RETURN_IF_ERROR(find_quarantined(deps, request.person, found));
-    RAMPART_RETURN_IF_ERROR(drop_quarantined(deps, found));
+    RAMPART_RETURN_IF_ERROR(count_quarantined(deps, request.person, found));
+    RAMPART_RETURN_IF_ERROR(drop_quarantined(deps, request.person, found));
     return keys;
 }
 
@@ -272,8 +269,7 @@ Status remove_bytes(const ErasureDeps& deps, const ErasureRequest& request, bool
 Status check_known(const ErasureDeps& deps, const ErasureRequest& request, const Findings& found,
                    bool attributes) {
     RAMPART_TRY(const bool has_key, deps.keys.has_key(request.person));
-    if (has_key || attributes || !found.ids.empty() || !found.joined.empty() ||
-        !found.applications.empty()) {
+    if (has_key || attributes || !found.ids.empty() || found.quarantined + found.withheld > 0) {
         return base::ok();
     }
     return base::make_error(
@@ -298,8 +294,7 @@ Status note_begin(const ErasureDeps& deps, const ErasureRequest& request,
         RAMPART_TRY(auto more, erased_records(deps, request.person, later));
         begun.records->insert(begun.records->end(), more.begin(), more.end());
     }
-    RAMPART_RETURN_IF_ERROR(
-        audit(deps, request, "erase", found.ids.size(), count_quarantined(found)));
+    RAMPART_RETURN_IF_ERROR(audit(deps, request, "erase", found.ids.size(), found.quarantined));
     return deps.list.begin(begun);
 }
 
@@ -344,10 +339,10 @@ Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest
     if (!request.dry_run) {
         RAMPART_RETURN_IF_ERROR(deps.list.finish(tag));
         RAMPART_RETURN_IF_ERROR(
-            audit(deps, request, "erased", found.ids.size(), count_quarantined(found)));
+            audit(deps, request, "erased", found.ids.size(), found.quarantined));
     }
     report.remains = what_remains(deps, report.in_clear);
-    report.quarantined = count_quarantined(found);
+    report.quarantined = found.quarantined;
     report.decisions = std::move(found.decisions);
     return report;
 }

@@ -36,15 +36,22 @@ Status DecisionIndex::put_progress(std::string_view topic, const Bookmarks& mark
     return batch.empty() ? base::ok() : database_->write(batch, sync);
 }
 
+Status DecisionIndex::visit_quarantined(
+    const std::function<Result<bool>(wire::Quarantined)>& visit) const {
+    return database_->scan(kQuarantine, storage::KeyRange::all(),
+                           [&](std::string_view key, std::string_view value) -> Result<bool> {
+                               RAMPART_TRY(auto one, wire::decode_quarantined(key, value));
+                               return visit(std::move(one));
+                           });
+}
+
 Result<std::vector<wire::Quarantined>> DecisionIndex::quarantined(size_t limit) const {
     std::vector<wire::Quarantined> found;
-    const auto visit = [&](std::string_view key, std::string_view value) -> Result<bool> {
+    RAMPART_RETURN_IF_ERROR(visit_quarantined([&](wire::Quarantined one) -> Result<bool> {
         if (found.size() >= limit) return false;
-        RAMPART_TRY(auto one, wire::decode_quarantined(key, value));
         found.push_back(std::move(one));
         return true;
-    };
-    RAMPART_RETURN_IF_ERROR(database_->scan(kQuarantine, storage::KeyRange::all(), visit));
+    }));
     return found;
 }
 
@@ -76,6 +83,23 @@ Status DecisionIndex::drop_quarantined(const wire::Quarantined& one) {
     storage::WriteBatch batch;
     batch.erase(kQuarantine, wire::quarantine_key(one.topic, one.partition, one.offset));
     return database_->write(batch, storage::Sync::kAlways);
+}
+
+Status DecisionIndex::drop_quarantined_if(
+    const std::function<bool(const wire::Quarantined&)>& matches) {
+    constexpr size_t kPerWrite = 1000;
+    size_t dropped = kPerWrite;
+    while (dropped == kPerWrite) {
+        storage::WriteBatch batch;
+        dropped = 0;
+        RAMPART_RETURN_IF_ERROR(visit_quarantined([&](const auto& one) -> Result<bool> {
+            if (!matches(one)) return true;
+            batch.erase(kQuarantine, wire::quarantine_key(one.topic, one.partition, one.offset));
+            return ++dropped < kPerWrite;
+        }));
+        if (dropped > 0) RAMPART_RETURN_IF_ERROR(database_->write(batch, storage::Sync::kAlways));
+    }
+    return base::ok();
 }
 
 }  // namespace rampart::decision_log

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/check.hpp"
@@ -15,8 +16,9 @@ namespace {
 using base::Result;
 using base::TimePoint;
 
-constexpr uint8_t kPlain = 1;  // no censored report, no taken action, not erased
-constexpr uint8_t kFull = 2;
+constexpr uint8_t kPlain = 1;  // undated; no censored report, no taken action, not erased
+constexpr uint8_t kFull = 2;   // undated
+constexpr uint8_t kDated = 3;
 
 auto order(const Report& r) { return std::tie(r.measure, r.revision); }
 auto order(const Version& v) { return std::tie(v.measure, v.version); }
@@ -40,56 +42,116 @@ void revise(JoinState& state, const Report& report, TimePoint known_at) {
     insert(state, std::move(next));
 }
 
-/// The reports of one measure, by revision.
-std::vector<Report> reports_of(const JoinState& state, std::string_view measure) {
-    std::vector<Report> found;
-    std::copy_if(state.reports.begin(), state.reports.end(), std::back_inserter(found),
-                 [&](const Report& r) { return r.measure == measure; });
-    return found;
+/// When a report counts as known before its measure has matured, and ever after if dated.
+TimePoint known_when(const JoinState& state, const Report& report) {
+    return state.dated ? report.known_at : report.observed_at;
+}
+
+/// Makes the versions of a measure from its reports.
+void derive(JoinState& state, std::string_view measure, TimePoint matured_at) {
+    std::erase_if(state.versions, [&](const Version& v) { return v.measure == measure; });
+    Version first{
+        std::string(measure), 0, {}, 0, matured_at, std::max(matured_at, state.known_from), false};
+    std::vector<Report> late;
+    for (const Report& report : state.reports) {  // by revision
+        if (report.measure != measure) continue;
+        if (known_when(state, report) > first.known_at) {
+            late.push_back(report);
+            continue;
+        }
+        first.value = report.censored ? std::nullopt : std::optional(report.value);
+        first.censored = report.censored;
+        first.revision = report.revision;
+    }
+    insert(state, std::move(first));
+    // reports of the same time stay in order of revision
+    std::stable_sort(late.begin(), late.end(), [&](const Report& a, const Report& b) {
+        return known_when(state, a) < known_when(state, b);
+    });
+    for (const Report& report : late) revise(state, report, known_when(state, report));
+}
+
+/// Makes the versions anew, if the measure has matured.
+void derive_again(JoinState& state, std::string_view measure) {
+    const Version* matured = latest(state, measure);
+    if (matured != nullptr) derive(state, measure, TimePoint(matured->matured_at));
+}
+
+bool is_empty(const JoinState& state) {
+    return state.decision.empty() && state.reports.empty() && state.taken.empty();
+}
+
+/// Keeps the state dated, or makes it so if it is the first that comes.
+void date(JoinState& state, const Arrival& arrival) {
+    const bool dated = arrival.of_the_log && (state.dated || is_empty(state));
+    if (state.dated && !dated) {
+        for (Report& report : state.reports) report.known_at = {};
+    }
+    state.dated = dated;
 }
 
 }  // namespace
 
-Applied add_decision(JoinState& state, std::string_view bytes, TimePoint known_from) {
+Applied add_decision(JoinState& state, std::string_view bytes, Arrival arrival) {
     RAMPART_CHECK(!bytes.empty(), "a decision without bytes");
     if (state.erased) return Applied::kErased;
     if (!state.decision.empty())
         return state.decision == bytes ? Applied::kDuplicate : Applied::kConflict;
+    date(state, arrival);
     state.decision = bytes;
-    state.known_from = known_from;
+    state.known_from = arrival.known_from;
     return Applied::kNew;
 }
 
-Applied add_report(JoinState& state, const domain::Outcome& outcome, TimePoint known_from) {
+Applied add_report(JoinState& state, const domain::Outcome& outcome, Arrival arrival) {
     if (state.erased) return Applied::kErased;
-    const Report report{outcome.measure, outcome.revision, outcome.value, outcome.observed_at,
-                        outcome.censored};
+    Report report{outcome.measure, outcome.revision, outcome.value, outcome.observed_at,
+                  outcome.censored};
+    const TimePoint known_at = std::max(report.observed_at, arrival.known_from);
     const auto at =
         std::lower_bound(state.reports.begin(), state.reports.end(), report,
                          [](const Report& a, const Report& b) { return order(a) < order(b); });
     if (at != state.reports.end() && order(*at) == order(report)) {
-        return *at == report ? Applied::kDuplicate : Applied::kConflict;
+        report.known_at = at->known_at;
+        if (*at != report) return Applied::kConflict;
+        if (!state.dated || !arrival.of_the_log || known_at >= at->known_at) {
+            return Applied::kDuplicate;
+        }
+        at->known_at = known_at;
+        derive_again(state, report.measure);
+        return Applied::kEarlier;
     }
     if (state.reports.size() >= kMaxReports) return Applied::kTooMany;
-    state.reports.insert(at, report);
-    if (latest(state, report.measure) != nullptr) {
-        revise(state, report, std::max(report.observed_at, known_from));
+    const auto place = at - state.reports.begin();
+    date(state, arrival);
+    if (state.dated) report.known_at = known_at;
+    state.reports.insert(state.reports.begin() + place, report);
+    if (state.dated) {
+        derive_again(state, report.measure);
+    } else if (latest(state, report.measure) != nullptr) {
+        revise(state, report, known_at);
     }
     return Applied::kNew;
 }
 
-Applied add_override(JoinState& state, const domain::Override& taken, TimePoint known_from) {
+Applied add_override(JoinState& state, const domain::Override& taken, Arrival arrival) {
     if (state.erased) return Applied::kErased;
     TakenAction next{taken.revision, taken.action_taken, taken.actor,
-                     taken.reason,   taken.at,           std::max(taken.at, known_from)};
+                     taken.reason,   taken.at,           std::max(taken.at, arrival.known_from)};
     const auto at =
         std::lower_bound(state.taken.begin(), state.taken.end(), next,
                          [](const auto& a, const auto& b) { return a.revision < b.revision; });
     if (at != state.taken.end() && at->revision == next.revision) {
-        next.known_at = at->known_at;
-        return *at == next ? Applied::kDuplicate : Applied::kConflict;
+        const TimePoint known_at = std::exchange(next.known_at, at->known_at);
+        if (*at != next) return Applied::kConflict;
+        if (!state.dated || !arrival.of_the_log || known_at >= at->known_at) {
+            return Applied::kDuplicate;
+        }
+        at->known_at = known_at;
+        return Applied::kEarlier;
     }
     if (state.taken.size() >= kMaxReports) return Applied::kTooMany;
+    date(state, arrival);
     state.taken.insert(at, std::move(next));
     return Applied::kNew;
 }
@@ -102,27 +164,19 @@ JoinState erased_state() {
 
 size_t mature(JoinState& state, std::string_view measure, TimePoint matured_at) {
     if (latest(state, measure) != nullptr) return 0;
-    Version first{
-        std::string(measure), 0, {}, 0, matured_at, std::max(matured_at, state.known_from), false};
-    auto reports = reports_of(state, measure);
-    const auto in_time =
-        std::stable_partition(reports.begin(), reports.end(),
-                              [&](const Report& r) { return r.observed_at <= first.known_at; });
-    if (in_time != reports.begin()) {
-        const Report& last = *std::prev(in_time);  // the highest revision among these
-        if (!last.censored) first.value = last.value;
-        first.censored = last.censored;
-        first.revision = last.revision;
-    }
-    insert(state, std::move(first));
-    const auto late = static_cast<size_t>(reports.end() - in_time);
-    std::stable_sort(in_time, reports.end(), [](const Report& a, const Report& b) {
-        return a.observed_at < b.observed_at;  // reports of the same time are in order of revision
-    });
-    for (auto report = in_time; report != reports.end(); ++report) {
-        revise(state, *report, report->observed_at);
-    }
-    return late;
+    derive(state, measure, matured_at);
+    return late_reports(state, measure);
+}
+
+size_t late_reports(const JoinState& state, std::string_view measure) {
+    const auto first =
+        std::find_if(state.versions.begin(), state.versions.end(),
+                     [&](const Version& version) { return version.measure == measure; });
+    if (first == state.versions.end()) return 0;
+    return static_cast<size_t>(
+        std::count_if(state.reports.begin(), state.reports.end(), [&](const Report& report) {
+            return report.measure == measure && known_when(state, report) > first->known_at;
+        }));
 }
 
 const Version* as_known_at(const JoinState& state, std::string_view measure, TimePoint t) {
@@ -152,6 +206,7 @@ namespace {
 /// The oldest form that can say it: what was written before there was a later one stays the same,
 /// and so does its hash.
 uint8_t format_of(const JoinState& state) {
+    if (state.dated) return kDated;
     const auto censored = [](const auto& entry) { return entry.censored; };
     const bool plain = state.taken.empty() && !state.erased &&
                        std::none_of(state.reports.begin(), state.reports.end(), censored) &&
@@ -164,7 +219,8 @@ void append(std::string& out, const Report& report, uint8_t format) {
     base::append_u32(out, report.revision);
     base::append_f64(out, report.value);
     base::append_i64(out, report.observed_at.micros());
-    if (format == kFull) base::append_u8(out, report.censored ? 1 : 0);
+    if (format != kPlain) base::append_u8(out, report.censored ? 1 : 0);
+    if (format == kDated) base::append_i64(out, report.known_at.micros());
 }
 
 void append(std::string& out, const Version& version) {
@@ -236,8 +292,11 @@ Result<Report> read_report(base::ByteReader& in, uint8_t format) {
     RAMPART_TRY(report.revision, in.u32());
     RAMPART_TRY(report.value, read_value(in));
     RAMPART_TRY(report.observed_at, read_time(in));
-    if (format == kFull) {
+    if (format != kPlain) {
         RAMPART_TRY(report.censored, read_flag(in));
+    }
+    if (format == kDated) {
+        RAMPART_TRY(report.known_at, read_time(in));
     }
     if (report.censored && !is_zero(report.value)) return bad_state("has a censored value");
     return report;
@@ -249,7 +308,7 @@ Result<Version> read_version(base::ByteReader& in, uint8_t format) {
     RAMPART_TRY(version.version, in.u32());
     RAMPART_TRY(const uint8_t kind, in.u8());
     RAMPART_TRY(const double value, read_value(in));
-    version.censored = kind == 2 && format == kFull;
+    version.censored = kind == 2 && format != kPlain;
     if (kind == 1) {
         version.value = value;
     } else if ((kind != 0 && !version.censored) || !is_zero(value)) {
@@ -292,10 +351,11 @@ Result<JoinState> decode_join_state(std::string_view bytes) {
     base::ByteReader in(bytes);
     JoinState state;
     RAMPART_TRY(const uint8_t format, in.u8());
-    if (format != kPlain && format != kFull) {
-        return base::make_error(Reason::kBadJoinState, "a stored state has format {}, not {} or {}",
-                                format, kPlain, kFull);
+    if (format < kPlain || format > kDated) {
+        return base::make_error(Reason::kBadJoinState, "a stored state has format {}, not {} to {}",
+                                format, kPlain, kDated);
     }
+    state.dated = format == kDated;
     if (format == kFull) {
         RAMPART_TRY(state.erased, read_flag(in));
     }
@@ -303,11 +363,12 @@ Result<JoinState> decode_join_state(std::string_view bytes) {
     RAMPART_TRY(state.known_from, read_time(in));
     RAMPART_RETURN_IF_ERROR(read_list(in, format, read_report, state.reports));
     RAMPART_RETURN_IF_ERROR(read_list(in, format, read_version, state.versions));
-    if (format == kFull) RAMPART_RETURN_IF_ERROR(read_list(in, format, read_taken, state.taken));
+    if (format != kPlain) RAMPART_RETURN_IF_ERROR(read_list(in, format, read_taken, state.taken));
     if (state.reports.size() > kMaxReports || state.taken.size() > kMaxReports) {
         return bad_state("has too many reports");
     }
     if (!in.empty()) return bad_state("is followed by other bytes");
+    if (state.dated && is_empty(state)) return bad_state("is dated and has no content");
     if (state.erased && state != erased_state()) return bad_state("is erased and has content");
     if (format_of(state) != format) return bad_state("is not in the form that it should have");
     return state;

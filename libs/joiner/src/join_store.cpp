@@ -50,7 +50,8 @@ auto fields(C& c) {
                       &c.dropped,
                       &c.overrides,
                       &c.erased,
-                      &c.ignored};
+                      &c.ignored,
+                      &c.appended_late};
 }
 
 Result<TimePoint> read_time(base::ByteReader& in) {

@@ -50,12 +50,19 @@ bool is_withheld(const Quarantined& quarantined) {
     return quarantined.reason == reason_info(Reason::kWithheldOutcome).word;
 }
 
+Status visit_quarantined(const JoinStore& store,
+                         const std::function<Result<bool>(Quarantined)>& visit) {
+    return store.db().scan(kQuarantine, KeyRange::all(), [&](auto key, auto value) -> Result<bool> {
+        RAMPART_TRY(auto quarantined, wire::decode_quarantined(key, value));
+        return visit(std::move(quarantined));
+    });
+}
+
 Status add_quarantined(const JoinStore& store, size_t limit, Withheld withheld,
                        std::vector<Quarantined>& found) {
     size_t left = limit;
-    return store.db().scan(kQuarantine, KeyRange::all(), [&](auto key, auto value) -> Result<bool> {
+    return visit_quarantined(store, [&](Quarantined quarantined) -> Result<bool> {
         if (left == 0) return false;
-        RAMPART_TRY(auto quarantined, wire::decode_quarantined(key, value));
         if (withheld == Withheld::kHidden && is_withheld(quarantined)) return true;
         --left;
         found.push_back(std::move(quarantined));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "join_store.hpp"
@@ -13,6 +14,9 @@ domain::Override to_override(const TakenAction& taken, const domain::DecisionId&
 base::Status add_unmatched(const JoinStore& store, size_t limit, std::vector<Unmatched>& found);
 // Add the first `limit` of the store, which first_of() brings into the order of all partitions.
 base::Status add_overdue(const JoinStore& store, size_t limit, std::vector<Overdue>& found);
+/// Calls `visit` with each record in quarantine, by position, until it returns false.
+base::Status visit_quarantined(const JoinStore& store,
+                               const std::function<base::Result<bool>(Quarantined)>& visit);
 base::Status add_quarantined(const JoinStore& store, size_t limit, Withheld withheld,
                              std::vector<Quarantined>& found);
 

@@ -42,6 +42,11 @@ Result<LabeledExample> to_example(const JoinState& state, const Version& version
     return example;
 }
 
+/// All that came for the first time.
+uint64_t events(const Counts& counts) {
+    return counts.decisions + counts.outcomes + counts.overrides;
+}
+
 }  // namespace
 
 /// Position in `partitions` of the one that a decision id belongs to; their number: not held.
@@ -191,7 +196,13 @@ Status OutcomeJoiner::Impl::apply(Round& round, const Source& source,
         RAMPART_TRY(const JoinState* state, batch.load(stored.record.key));
         if (!state->erased) round.unreadable.emplace_back(stored.record.key);
     }
-    RAMPART_TRY(const auto why, reduce(batch, *partitions[home], source.decisions, stored.record));
+    bool late = false;
+    const Arrival arrival =
+        partitions[home]->arrival(options.append_times ? stored.appended_at : std::nullopt, &late);
+    const uint64_t before = events(batch.counts());
+    RAMPART_TRY(const auto why,
+                reduce(batch, *partitions[home], source.decisions, stored.record, arrival));
+    if (late) batch.counts().appended_late += events(batch.counts()) - before;
     if (!why) return base::ok();
     batch.put_quarantined(source.topic, stored, *why);
     ++round.report.quarantined;
@@ -201,11 +212,11 @@ Status OutcomeJoiner::Impl::apply(Round& round, const Source& source,
 Result<std::optional<Error>> OutcomeJoiner::Impl::reduce(JoinBatch& batch,
                                                          const PartitionJoiner& partition,
                                                          bool decision,
-                                                         const streaming::Record& record) const {
-    const TimePoint known_from = partition.known_from();
-    if (decision) return partition.reducer().decision(batch, record, known_from);
+                                                         const streaming::Record& record,
+                                                         Arrival arrival) const {
+    if (decision) return partition.reducer().decision(batch, record, arrival);
     const auto event = decode_event(options.product, record);
-    if (event) return partition.reducer().event(batch, *event, known_from);
+    if (event) return partition.reducer().event(batch, *event, arrival);
     ++batch.counts().undecodable;
     return std::optional(event.error());
 }

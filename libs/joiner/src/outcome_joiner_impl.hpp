@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -56,9 +57,12 @@ struct OutcomeJoiner::Impl {
                        const std::vector<streaming::Offset>& next) const;
     base::Result<std::optional<base::Error>> reduce(JoinBatch& batch,
                                                     const PartitionJoiner& partition, bool decision,
-                                                    const streaming::Record& record) const;
+                                                    const streaming::Record& record,
+                                                    Arrival arrival) const;
     base::Status commit(Round& round);
     base::Result<std::optional<AcceptedGap>> accept(size_t i, const Source& source);
+    base::Result<bool> drop_some(PartitionJoiner& partition,
+                                 const std::function<bool(const Quarantined&)>& matches) const;
     base::Result<std::pair<size_t, Quarantined>> find_quarantined(std::string_view topic,
                                                                   streaming::PartitionId partition,
                                                                   streaming::Offset offset,

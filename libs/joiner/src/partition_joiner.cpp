@@ -17,6 +17,7 @@ using storage::Sync;
 namespace {
 constexpr base::Logger kLog("joiner");
 constexpr size_t kMaturedPerWrite = 1000;
+constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
 }  // namespace
 
 Result<std::vector<streaming::PartitionId>> held_of(int32_t partitions,
@@ -138,10 +139,14 @@ std::optional<TimePoint> PartitionJoiner::clock() const {
     return clock_;
 }
 
-TimePoint PartitionJoiner::known_from() const {
+Arrival PartitionJoiner::arrival(std::optional<TimePoint> appended_at, bool* late) const {
+    constexpr auto kNext = base::Duration::micros(1);
     const auto now = clock();
-    return now ? *now + base::Duration::micros(1)
-               : TimePoint::from_micros(std::numeric_limits<int64_t>::min());
+    const auto least = now ? *now + kNext : TimePoint::from_micros(kNever);
+    if (!appended_at) return least;
+    const TimePoint said = *appended_at + kNext;
+    if (late != nullptr) *late = said < least;
+    return {std::max(said, least), true};
 }
 
 Status PartitionJoiner::commit(JoinBatch& batch, Sync sync) {
@@ -150,6 +155,12 @@ Status PartitionJoiner::commit(JoinBatch& batch, Sync sync) {
         first_pending_ = std::min(first_pending_.value_or(*first), *first);
     }
     const std::lock_guard lock(mutex_);
+    if (const auto late = totals.counts.appended_late - totals_.counts.appended_late; late > 0) {
+        kLog.warning(
+            "msg=\"records came after the clock had passed their append time, and are known from "
+            "it on\" partition={} records={} runbook=ops/runbooks/kafka.md",
+            id(), late);
+    }
     totals_ = totals;
     for (const auto& [source, bookmark] : batch.moved()) bookmarks_[source] = bookmark;
     return base::ok();

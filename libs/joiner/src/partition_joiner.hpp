@@ -35,8 +35,9 @@ class PartitionJoiner {
     /// and others that may pass.
     base::Status whole() const;
 
-    /// What arrives now was not known when the clock was advanced to where it stands.
-    base::TimePoint known_from() const;
+    /// What comes now, or `appended_at`, and was not known when the clock was advanced to where it
+    /// stands. `late`: only for that, although the log says otherwise.
+    Arrival arrival(std::optional<base::TimePoint> appended_at, bool* late = nullptr) const;
 
     // --- of the thread that changes it
 

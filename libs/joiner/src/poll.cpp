@@ -15,6 +15,7 @@ using streaming::PartitionId;
 Result<PollReport> OutcomeJoiner::poll(size_t limit, Ends* ends) {
     RAMPART_CHECK(limit >= 1, "poll(0)");
     const std::lock_guard lock(impl_->write_mutex);
+    if (ends != nullptr && ends->empty()) impl_->reader.settle();
     while (true) {
         impl_->mend();
         auto report = impl_->poll_once(limit, ends);

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <limits>
-
 #include "listings.hpp"
 #include "outcome_joiner_impl.hpp"
 #include "rampart/joiner/reasons.hpp"
@@ -16,6 +13,10 @@ using base::Status;
 using storage::Sync;
 using streaming::Offset;
 using streaming::PartitionId;
+
+namespace {
+constexpr size_t kDroppedPerWrite = 1000;
+}  // namespace
 
 /// The record and the position in `partitions` of the one that keeps it.
 Result<std::pair<size_t, Quarantined>> OutcomeJoiner::Impl::find_quarantined(
@@ -33,15 +34,24 @@ Result<std::pair<size_t, Quarantined>> OutcomeJoiner::Impl::find_quarantined(
                             offset, partition, topic);
 }
 
+Status OutcomeJoiner::visit_quarantined(const QuarantineVisitor& visit) const {
+    for (const auto& partition : impl_->partitions) {
+        RAMPART_RETURN_IF_ERROR(joiner::visit_quarantined(
+            partition->store(),
+            [&](const Quarantined& one) { return visit(one).map([] { return true; }); }));
+    }
+    return base::ok();
+}
+
 Result<size_t> OutcomeJoiner::unread_decisions(base::TimePoint t) const {
-    RAMPART_TRY(const auto rejected,
-                list_quarantined(std::numeric_limits<size_t>::max(), Withheld::kShown));
     const auto known = reason_info(Reason::kConflictingDecision).word;
-    return static_cast<size_t>(
-        std::count_if(rejected.begin(), rejected.end(), [&](const Quarantined& one) {
-            return one.topic == impl_->options.decisions_topic && one.reason != known &&
-                   one.record.timestamp <= t;
-        }));
+    size_t count = 0;
+    RAMPART_RETURN_IF_ERROR(visit_quarantined([&](const Quarantined& one) {
+        count += one.topic == impl_->options.decisions_topic && one.reason != known &&
+                 one.record.timestamp <= t;
+        return base::ok();
+    }));
+    return count;
 }
 
 Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view topic,
@@ -63,10 +73,12 @@ Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view 
     }
     JoinBatch batch = impl_->partitions[home]->begin();
     const PartitionJoiner& partition_joiner = *impl_->partitions[home];
-    RAMPART_TRY(const auto why,
-                decision ? partition_joiner.reducer().admitted_decision(
-                               batch, quarantined.record, partition_joiner.known_from())
-                         : impl_->reduce(batch, partition_joiner, false, quarantined.record));
+    // it becomes known now, whenever it was appended: the log does not say that
+    const Arrival arrival = partition_joiner.arrival(std::nullopt);
+    RAMPART_TRY(
+        const auto why,
+        decision ? partition_joiner.reducer().admitted_decision(batch, quarantined.record, arrival)
+                 : impl_->reduce(batch, partition_joiner, false, quarantined.record, arrival));
     if (why) return why;  // the batch is dropped: nothing changes
     ++batch.counts().replayed;
     if (home == i) {
@@ -80,6 +92,33 @@ Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view 
     old.erase(kQuarantine, wire::quarantine_key(topic, partition, offset));
     RAMPART_RETURN_IF_ERROR(impl_->partitions[i]->commit(old, Sync::kAlways));
     return std::optional<Error>();
+}
+
+/// Takes up to kDroppedPerWrite out of one partition's quarantine; false: there was no more.
+Result<bool> OutcomeJoiner::Impl::drop_some(
+    PartitionJoiner& partition, const std::function<bool(const Quarantined&)>& matches) const {
+    JoinBatch batch = partition.begin();
+    size_t dropped = 0;
+    RAMPART_RETURN_IF_ERROR(
+        joiner::visit_quarantined(partition.store(), [&](const Quarantined& one) -> Result<bool> {
+            if (!matches(one)) return true;
+            batch.erase(kQuarantine, wire::quarantine_key(one.topic, one.partition, one.offset));
+            return ++dropped < kDroppedPerWrite;
+        }));
+    batch.counts().dropped += dropped;
+    RAMPART_RETURN_IF_ERROR(partition.commit(batch, Sync::kAlways));
+    return dropped == kDroppedPerWrite;
+}
+
+Status OutcomeJoiner::drop_quarantined_if(const std::function<bool(const Quarantined&)>& matches) {
+    const std::lock_guard lock(impl_->write_mutex);
+    for (const auto& partition : impl_->partitions) {
+        bool more = true;
+        while (more) {
+            RAMPART_TRY(more, impl_->drop_some(*partition, matches));
+        }
+    }
+    return base::ok();
 }
 
 Status OutcomeJoiner::drop_quarantined(std::string_view topic, PartitionId partition, Offset offset,

@@ -32,6 +32,24 @@ bool has_report(const JoinState& state, std::string_view measure) {
                        [&](const Report& r) { return r.measure == measure; });
 }
 
+/// How a measure of a state stands, before and after a change.
+struct Standing {
+    std::optional<Version> last;  // nullopt: not matured
+    size_t versions = 0, late = 0;
+};
+
+Standing standing_of(const JoinState& state, std::string_view measure) {
+    const Version* last = latest(state, measure);
+    if (last == nullptr) return {};
+    return {*last, versions_of(state, measure), late_reports(state, measure)};
+}
+
+/// Either of them may have become fewer: a report can turn out to have been known in time.
+void count_change(Counts& counts, const Standing& before, const Standing& now) {
+    counts.corrected += now.versions - before.versions;
+    counts.late_outcomes += now.late - before.late;
+}
+
 /// Nothing has been said about the value, so that one is owed if the loan was granted.
 bool is_open(const Version& version) { return !version.value && !version.censored; }
 
@@ -78,7 +96,7 @@ Result<wire::OutcomeEvent> decode_event(const domain::Product& product,
 }
 
 Reducer::Verdict Reducer::decision(JoinBatch& batch, const streaming::Record& record,
-                                   TimePoint known_from) const {
+                                   Arrival arrival) const {
     Counts& counts = batch.counts();
     if (wire::is_erasure(record)) return erasure(batch, record);
     const auto mark = wire::writer_mark(record);
@@ -94,11 +112,11 @@ Reducer::Verdict Reducer::decision(JoinBatch& batch, const streaming::Record& re
         ++counts.undecodable;
         return MaybeError(mark.error());
     }
-    return admitted_decision(batch, record, known_from);
+    return admitted_decision(batch, record, arrival);
 }
 
 Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::Record& record,
-                                            TimePoint known_from) const {
+                                            Arrival arrival) const {
     if (wire::is_erasure(record)) return erasure(batch, record);
     Counts& counts = batch.counts();
     const auto decision = wire::decode_decision(record, partition_, partitions_);
@@ -108,7 +126,7 @@ Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::R
     }
     const std::string& id = decision->id.value();
     RAMPART_TRY(JoinState * state, batch.load(id));
-    switch (add_decision(*state, record.value, known_from)) {
+    switch (add_decision(*state, record.value, arrival)) {
         case Applied::kDuplicate:
             ++counts.duplicate_decisions;
             return MaybeError();
@@ -117,6 +135,7 @@ Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::R
             return MaybeError();
         case Applied::kConflict:
         case Applied::kTooMany:
+        case Applied::kEarlier:
             ++counts.conflicting_decisions;
             return MaybeError(base::make_error(Reason::kConflictingDecision,
                                                "decision '{}' is known with other "
@@ -149,21 +168,25 @@ Result<bool> Reducer::is_withheld(const JoinState& state) const {
 }
 
 Reducer::Verdict Reducer::event(JoinBatch& batch, const wire::OutcomeEvent& event,
-                                TimePoint known_from) const {
-    return std::visit([&](const auto& e) { return apply(batch, e, known_from); }, event);
+                                Arrival arrival) const {
+    return std::visit([&](const auto& e) { return apply(batch, e, arrival); }, event);
 }
 
 Reducer::Verdict Reducer::apply(JoinBatch& batch, const domain::Outcome& report,
-                                TimePoint known_from) const {
+                                Arrival arrival) const {
     Counts& counts = batch.counts();
     const std::string& id = report.decision.value();
     RAMPART_TRY(JoinState * state, batch.load(id));
     const bool reported_before = has_report(*state, report.measure);
-    const Version* last = latest(*state, report.measure);
-    const std::optional<Version> before = last == nullptr ? std::nullopt : std::optional(*last);
-    switch (add_report(*state, report, known_from)) {
+    const Standing before = standing_of(*state, report.measure);
+    switch (add_report(*state, report, arrival)) {
         case Applied::kDuplicate:
             ++counts.duplicate_outcomes;
+            return MaybeError();
+        case Applied::kEarlier:
+            ++counts.duplicate_outcomes;
+            batch.touch(id);
+            count_change(counts, before, standing_of(*state, report.measure));
             return MaybeError();
         case Applied::kErased:
             ++counts.ignored;
@@ -187,20 +210,21 @@ Reducer::Verdict Reducer::apply(JoinBatch& batch, const domain::Outcome& report,
     batch.touch(id);
     if (reported_before) ++counts.corrections;
     if (state->decision.empty()) dangle(batch, id);
-    if (!before) return MaybeError();
-    ++counts.late_outcomes;
-    const Version& now = *latest(*state, report.measure);
-    if (now.version > before->version) ++counts.corrected;
-    if (!is_open(*before) || is_open(now)) return MaybeError();
+    if (!before.last) return MaybeError();
+    const Standing now = standing_of(*state, report.measure);
+    count_change(counts, before, now);
+    // it came when all was matured; when it was observed says nothing about that
+    if (!state->dated) counts.late_outcomes += 1 - (now.late - before.late);
+    if (!is_open(*before.last) || is_open(*now.last)) return MaybeError();
     RAMPART_TRY(const bool was_overdue, is_granted(*state));
     if (was_overdue) {
-        owe_no_more(batch, {maturity_key({before->matured_at, report.measure, id})});
+        owe_no_more(batch, {maturity_key({before.last->matured_at, report.measure, id})});
     }
     return MaybeError();
 }
 
 Reducer::Verdict Reducer::apply(JoinBatch& batch, const domain::Override& taken,
-                                TimePoint known_from) const {
+                                Arrival arrival) const {
     Counts& counts = batch.counts();
     const std::string& id = taken.decision.value();
     RAMPART_TRY(JoinState * state, batch.load(id));
@@ -209,9 +233,13 @@ Reducer::Verdict Reducer::apply(JoinBatch& batch, const domain::Override& taken,
     if (decided) {
         RAMPART_TRY(was_granted, is_granted(*state));
     }
-    switch (add_override(*state, taken, known_from)) {
+    switch (add_override(*state, taken, arrival)) {
         case Applied::kDuplicate:
             ++counts.duplicate_outcomes;
+            return MaybeError();
+        case Applied::kEarlier:
+            ++counts.duplicate_outcomes;
+            batch.touch(id);
             return MaybeError();
         case Applied::kErased:
             ++counts.ignored;

@@ -27,25 +27,20 @@ class Reducer {
     using Verdict = base::Result<std::optional<base::Error>>;
 
     /// One record of the topic of decisions, of this partition, in the order of the log: a
-    /// decision, an erasure or a fence. `known_from`: the earliest moment at which its content may
-    /// count as known.
-    Verdict decision(JoinBatch& batch, const streaming::Record& record,
-                     base::TimePoint known_from) const;
+    /// decision, an erasure or a fence. `arrival`: from when on its content may count as known.
+    Verdict decision(JoinBatch& batch, const streaming::Record& record, Arrival arrival) const;
     /// The same for a record that was found to be no fence and not fenced when it was read.
     Verdict admitted_decision(JoinBatch& batch, const streaming::Record& record,
-                              base::TimePoint known_from) const;
+                              Arrival arrival) const;
     /// One event of this partition from the topic of outcomes. As above.
-    Verdict event(JoinBatch& batch, const wire::OutcomeEvent& event,
-                  base::TimePoint known_from) const;
+    Verdict event(JoinBatch& batch, const wire::OutcomeEvent& event, Arrival arrival) const;
 
     /// A pending measure whose time has come.
     base::Status matured(JoinBatch& batch, const MaturityKey& key) const;
 
   private:
-    Verdict apply(JoinBatch& batch, const domain::Outcome& report,
-                  base::TimePoint known_from) const;
-    Verdict apply(JoinBatch& batch, const domain::Override& taken,
-                  base::TimePoint known_from) const;
+    Verdict apply(JoinBatch& batch, const domain::Outcome& report, Arrival arrival) const;
+    Verdict apply(JoinBatch& batch, const domain::Override& taken, Arrival arrival) const;
     Verdict erasure(JoinBatch& batch, const streaming::Record& record) const;
     base::Status forget(JoinBatch& batch, const std::string& id, const JoinState& state) const;
     base::Result<bool> is_withheld(const JoinState& state) const;

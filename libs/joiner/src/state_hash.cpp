@@ -27,6 +27,12 @@ StateHash StateHash::from(const base::Digest& value) {
 }
 
 base::Digest state_digest(std::string_view id, const JoinState& state) {
+    if (state.dated) {
+        base::Sha256 hash;
+        hash.update_field(id);
+        hash.update_field(encode(state));
+        return hash.finish();
+    }
     JoinState settled{state.decision, {}, state.reports, {}, state.taken, state.erased};
     for (auto& taken : settled.taken) taken.known_at = {};
     for (const auto& version : state.versions) {

@@ -62,6 +62,18 @@ Result<std::vector<wire::Quarantined>> ApplicationConsumer::list_quarantined(siz
     return found;
 }
 
+Status ApplicationConsumer::visit_quarantined(
+    const std::function<Status(const wire::Quarantined&)>& visit) const {
+    const std::lock_guard lock(poll_mutex_);
+    for (const auto& lane : lanes_) {
+        const DecisionIndex* index = deps_.decisions.index_of(lane->id);
+        if (index == nullptr) continue;
+        RAMPART_RETURN_IF_ERROR(index->visit_quarantined(
+            [&](const auto& one) { return visit(one).map([] { return true; }); }));
+    }
+    return base::ok();
+}
+
 Result<std::pair<DecisionIndex*, wire::Quarantined>> ApplicationConsumer::find_quarantined(
     PartitionId source, Offset offset) const {
     for (const auto& lane : lanes_) {
@@ -97,6 +109,16 @@ Status ApplicationConsumer::drop_quarantined(PartitionId source, Offset offset) 
     const std::lock_guard lock(poll_mutex_);
     RAMPART_TRY(const auto found, find_quarantined(source, offset));
     return found.first->drop_quarantined(found.second);
+}
+
+Status ApplicationConsumer::drop_quarantined_if(
+    const std::function<bool(const wire::Quarantined&)>& matches) {
+    const std::lock_guard lock(poll_mutex_);
+    for (const auto& lane : lanes_) {
+        DecisionIndex* index = deps_.decisions.index_of(lane->id);
+        if (index != nullptr) RAMPART_RETURN_IF_ERROR(index->drop_quarantined_if(matches));
+    }
+    return base::ok();
 }
 
 Status ApplicationConsumer::compact_erased() {

@@ -37,6 +37,7 @@ StoredRecord to_record(const rd_kafka_message_t& message) {
     rd_kafka_timestamp_type_t type;
     const int64_t millis = rd_kafka_message_timestamp(&message, &type);
     // -1: written without a time
+    if (millis >= 0) stored.appended_at = base::TimePoint::from_micros(millis * 1000);
     stored.record.timestamp = base::TimePoint::from_micros(std::max<int64_t>(millis, 0) * 1000);
     rd_kafka_headers_t* headers = nullptr;
     if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return stored;

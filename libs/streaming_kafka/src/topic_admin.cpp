@@ -31,7 +31,7 @@ constexpr Span kRetryPause = 50ms;
 /// Returns a topic's required configuration, by Kafka's names.
 Configs configs_of(const TopicSpec& spec, int replicas) {
     Configs configs{{"max.message.bytes", std::to_string(spec.max_record_bytes)},
-                    {"message.timestamp.type", "CreateTime"},
+                    {"message.timestamp.type", spec.broker_time ? "LogAppendTime" : "CreateTime"},
                     {"min.insync.replicas", std::to_string(std::max(1, replicas - 1))}};
     switch (spec.cleanup) {
         case TopicSpec::Cleanup::kCompact:

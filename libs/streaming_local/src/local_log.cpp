@@ -37,7 +37,7 @@ constexpr size_t kMaxGroupBytes =
     4u << 20;  // bytes of the appends that share one write, after the first
 constexpr uint64_t kMaxDropped = 10'000;  // in one turn, while appends wait
 
-Result<std::string> encode_checked(const Record& record, std::string_view topic) {
+Result<std::string> encode_checked(const Record& record, std::string_view topic, bool timed) {
     if (record.headers.size() > kMaxHeaders) {
         return base::make_error(streaming::Reason::kTooManyHeaders,
                                 "a record for topic '{}' has {} headers; at most {} are "
@@ -52,7 +52,7 @@ Result<std::string> encode_checked(const Record& record, std::string_view topic)
                                 "allowed",
                                 topic, bytes, limits::kMaxRecordBytes);
     }
-    return encode(record);
+    return encode(record, timed);
 }
 
 Status check_name(std::string_view name) {
@@ -106,8 +106,13 @@ struct LocalLog::Impl {
     mutable std::mutex mutex;
     std::condition_variable changed;
     bool writing = false;
+    uint64_t turns = 0;  // that have ended
     std::deque<Request*> queue;
     std::map<std::string, Topic, std::less<>> topics;
+
+    const base::Clock* clock = nullptr;
+    // Time of the last append; read and set in the write turn.
+    base::TimePoint appended_at = base::TimePoint::from_micros(std::numeric_limits<int64_t>::min());
 
     /// The write turn, held from construction to destruction.
     class Turn {
@@ -119,8 +124,7 @@ struct LocalLog::Impl {
         }
         ~Turn() {
             const std::lock_guard lock(impl_.mutex);
-            impl_.writing = false;
-            impl_.changed.notify_all();
+            impl_.end_turn();
         }
         Turn(const Turn&) = delete;
         Turn& operator=(const Turn&) = delete;
@@ -129,6 +133,12 @@ struct LocalLog::Impl {
         Impl& impl_;
     };
 
+    void end_turn() {  // under the mutex
+        writing = false;
+        ++turns;
+        changed.notify_all();
+    }
+    void stamp(Request& request) const;
     static Result<std::unique_ptr<Impl>> open(const std::filesystem::path& folder,
                                               const storage::OpenOptions& options);
     Status check_writable() const;
@@ -147,6 +157,12 @@ Result<std::unique_ptr<LocalLog::Impl>> LocalLog::Impl::open(const std::filesyst
     impl->read_only = options.read_only;
     RAMPART_TRY(impl->db, storage::Database::open(folder, topic_store_families(), options));
     RAMPART_TRY(impl->topics, load_topics(*impl->db));
+    for (const auto& [name, topic] : impl->topics) {
+        for (const auto& partition : topic.partitions) {
+            impl->appended_at =
+                std::max(impl->appended_at, partition.appended_at.value_or(impl->appended_at));
+        }
+    }
     return impl;
 }
 
@@ -185,7 +201,13 @@ std::vector<Request*> LocalLog::Impl::take_group() {
     return group;
 }
 
+void LocalLog::Impl::stamp(Request& request) const {
+    if (clock == nullptr) return;
+    for (auto& encoded : request.encoded) streaming_local::stamp(encoded, appended_at);
+}
+
 void LocalLog::Impl::commit(std::span<Request* const> group) {
+    if (clock != nullptr) appended_at = std::max(appended_at, clock->now());
     WriteBatch batch;
     Sync sync = Sync::kNever;
     std::map<std::string_view, Topic> after;
@@ -197,6 +219,7 @@ void LocalLog::Impl::commit(std::span<Request* const> group) {
         }
         Topic& topic = after.try_emplace((*found)->info.name, **found).first->second;
         if (topic.info.options.fsync == Fsync::kAlways) sync = Sync::kAlways;
+        stamp(*request);
         std::vector<Position> positions;
         for (size_t i = 0; i < request->records.size(); ++i) {
             const auto id = request->partition.value_or(
@@ -391,6 +414,14 @@ Result<Offset> LocalLog::end_offset(std::string_view topic, PartitionId partitio
     return Offset(found->end);
 }
 
+void LocalLog::stamp_with(const base::Clock& clock) { impl_->clock = &clock; }
+
+void LocalLog::settle() const {
+    std::unique_lock lock(impl_->mutex);
+    const uint64_t turn = impl_->turns;
+    impl_->changed.wait(lock, [&] { return !impl_->writing || impl_->turns != turn; });
+}
+
 Result<std::vector<StoredRecord>> LocalLog::read(std::string_view name, PartitionId id, Offset from,
                                                  size_t limit) const {
     std::string first, last;
@@ -413,8 +444,9 @@ Result<std::vector<StoredRecord>> LocalLog::read(std::string_view name, Partitio
         RAMPART_TRY(const int64_t offset, offset_of(key));
         dense = offset == expected++;
         if (!dense) return false;
-        RAMPART_TRY(auto record, decode_record(value));
-        records.push_back({id, Offset(offset), std::move(record)});
+        RAMPART_TRY(auto content, decode_record(value));
+        records.push_back({id, Offset(offset), std::move(content.record), streaming::Seal::kNone,
+                           content.appended_at});
         bytes += value.size();
         return bytes < kMaxReadBytes;
     };
@@ -452,7 +484,7 @@ Result<std::vector<Position>> LocalLog::append_all(std::string_view topic,
     Request request{
         .topic = topic, .partition = partition, .records = records, .encoded = {}, .result = {}};
     for (const Record& record : records) {
-        RAMPART_TRY(auto bytes, encode_checked(record, topic));
+        RAMPART_TRY(auto bytes, encode_checked(record, topic, impl_->clock != nullptr));
         request.bytes += bytes.size();
         request.encoded.push_back(std::move(bytes));
     }
@@ -472,8 +504,7 @@ Result<std::vector<Position>> LocalLog::append_all(std::string_view topic,
         lock.unlock();
         impl_->commit(group);
         lock.lock();
-        impl_->writing = false;
-        impl_->changed.notify_all();
+        impl_->end_turn();
     }
     return std::move(request.result);
 }

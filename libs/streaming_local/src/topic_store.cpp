@@ -85,6 +85,10 @@ Result<Partition> load_partition(const storage::Database& db, const Topic& topic
     if (last) {
         RAMPART_TRY(const int64_t offset, offset_of(last->first));
         end = offset + 1;
+        // one that is damaged says so when it is read
+        if (const auto content = decode_record(last->second)) {
+            partition.appended_at = content->appended_at;
+        }
     }
     if (end != partition.end) {
         return base::make_error(streaming::Reason::kCorruptLog,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ std::vector<std::string> topic_store_families();
 struct Partition {
     int64_t begin = 0, end = 0;  // offsets of the first stored record and of the next one
     uint64_t bytes = 0;          // size of the stored encoded records
+    std::optional<base::TimePoint> appended_at{};  // that of the last stored record
 };
 
 struct Topic {

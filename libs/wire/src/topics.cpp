@@ -23,8 +23,8 @@ std::vector<TopicSpec> Topics::specs(int32_t partitions) const {
     const auto days = [](int64_t n) { return std::optional(base::Duration::days(n)); };
     return {{applications, partitions, kDelete, days(30), kRecord},
             // both are kept for ever: the joined state is rebuilt from them
-            {decisions, partitions, kDelete, {}, kRecord},
-            {outcomes, partitions, kDelete, {}, kRecord},
+            {decisions, partitions, kDelete, {}, kRecord, {}, true},
+            {outcomes, partitions, kDelete, {}, kRecord, {}, true},
             {protected_attributes, 1, kCompact, {}, kRecord, days(1)},
             {policies, 1, kCompact, {}, kPolicy},
             {quarantine, 1, kDelete, days(365), kRecord},

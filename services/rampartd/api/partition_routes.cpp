@@ -27,7 +27,8 @@ Json to_json(const joiner::Counts& counts) {
                          {"matured", counts.matured},
                          {"unmatched", counts.unmatched},
                          {"overdue", counts.overdue},
-                         {"fenced", counts.fenced}});
+                         {"fenced", counts.fenced},
+                         {"appended_late", counts.appended_late}});
 }
 
 Json to_json(const decision_log::IndexCounts& counts) {

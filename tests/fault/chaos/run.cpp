@@ -136,6 +136,7 @@ Run::Run(Arena& arena, const std::string& name, const std::vector<std::string>& 
 
 joiner::JoinerOptions Run::joiner_options(const std::vector<int32_t>& held) const {
     joiner::JoinerOptions options;
+    options.append_times = false;  // as that of a node: event time, over a broker's log
     options.product = product_;
     options.decisions_topic = topics_.decisions;
     options.outcomes_topic = topics_.outcomes;

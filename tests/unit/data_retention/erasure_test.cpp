@@ -102,6 +102,36 @@ TEST_F(ErasureRules, TakesEverythingOfThePersonAndNothingOfOthers) {
     EXPECT_EQ(stores_.audited().action, "erase_refused");
 }
 
+TEST_F(ErasureRules, FindsThePersonsRecordsHoweverManyLieInQuarantine) {
+    const auto annas = stores_.decide(1);
+    std::vector<streaming::Record> outcomes, applications;
+    const auto garbage = [](std::string key) {
+        return streaming::Record{std::move(key), "\xff not a message", day(1), {}};
+    };
+    for (int i = 0; i < 2500; ++i) {
+        outcomes.push_back(garbage(annas.id.value()));
+        applications.push_back(garbage(annas.application.id.value()));
+        if (i % 100 != 0) continue;
+        outcomes.push_back(garbage("another's"));
+        applications.push_back(garbage("another's"));
+    }
+    ASSERT_TRUE(stores_.log.append("outcomes", outcomes));
+    ASSERT_TRUE(stores_.log.append("applications", applications));
+    ASSERT_TRUE(stores_.catch_up());
+    while (stores_.service.consumer->poll().value() > 0) continue;
+    ASSERT_EQ(stores_.joiner->list_quarantined(9999)->size(), 2525u);
+    ASSERT_EQ(stores_.service.consumer->list_quarantined(9999)->size(), 2525u);
+
+    EXPECT_EQ(erase("p-1", true)->quarantined, 5000u);
+    EXPECT_EQ(erase("p-1")->quarantined, 5000u);
+    for (const auto& left : {stores_.joiner->list_quarantined(9999).value(),
+                             stores_.service.consumer->list_quarantined(9999).value()}) {
+        EXPECT_EQ(left.size(), 25u);
+        for (const auto& one : left) EXPECT_EQ(one.record.key, "another's");
+    }
+    EXPECT_EQ(stores_.joiner->counts().dropped, 2500u);
+}
+
 TEST_F(ErasureRules, ADryRunSaysWhatThereIsAndChangesNothing) {
     const auto annas = stores_.decide(1);
     const auto entries = stores_.registry->audit_entries()->size();

@@ -4,8 +4,10 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "rampart/base/bytes.hpp"
+#include "rampart/joiner/state_hash.hpp"
 
 namespace rampart::joiner {
 namespace {
@@ -250,6 +252,104 @@ RC_GTEST_PROP(JoinStateLaw, VersionsCountUpWithRisingRevisionsAndEndAtTheHighest
         if (v > 0 && state.versions[v - 1].value) {
             RC_ASSERT(state.versions[v].revision > state.versions[v - 1].revision);
         }
+    }
+}
+
+/// One that has all of a dated state: what comes in time, too late, and once more.
+JoinState dated_state() {
+    JoinState state;
+    add_decision(state, "bytes", {at(5), true});
+    add_report(state, report(0, 1, 50), {at(60), true});
+    mature(state, "repaid", at(100));
+    add_report(state, report(1, 0, 50), {at(201), true});
+    add_override(state, {domain::DecisionId("d"), 0, domain::Action::kApprove, "a", "r", at(9)},
+                 {at(20), true});
+    return state;
+}
+
+TEST(DatedState, AReportCountsForVersionZeroOnlyIfItHadArrived) {
+    JoinState state;
+    add_decision(state, "bytes", {at(5), true});
+    add_report(state, report(0, 1, 50), {at(201), true});
+    EXPECT_EQ(mature(state, "repaid", at(100)), 1u);
+    EXPECT_EQ(state.versions, (std::vector<Version>{{"repaid", 0, {}, 0, at(100), at(100)},
+                                                    {"repaid", 1, 1.0, 0, at(100), at(201)}}));
+    // the same in another partition, where it was appended before maturity
+    EXPECT_EQ(add_report(state, report(0, 1, 50), {at(90), true}), Applied::kEarlier);
+    EXPECT_EQ(add_report(state, report(0, 1, 50), {at(91), true}), Applied::kDuplicate);
+    EXPECT_EQ(add_report(state, report(0, 0, 50), {at(80), true}), Applied::kConflict);
+    EXPECT_EQ(state.versions, (std::vector<Version>{{"repaid", 0, 1.0, 0, at(100), at(100)}}));
+    EXPECT_EQ(late_reports(state, "repaid"), 0u);
+}
+
+TEST(DatedState, IsStoredInTheThirdFormAndItsDigestCoversWhenAllBecameKnown) {
+    const JoinState state = dated_state();
+    const auto bytes = encode(state);
+    EXPECT_EQ(bytes[0], 3);
+    EXPECT_EQ(decode_join_state(bytes).value(), state);
+    for (size_t n = 0; n < bytes.size(); ++n) {
+        EXPECT_FALSE(decode_join_state(bytes.substr(0, n)));
+    }
+    JoinState nothing;
+    nothing.dated = true;
+    EXPECT_EQ(decode_join_state(encode(nothing)).error().reason, "bad_join_state");
+    const auto changes_digest = [&](auto change) {
+        JoinState other = state;
+        change(other);
+        return state_digest("d", other) != state_digest("d", state);
+    };
+    EXPECT_FALSE(changes_digest([](JoinState&) {}));
+    EXPECT_TRUE(changes_digest([](JoinState& s) { s.known_from = at(6); }));
+    EXPECT_TRUE(changes_digest([](JoinState& s) { s.reports[0].known_at = at(61); }));
+    EXPECT_TRUE(changes_digest([](JoinState& s) { s.versions[1].known_at = at(202); }));
+    EXPECT_TRUE(changes_digest([](JoinState& s) { s.taken[0].known_at = at(21); }));
+}
+
+TEST(DatedState, IsDatedNoLongerWhenOneRecordDoesNotSayWhenItWasAppended) {
+    JoinState state = dated_state();
+    const auto before = state.versions;
+    add_report(state, report(0, 1, 50, "score"), at(300));
+    EXPECT_FALSE(state.dated);
+    EXPECT_EQ(state.versions, before);
+    EXPECT_EQ(decode_join_state(encode(state)).value(), state);
+    add_report(state, report(2, 1, 50), {at(400), true});
+    EXPECT_FALSE(state.dated);
+    EXPECT_EQ(latest(state, "repaid")->known_at, at(400));
+    EXPECT_EQ(latest(state, "repaid")->version, 2u);
+}
+
+/// The same records in any order, with maturity at any moment, make the same dated state.
+RC_GTEST_PROP(DatedState, IsAFunctionOfItsRecords, ()) {
+    using Step = std::function<void(JoinState&)>;
+    const auto appended = [] { return Arrival(at(*rc::gen::inRange<int64_t>(0, 200)), true); };
+    std::vector<Step> steps{
+        [arrival = appended()](JoinState& s) { add_decision(s, "bytes", arrival); }};
+    for (int n = *rc::gen::inRange(0, 10); n > 0; --n) {
+        const auto revision = *rc::gen::inRange<uint32_t>(0, 5);
+        if (*rc::gen::inRange(0, 4) == 0) {
+            const domain::Override taken{
+                domain::DecisionId("d"), revision, domain::Action::kApprove, "a", "r", at(90)};
+            steps.push_back([=, a = appended()](JoinState& s) { add_override(s, taken, a); });
+        } else {  // content is a function of the name: no conflicts
+            const auto outcome = report(revision, revision, 60 + 20 * int64_t{revision});
+            steps.push_back([=, a = appended()](JoinState& s) { add_report(s, outcome, a); });
+        }
+    }
+    const auto make = [&](size_t matured) {
+        JoinState state;
+        for (size_t i = 0; i < steps.size(); ++i) {
+            if (i >= matured && !state.decision.empty()) mature(state, "repaid", at(100));
+            steps[i](state);
+        }
+        mature(state, "repaid", at(100));
+        return state;
+    };
+    const JoinState straight = make(steps.size());
+    RC_ASSERT(straight.dated);
+    RC_ASSERT(decode_join_state(encode(straight)).value() == straight);
+    for (size_t n = steps.size(); n > 1; --n) {
+        std::swap(steps[n - 1], steps[*rc::gen::inRange<size_t>(0, n)]);
+        RC_ASSERT(make(*rc::gen::inRange<size_t>(0, steps.size())) == straight);
     }
 }
 

@@ -105,6 +105,20 @@ TEST_F(KafkaReaderTest, GivesBackWhatWasWritten) {
     }
 }
 
+TEST_F(KafkaReaderTest, SaysWhenARecordWasWritten) {
+    const auto seconds = [] {
+        return std::chrono::system_clock::now().time_since_epoch() / std::chrono::seconds(1);
+    };
+    const auto before = seconds();
+    append(0, 1);
+    const auto records = reader->read("t", kFirst, Offset(0), 10).value();
+    ASSERT_EQ(records.size(), 1u);
+    EXPECT_EQ(records[0].record.timestamp, TimePoint::from_micros(1'000'000));
+    ASSERT_TRUE(records[0].appended_at);
+    EXPECT_GE(records[0].appended_at->micros() / 1'000'000, before);
+    EXPECT_LE(records[0].appended_at->micros() / 1'000'000, seconds());
+}
+
 TEST_F(KafkaReaderTest, RecordsOfOthersHaveKafkasTime) {
     mock.produce("t", "key", "value", 1'234'567);
     const auto records = reader->read("t", kFirst, Offset(0), 10);

@@ -10,6 +10,8 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <latch>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -17,6 +19,7 @@
 #include "rampart/base/random.hpp"
 #include "rampart/storage/database.hpp"
 #include "rampart/streaming/partitioner.hpp"
+#include "support/set_clock.hpp"
 
 namespace rampart::streaming_local {
 namespace {
@@ -506,6 +509,76 @@ TEST(LocalLog, AFullDiskRefusesTheWholeBatchAndLeavesNothingHalfWritten) {
     EXPECT_GT(total, 0);
     EXPECT_EQ(total % 10, 0) << "half a batch";
     append_one(*log, "t", record("after"));
+}
+
+TEST(LocalLog, WithAClockEachRecordHasTheTimeOfItsAppendWhichNeverGoesBack) {
+    const auto folder = fresh_folder();
+    const auto at = [](int64_t seconds) { return TimePoint::from_micros(seconds * 1'000'000); };
+    support::SetClock clock(at(500));
+    const auto appended = [](const LocalLog& log, int32_t partition) {
+        std::vector<std::optional<TimePoint>> times;
+        const auto records = log.read("t", PartitionId(partition), Offset(0), 10).value();
+        for (const auto& stored : records) times.push_back(stored.appended_at);
+        return times;
+    };
+    const auto append_to = [](LocalLog& log, int32_t partition) {
+        const Record one = record("k", "v", 7);
+        ASSERT_TRUE(log.append_to("t", PartitionId(partition), std::span(&one, 1)));
+    };
+    {
+        const auto log = open(folder);
+        ASSERT_TRUE(log->create_topic("t", {.partitions = 2}));
+        append_to(*log, 0);  // as an earlier release stored it
+        log->stamp_with(clock);
+        append_to(*log, 0);
+        clock.move(Duration::seconds(5));
+        append_to(*log, 1);
+        clock.move(Duration::seconds(-300));
+        append_to(*log, 0);
+    }
+    const auto log = open(folder);
+    log->stamp_with(clock);
+    append_to(*log, 0);
+    clock.move(Duration::seconds(301));
+    append_to(*log, 0);
+    EXPECT_EQ(appended(*log, 0), (std::vector<std::optional<TimePoint>>{
+                                     std::nullopt, at(500), at(505), at(505), at(506)}));
+    EXPECT_EQ(appended(*log, 1), (std::vector<std::optional<TimePoint>>{at(505)}));
+    EXPECT_EQ(log->read("t", PartitionId(1), Offset(0), 1)->at(0).record, record("k", "v", 7));
+    EXPECT_EQ(log->check().value(), std::vector<std::string>());
+}
+
+/// A clock that keeps those who ask waiting until it is let go.
+class HeldClock final : public base::Clock {
+  public:
+    TimePoint now() const override {
+        asked.count_down();
+        go.wait();
+        return TimePoint::from_micros(1);
+    }
+    mutable std::latch asked{1}, go{1};
+};
+
+TEST(LocalLog, SettleWaitsForWhatIsBeingAppended) {
+    const auto log = open(fresh_folder());
+    ASSERT_TRUE(log->create_topic("t", {}));
+    log->settle();  // nothing is
+    const HeldClock clock;
+    log->stamp_with(clock);
+    std::thread writer([&] { append_one(*log, "t", record("k")); });
+    clock.asked.wait();  // in the middle of the append
+    std::atomic<bool> settled = false;
+    std::thread waiting([&] {
+        log->settle();
+        settled = true;
+        EXPECT_EQ(log->end_offset("t", PartitionId(0)).value(), Offset(1));
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_FALSE(settled);
+    clock.go.count_down();
+    writer.join();
+    waiting.join();
+    EXPECT_TRUE(settled);
 }
 
 }  // namespace

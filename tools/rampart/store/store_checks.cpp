@@ -332,7 +332,8 @@ class Agreement {
             RAMPART_TRY(const auto records,
                         log_->read(topic_, index_.partition(), next, kReadBatch));
             if (records.empty()) break;
-            for (const auto& [partition, offset, record, seal] : records) {
+            for (const auto& stored : records) {
+                const auto& [offset, record] = std::tie(stored.offset, stored.record);
                 const domain::DecisionId id(record.key);
                 if (offset >= read_by_both_) {
                     between_.insert(record.key);

@@ -122,9 +122,15 @@ class DecisionIndex {
                               std::span<const wire::Quarantined> quarantined = {},
                               storage::Sync sync = storage::Sync::kNever);
     base::Result<std::vector<wire::Quarantined>> quarantined(size_t limit) const;  // by position
+    /// All that lies in quarantine, by position, one record in memory at a time, until `visit`
+    /// returns false.
+    base::Status visit_quarantined(
+        const std::function<base::Result<bool>(wire::Quarantined)>& visit) const;
     base::Result<std::optional<wire::Quarantined>> find_quarantined(
         std::string_view topic, streaming::PartitionId partition, streaming::Offset offset) const;
     base::Status drop_quarantined(const wire::Quarantined& one);
+    /// Takes all that match out of quarantine, in as many writes as it takes.
+    base::Status drop_quarantined_if(const std::function<bool(const wire::Quarantined&)>& matches);
     /// When it returns, what was erased of these decisions, or dropped from quarantine, is in none
     /// of the files. failed_precondition "snapshot_held".
     base::Status compact_erased(std::span<const domain::DecisionId> decisions);

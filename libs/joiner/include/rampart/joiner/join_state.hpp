@@ -19,17 +19,32 @@
 /// before. A censored report is one without a value, and makes versions without a value. A *taken
 /// action* is what a person did instead of what was drawn; the highest revision counts.
 ///
+/// A state is *dated* as long as each record in it came with an Arrival of the log. Its versions
+/// are then a function of these records and of what has matured, whatever the order in which they
+/// were read: a report counts for version 0 only if it was known by then. An undated state (of a
+/// log without append times) does not keep when its reports arrived: those that came before
+/// maturity count as known when they were observed, the others as they came.
+///
 /// An *erased* state has nothing in it and takes nothing in any more.
 namespace rampart::joiner {
 
 inline constexpr size_t kMaxReports = 256;  // reports of one decision, and as many overrides
+
+/// How a record arrived.
+struct Arrival {
+    Arrival(base::TimePoint from, bool log = false) : known_from(from), of_the_log(log) {}
+
+    base::TimePoint known_from;  // the earliest moment at which it may count as known
+    bool of_the_log;             // the log says so: every reader finds the same
+};
 
 struct Report {
     std::string measure;
     uint32_t revision = 0;
     double value = 0;
     base::TimePoint observed_at;
-    bool censored = false;  // then value is 0
+    bool censored = false;       // then value is 0
+    base::TimePoint known_at{};  // max(observed_at, arrival) in a dated state; else 0
     bool operator==(const Report&) const = default;
 };
 
@@ -58,6 +73,7 @@ struct JoinState {
     std::vector<Version> versions;     // by measure, version; of matured measures only
     std::vector<TakenAction> taken{};  // by revision
     bool erased = false;               // then all of the above is empty
+    bool dated = false;                // see above; false if nothing is in it
     bool operator==(const JoinState&) const = default;
 };
 
@@ -67,25 +83,30 @@ enum class Applied {
     kConflict,   // the same name with other content: the first stays
     kTooMany,    // past kMaxReports: refused
     kErased,     // refused, as all that comes for an erased state
+    kEarlier,    // the same again, in a dated state: it was known earlier than thought
 };
 
-/// The decision arrived. `known_from`: the earliest moment that it may count as known.
-Applied add_decision(JoinState& state, std::string_view bytes, base::TimePoint known_from);
+/// The decision arrived: nothing about it may be known before.
+Applied add_decision(JoinState& state, std::string_view bytes, Arrival arrival);
 
-/// A report arrived. If its measure has matured already and this is news, a version is added, known
-/// from max(observed_at, known_from) on. `known_from`: as above, for this report.
-Applied add_report(JoinState& state, const domain::Outcome& outcome, base::TimePoint known_from);
+/// A report arrived, known from max(observed_at, arrival) on. If its measure has matured already
+/// and this is news, there is one more version.
+Applied add_report(JoinState& state, const domain::Outcome& outcome, Arrival arrival);
 
-/// A person took an action. Known from max(at, known_from) on.
-Applied add_override(JoinState& state, const domain::Override& taken, base::TimePoint known_from);
+/// A person took an action. Known from max(at, arrival) on.
+Applied add_override(JoinState& state, const domain::Override& taken, Arrival arrival);
 
 /// What is left of a state when it is erased.
 JoinState erased_state();
 
 /// The measure matured: adds version 0, known from max(matured_at, state.known_from) on, and one
-/// more for each correction that was observed after that. Returns how many reports came too late
-/// for version 0. Nothing, if it is matured already.
+/// more for each correction that became known after that. Returns late_reports() of it. Nothing, if
+/// it is matured already.
 size_t mature(JoinState& state, std::string_view measure, base::TimePoint matured_at);
+
+/// Reports of a matured measure that became known too late for version 0; in an undated state as
+/// far as its reports say. 0: not matured.
+size_t late_reports(const JoinState& state, std::string_view measure);
 
 /// The last version that is known at `t`; nullptr: not matured by then, as far as was known.
 const Version* as_known_at(const JoinState& state, std::string_view measure, base::TimePoint t);

@@ -38,6 +38,9 @@ struct JoinerOptions {
     std::vector<streaming::PartitionId> held{};
     std::shared_ptr<storage::MemoryBudget>
         memory{};  // budget of the databases; null: a budget of their own
+    /// Whether the log's append times are times of the clock that advance() follows. A broker's are
+    /// not where event time is replayed.
+    bool append_times = true;
     /// Called with decisions whose record can no longer be opened (streaming::Seal::kErased), when
     /// they are read for the first time: another view of the log may have taken them in while it
     /// could. Comes before anything of them is written here, so that after an error, or a crash,
@@ -98,9 +101,10 @@ struct Counts {
     uint64_t fenced = 0;         // records of a writer that had lost the partition: skipped
     uint64_t gaps_accepted = 0;  // by accept_gap()
     uint64_t replayed = 0, dropped = 0;  // out of quarantine
-    uint64_t overrides = 0;  // distinct (decision, revision); repeats count as outcomes' do
-    uint64_t erased = 0;     // now: decision ids that are erased
-    uint64_t ignored = 0;    // what came for them
+    uint64_t overrides = 0;      // distinct (decision, revision); repeats count as outcomes' do
+    uint64_t erased = 0;         // now: decision ids that are erased
+    uint64_t ignored = 0;        // what came for them
+    uint64_t appended_late = 0;  // by their append time to be known earlier than the clock
     bool operator==(const Counts&) const = default;
 };
 
@@ -154,12 +158,19 @@ struct PartitionState {
 /// A partition's state, bookmarks and examples change in one synced write, so a crash at any moment
 /// loses nothing and counts nothing twice.
 ///
-/// Knowledge only grows. The clock is the latest `now` of advance(); what arrives after it is known
-/// later than it: known_at = max(observed_at, clock + 1 µs) for a report on a matured measure,
-/// max(matured_at, clock + 1 µs) for a decision that comes after its own maturity. So examples(m,
-/// t), for any t up to the clock, never changes again, and a training set can be built anew for
-/// ever. A state that is rebuilt by replay is the same but for known_at, which it has from event
-/// times: earlier times of arrival are not known.
+/// Knowledge only grows, and the log says when. A record counts as known from 1 µs after its
+/// append time on (StoredRecord::appended_at), or from the moment of which it speaks (observed_at,
+/// at) if that is later; an example, from its maturity on if that is later than its decision. So
+/// examples(m, t) is a function of the log, and the same for every reader, in whatever batches and
+/// however late it reads. The clock is the latest `now` of advance(). For any t up to it,
+/// examples(m, t) never changes again: what comes later in spite of an earlier append time (which
+/// is counted as appended_late) is known from clock + 1 µs on. None does if `now` was taken from
+/// the clock by which the log is stamped before poll() took its ends.
+///
+/// Of records without an append time, of a log of an earlier release, nothing says when they
+/// arrived. Those that come after the clock count as known from clock + 1 µs on, by this reader's
+/// clock; when read again from the beginning, from the moment on of which they speak. States of
+/// such records, also of one, are left out of the state hash as far as this goes.
 ///
 /// A partition whose database turns out to be damaged is made anew from the log by poll(), while
 /// the others go on; until it has been read to its end, figures of all partitions together are
@@ -190,8 +201,8 @@ class OutcomeJoiner {
 
     /// Time is `now`: every (decision, measure) with maturity <= now that has no example yet gets
     /// version 0, with a value or none. Returns the number of these. The clock never goes back: an
-    /// earlier `now` counts as the clock's time. Poll first, for what had arrived by `now`. Refused
-    /// while a partition is not whole.
+    /// earlier `now` counts as the clock's time. Poll after `now` was taken and before this call,
+    /// for what had arrived by then. Refused while a partition is not whole.
     base::Result<size_t> advance(base::TimePoint now);
     /// Goes on where a source stopped for a gap: from the first record that the log has now, or in
     /// the topic as it is now (partition -1). What is lost stays lost; what was read before and
@@ -236,9 +247,10 @@ class OutcomeJoiner {
     };
     Upkeep upkeep() const;
 
-    /// SHA-256 over the hashes of the held partitions: decisions, reports and the examples' last
-    /// values. Does not depend on the order of arrival, repeats, batches of poll(), crashes, nor on
-    /// when corrections became known. Kept up to date with every write.
+    /// SHA-256 over the hashes of the held partitions: decisions, reports, examples and, where all
+    /// records say when they were appended, when all of it became known. Does not depend on the
+    /// order in which sources are read, repeats, batches of poll(), crashes, nor on when the clock
+    /// was advanced. Kept up to date with every write.
     base::Digest state_hash() const;
     base::Result<std::vector<PartitionState>> partition_states() const;
 
@@ -262,6 +274,11 @@ class OutcomeJoiner {
     base::Result<std::vector<Quarantined>> list_quarantined(
         size_t limit, Withheld withheld = Withheld::kHidden) const;
 
+    /// Called with each record in turn; an error ends the visit and is passed on.
+    using QuarantineVisitor = std::function<base::Status(const Quarantined&)>;
+    /// All that lies in quarantine, withheld or not, one record in memory at a time.
+    base::Status visit_quarantined(const QuarantineVisitor& visit) const;
+
     /// Number of records of the decisions' topic, with times up to `t`, that lie in quarantine and
     /// are not known by another record of the same decision.
     base::Result<size_t> unread_decisions(base::TimePoint t) const;
@@ -272,6 +289,9 @@ class OutcomeJoiner {
     base::Result<std::optional<base::Error>> replay_quarantined(
         std::string_view topic, streaming::PartitionId partition, streaming::Offset offset,
         Withheld withheld = Withheld::kHidden);
+    /// Takes all records that match out of quarantine for good, withheld or not, in as many writes
+    /// as it takes.
+    base::Status drop_quarantined_if(const std::function<bool(const Quarantined&)>& matches);
     /// Takes a record out of quarantine for good. not_found "not_quarantined".
     base::Status drop_quarantined(std::string_view topic, streaming::PartitionId partition,
                                   streaming::Offset offset, Withheld withheld = Withheld::kHidden);

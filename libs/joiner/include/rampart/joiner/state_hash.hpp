@@ -27,9 +27,9 @@ class StateHash {
     base::Digest value_;
 };
 
-/// The digest of one decision id's state: SHA-256 over id, decision, reports and each measure's
-/// last version, without what depends on when things arrived (version numbers, known_at,
-/// known_from).
+/// The digest of one decision id's state: SHA-256 over its id and, if it is dated, all of it. If it
+/// is not, over decision, reports and each measure's last version, without what depends on when
+/// this reader read (version numbers, known_at, known_from).
 base::Digest state_digest(std::string_view id, const JoinState& state);
 
 }  // namespace rampart::joiner

@@ -36,6 +36,7 @@ class SealedReader : public streaming::Reader {
                                                  streaming::PartitionId partition) const override;
     base::Result<streaming::Offset> end_offset(std::string_view topic,
                                                streaming::PartitionId partition) const override;
+    void settle() const override { reader_.settle(); }
 
   protected:
     privacy::PersonKeys& keys() const { return keys_; }

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -101,12 +102,17 @@ class ApplicationConsumer {
     base::Result<streaming::Offset> settled(streaming::PartitionId source);
 
     base::Result<std::vector<wire::Quarantined>> list_quarantined(size_t limit) const;
+    /// Calls `visit` with all that lies in quarantine, one record in memory at a time.
+    base::Status visit_quarantined(
+        const std::function<base::Status(const wire::Quarantined&)>& visit) const;
     /// Tries to decide it again; nullopt: decided, and out of quarantine; otherwise why it stays.
     /// not_found "not_quarantined".
     base::Result<std::optional<base::Error>> replay_quarantined(streaming::PartitionId source,
                                                                 streaming::Offset offset);
     /// not_found "not_quarantined".
     base::Status drop_quarantined(streaming::PartitionId source, streaming::Offset offset);
+    /// Takes all that match out of quarantine.
+    base::Status drop_quarantined_if(const std::function<bool(const wire::Quarantined&)>& matches);
     /// What was dropped is in none of the files any more when it returns.
     base::Status compact_erased();
 

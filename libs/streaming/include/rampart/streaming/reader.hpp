@@ -32,6 +32,10 @@ class Reader {
                                               PartitionId partition) const = 0;
     virtual base::Result<Offset> end_offset(std::string_view topic,
                                             PartitionId partition) const = 0;
+    /// Returns when what this process was appending at the call is before its end_offset(), so that
+    /// no record beyond that has an earlier append time than the clock showed at the call. Of what
+    /// other processes append nothing is known.
+    virtual void settle() const {}
 };
 
 }  // namespace rampart::streaming

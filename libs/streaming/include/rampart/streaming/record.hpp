@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct StoredRecord {
     Offset offset;
     Record record;
     Seal seal = Seal::kNone;
+    /// Time of the append, by the clock of who keeps the log; nullopt: the log does not say.
+    std::optional<base::TimePoint> appended_at{};
 };
 
 }  // namespace rampart::streaming

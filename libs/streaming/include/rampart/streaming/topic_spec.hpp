@@ -22,6 +22,8 @@ struct TopicSpec {
     /// For kCompact: a record replaced by a later one of its key is deleted within this time after
     /// it was written; nullopt: eventually.
     std::optional<base::Duration> compact_within{};
+    /// On Kafka: the broker, and not the writer, says when a record was appended.
+    bool broker_time = false;
     bool operator==(const TopicSpec&) const = default;
 };
 

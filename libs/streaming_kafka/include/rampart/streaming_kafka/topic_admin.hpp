@@ -33,10 +33,10 @@ struct TopicCheck {
 
 /// Creates topics, and compares existing ones with their specification: partitions,
 /// cleanup.policy, retention.ms and retention.bytes (for topics deleted by age, or never),
-/// max.message.bytes, message.timestamp.type = CreateTime (the writer's own clock, so that
-/// old events are not deleted at once), and min.insync.replicas, which must be one less
-/// than the replicas (at least 1): with it, acknowledged records survive the loss of a
-/// broker. Thread safe.
+/// max.message.bytes, message.timestamp.type (CreateTime: the time of writing, by the writer's own
+/// clock; LogAppendTime where TopicSpec::broker_time asks for it), and min.insync.replicas, which
+/// must be one less than the replicas (at least 1): with it, acknowledged records survive the loss
+/// of a broker. Thread safe.
 class TopicAdmin {
   public:
     static base::Result<std::unique_ptr<TopicAdmin>> open(const KafkaSettings& settings);

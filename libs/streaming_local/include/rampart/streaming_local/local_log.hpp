@@ -74,6 +74,12 @@ class LocalLog final : public streaming::Reader, public streaming::Writer {
         const std::filesystem::path& folder);
     ~LocalLog() override;
 
+    /// Stores with each record, from here on, the time of its append by `clock`, which has to
+    /// outlive the log: StoredRecord::appended_at. It never goes back from one append to the next,
+    /// whatever the clock does. Without a clock records have none. To be called before anything is
+    /// appended.
+    void stamp_with(const base::Clock& clock);
+
     /// Does nothing if the topic exists, except that fsync and retention are updated. Name: 1 to
     /// limits::kMaxNameBytes of [A-Za-z0-9._-]. Fails with already_exists "partitions_differ": it
     /// has another number of partitions; out_of_range "bad_partitions".
@@ -109,6 +115,7 @@ class LocalLog final : public streaming::Reader, public streaming::Writer {
                                                  streaming::PartitionId partition) const override;
     base::Result<streaming::Offset> end_offset(std::string_view topic,
                                                streaming::PartitionId partition) const override;
+    void settle() const override;
     base::Result<std::vector<streaming::Position>> append(
         std::string_view topic, std::span<const streaming::Record> records) override;
     base::Result<std::vector<streaming::Position>> append_to(
