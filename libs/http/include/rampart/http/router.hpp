@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "rampart/http/request.hpp"
 #include "rampart/http/response.hpp"
+#include "rampart/http/traffic.hpp"
 
 namespace rampart::http {
 
@@ -35,6 +37,7 @@ struct Plan {
     std::optional<Response> refusal;  // send this response instead, and leave the body unread
     const Handler* handler = nullptr;
     Lane lane = Lane::kWork;
+    std::string_view route{};  // pattern of the route, of the router; empty: it has no such route
     size_t max_body_bytes = SIZE_MAX;  // the server's own limit applies as well
 };
 
@@ -69,6 +72,9 @@ class Router {
     /// Returns the routes in the order in which they were added.
     std::vector<Route> routes() const;
 
+    /// What servers of this router have answered; shared with them and with copies of the router.
+    const std::shared_ptr<Traffic>& traffic() const { return traffic_; }
+
   private:
     struct Entry {
         Route route;
@@ -78,6 +84,7 @@ class Router {
     bool token_accepted(const Request& request) const;
 
     std::string token_;
+    std::shared_ptr<Traffic> traffic_ = std::make_shared<Traffic>();
     std::vector<Entry> entries_;
 };
 
