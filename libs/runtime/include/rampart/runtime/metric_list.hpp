@@ -36,18 +36,18 @@ namespace rampart::runtime::metric {
       "Categories that the policy does not know, in decisions answered, repeats included: "    \
       "counted as missing.")
 
-#define RAMPART_METRICS_OF_JOBS(X)                                                             \
-    X(kCheckOk, "gauge", "rampart_check_ok", "check", "Whether a check of /readyz passes.")    \
-    X(kClockInDoubt, "gauge", "rampart_clock_in_doubt", "",                                    \
-      "1: the wall clock jumped and was not accepted yet.")                                    \
-    X(kJobAge, "gauge", "rampart_job_age_seconds", "job",                                      \
-      "Time since a job last succeeded; before its first success, since it began.")            \
-    X(kJobFailures, "counter", "rampart_job_failures_total", "job",                            \
-      "Runs of a job that failed; GET /v1/status and the log say why.")                        \
-    X(kJobRunning, "gauge", "rampart_job_running", "job", "1: a run of the job is under way.") \
-    X(kJobRuns, "counter", "rampart_job_runs_total", "job",                                    \
-      "Runs of a job of this process that have ended.")                                        \
-    X(kJobStuck, "gauge", "rampart_job_stuck", "job",                                          \
+#define RAMPART_METRICS_OF_JOBS(X)                                                              \
+    X(kCheckOk, "gauge", "rampart_check_ok", "check", "Whether a check of /readyz passes.")     \
+    X(kClockInDoubt, "gauge", "rampart_clock_in_doubt", "",                                     \
+      "1: the wall clock jumped and was not accepted yet.")                                     \
+    X(kJobAge, "gauge", "rampart_job_age_seconds", "task",                                      \
+      "Time since a job last succeeded; before its first success, since it began.")             \
+    X(kJobFailures, "counter", "rampart_job_failures_total", "task",                            \
+      "Runs of a job that failed; GET /v1/status and the log say why.")                         \
+    X(kJobRunning, "gauge", "rampart_job_running", "task", "1: a run of the job is under way.") \
+    X(kJobRuns, "counter", "rampart_job_runs_total", "task",                                    \
+      "Runs of a job of this process that have ended.")                                         \
+    X(kJobStuck, "gauge", "rampart_job_stuck", "task",                                          \
       "1: a run of the job gives no sign of life any more.")
 
 #define RAMPART_METRICS_OF_JOINING(X)                                                              \
