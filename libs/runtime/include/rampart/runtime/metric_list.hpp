@@ -135,7 +135,7 @@ namespace rampart::runtime::metric {
       "Bytes free on the store's file system: at 64 MiB writes are refused.")                   \
     X(kDiskSize, "gauge", "rampart_disk_size_bytes", "", "Size of the store's file system.")    \
     X(kMemoryLimit, "gauge", "rampart_memory_budget_bytes", "",                                 \
-      "Memory that the databases may use together (memory_mb of the configuration).")           \
+      "Memory that the databases may use together (databases_mib of the configuration).")       \
     X(kMemoryPinned, "gauge", "rampart_memory_pinned_bytes", "",                                \
       "Part of the used memory that is in use and cannot be given back.")                       \
     X(kMemoryUsed, "gauge", "rampart_memory_used_bytes", "",                                    \
