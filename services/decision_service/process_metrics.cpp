@@ -45,7 +45,8 @@ double boot_time() {
 
 void write_process(runtime::Samples& out) {
     const auto fields = stat_fields();
-    const auto field = [&](size_t number) { return std::stod(fields[number - 3]); };  // of proc(5)
+    // by their numbers in proc(5)
+    const auto field = [&](size_t number) { return std::stod(fields[number - 3]); };
     const double ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
     constexpr size_t kUser = 14, kSystem = 15, kThreads = 20, kStart = 22, kVirtual = 23, kRss = 24;
     if (fields.size() > kRss - 3) {

@@ -7,7 +7,7 @@
 #include "rampart/runtime/metric_list.hpp"
 #include "source_tree.hpp"
 
-/// Alert rules and the dashboard know only metrics that there are, and name runbooks that there are.
+/// Alert rules and the dashboard know only metrics and runbooks that there are.
 namespace rampart::architecture {
 namespace {
 

@@ -146,7 +146,7 @@ std::set<std::string> split(std::string_view names) {
     return out;
 }
 
-// Of Kafka, of jobs that `rampart serve` runs, of what has not happened to this node.
+// What Kafka has, jobs that `rampart serve` runs, and what has not happened to this node.
 const std::set<std::string> kNotOfThisNode{"rampart_lease_age_seconds",
                                            "rampart_lease_epoch",
                                            "rampart_lease_ttl_seconds",
@@ -184,7 +184,7 @@ TEST_F(MetricsTest, AScrapeIsWhatTheListSays) {
         ASSERT_TRUE(listed.contains(name)) << line << ": not in runtime/metric_list.hpp";
         EXPECT_EQ(labels_of(line), split(listed.at(name)->labels)) << line;
     }
-    EXPECT_LT(text.size(), 100'000u);  // of a node with four partitions
+    EXPECT_LT(text.size(), 100'000u);  // a node with four partitions
 
     const auto promtool = run_program("promtool --version");
     if (promtool.exit_code != 0) GTEST_SKIP() << "there is no promtool: ops/setup installs it";

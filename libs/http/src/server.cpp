@@ -360,7 +360,7 @@ class Session : public std::enable_shared_from_this<Session> {
     bhttp::response<bhttp::string_body> response_;
     Request request_;
     Plan plan_;
-    std::chrono::steady_clock::time_point begun_{};  // of the request: its first byte
+    std::chrono::steady_clock::time_point begun_{};  // the request's first byte
     size_t body_bytes_ = 0;
     Answered answered_;
     size_t drained_ = 0;

@@ -29,7 +29,7 @@ TEST(DatabaseFigures, AreOfEachOpenDatabaseUntilItIsClosed) {
         const auto counts = figures_of(path)->synced_writes->counts();
         return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
     };
-    const uint64_t before = synced();  // of its making
+    const uint64_t before = synced();  // writes of its making
     WriteBatch batch;
     batch.put({0}, "key", std::string(100'000, 'x'));
     ASSERT_TRUE(db->write(batch, Sync::kAlways));

@@ -10,8 +10,8 @@ namespace rampart::base {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
-/// Returns text for a place between quotes in a line of the log: '"', '\\' and control characters are
-/// escaped, as in C. Whatever a stranger sends is one value in one line.
+/// Returns text for a place between quotes in a line of the log: quotes, backslashes and control
+/// characters are escaped, as in C. Whatever a stranger sends is one value in one line.
 std::string log_escaped(std::string_view text);
 
 /// Returns an argument of a line of the log, escaped if it is text or an id.

@@ -25,7 +25,7 @@ struct Answered {
     std::string method;  // as of known_method()
     int status = 0;
     double seconds = 0;  // from the first byte of the request until the response was written
-    uint64_t request_bytes = 0, response_bytes = 0;  // of the bodies
+    uint64_t request_bytes = 0, response_bytes = 0;  // the bodies
 };
 
 /// What servers have answered. Thread safe; a request takes one short lock.

@@ -12,7 +12,7 @@ namespace rampart::storage {
 /// How an open database does, at this moment.
 struct DatabaseFigures {
     std::filesystem::path path;
-    uint64_t live_bytes = 0;                // of the table files in use
+    uint64_t live_bytes = 0;                // table files in use
     uint64_t pending_compaction_bytes = 0;  // that compaction has to rewrite, roughly
     uint64_t level0_files = 0;              // most of any column family
     bool writes_stopped = false;            // until compaction has caught up: every write waits
