@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include "rampart/decision_log/reasons.hpp"
+#include "rampart/runtime/metric_list.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/decision_json.hpp"
 #include "rampart/wire/outcome_json.hpp"
 #include "rampart/wire/override_json.hpp"
+#include "services/decision_service/process_metrics.hpp"
 #include "services/decision_service/reasons.hpp"
 
 namespace rampart::decision_service {
@@ -107,15 +109,17 @@ Response StatusRoutes::handle_health(runtime::Probe probe) const {
     return response;
 }
 
-/// The checks of /readyz among them, as they are now.
-Response StatusRoutes::handle_metrics() const {
+/// The checks of /readyz among them, the process and what the router has answered, as they are now.
+Response StatusRoutes::handle_metrics(const http::Traffic& traffic) const {
     for (const auto& check : health_.report(runtime::Probe::kReady).checks) {
-        metrics_
-            .gauge("rampart_check_ok", "Whether a check of /readyz passes.",
-                   {{"check", check.name}})
+        metrics_.gauge(runtime::metric::kCheckOk, {{"check", check.name}})
             .set(check.status ? 1 : 0);
     }
-    return {200, metrics_.prometheus_text(), "text/plain; version=0.0.4", {}};
+    auto text = metrics_.prometheus_text([&](runtime::Samples& out) {
+        write_process(out);
+        write_traffic(traffic, out);
+    });
+    return {200, std::move(text), "text/plain; version=0.0.4", {}};
 }
 
 void DecisionRoutes::add_to(http::Router& router) const {
@@ -147,7 +151,10 @@ void StatusRoutes::add_to(http::Router& router) const {
     add_health("/readyz", runtime::Probe::kReady);
     router.add(
         "GET", "/metrics", Access::kOpen,
-        [self = *this](const Request&) { return self.handle_metrics(); }, Lane::kInline);
+        [self = *this, traffic = router.traffic()](const Request&) {
+            return self.handle_metrics(*traffic);
+        },
+        Lane::kInline);
 }
 
 }  // namespace rampart::decision_service

@@ -34,7 +34,7 @@ class StatusRoutes {
 
   private:
     http::Response handle_health(runtime::Probe probe) const;
-    http::Response handle_metrics() const;
+    http::Response handle_metrics(const http::Traffic& traffic) const;
 
     const runtime::Health& health_;
     runtime::Metrics& metrics_;

@@ -1,5 +1,6 @@
 #include "services/rampartd/log_access.hpp"
 
+#include "rampart/runtime/metric_list.hpp"
 #include "rampart/streaming/reasons.hpp"
 
 namespace rampart::rampartd {
@@ -30,6 +31,28 @@ void LogAccess::seal_with(privacy::PersonKeys& keys, bool seals) {
     writer_ = sealed_.get();
 }
 
+void LogAccess::measure(const streaming::Reader& reader, streaming::Writer& writer) {
+    measured_ = std::make_unique<MeasuredLog>(reader, writer);
+    reader_ = measured_.get();
+    writer_ = measured_.get();
+}
+
+void LogAccess::write(runtime::Samples& out) const {
+    namespace metric = runtime::metric;
+    constexpr int32_t kNamedPartitions = MeasuredLog::kNamedPartitions;
+    measured_->write(out);
+    if (leases_ == nullptr) return;
+    if (const auto age = leases_->age()) {
+        out.add(metric::kLeaseAge, static_cast<double>(age->micros()) / 1e6);
+    }
+    out.add(metric::kLeaseTtl, static_cast<double>(leases_->ttl().micros()) / 1e6);
+    for (const auto& [partition, epoch] : leases_->owned()) {
+        if (partition.value() >= kNamedPartitions) continue;
+        out.add(metric::kLeaseEpoch, static_cast<double>(epoch),
+                {{"partition", fmt::format("{}", partition)}});
+    }
+}
+
 Status LogAccess::open_local(const LogSettings& settings, const std::filesystem::path& folder,
                              std::shared_ptr<storage::MemoryBudget> memory) {
     RAMPART_TRY(local_, streaming_local::LocalLog::open(folder, {.memory = std::move(memory)}));
@@ -44,8 +67,7 @@ Status LogAccess::open_local(const LogSettings& settings, const std::filesystem:
         }
         RAMPART_RETURN_IF_ERROR(local_->create_topic(spec.name, options));
     }
-    reader_ = local_.get();
-    writer_ = local_.get();
+    measure(*local_, *local_);
     return base::ok();
 }
 
@@ -58,8 +80,7 @@ Result<uint64_t> LogAccess::drop(base::TimePoint now,
 Status LogAccess::open_kafka(const LogSettings& settings, const base::Clock& clock) {
     RAMPART_TRY(kafka_reader_, streaming_kafka::KafkaReader::open(settings.kafka));
     RAMPART_TRY(kafka_writer_, streaming_kafka::KafkaWriter::open(settings.kafka));
-    reader_ = kafka_reader_.get();
-    writer_ = kafka_writer_.get();
+    measure(*kafka_reader_, *kafka_writer_);
     for (const auto& spec : topics_.specs(settings.partitions)) {
         const auto partitions = reader_->partitions(spec.name);
         if (!partitions && partitions.error().code == base::ErrorCode::kNotFound) {

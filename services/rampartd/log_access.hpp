@@ -13,6 +13,7 @@
 #include "rampart/streaming_local/local_log.hpp"
 #include "rampart/wire/topics.hpp"
 #include "services/rampartd/log_settings.hpp"
+#include "services/rampartd/measured_log.hpp"
 
 namespace rampart::rampartd {
 
@@ -47,6 +48,8 @@ class LogAccess {
     /// nullptr with the embedded log: its lock is lease enough.
     lease::PartitionLeases* leases() const { return leases_.get(); }
     bool shared() const { return leases_ != nullptr; }
+    /// Writes the metrics of log and leases. Never waits for the log.
+    void write(runtime::Samples& out) const;
 
     /// Applies the retention of the embedded log's topics; a broker does that by itself. As
     /// LocalLog::drop.
@@ -56,6 +59,7 @@ class LogAccess {
   private:
     LogAccess(wire::Topics topics, lease::SteadyTimer::Wait wait)
         : topics_(std::move(topics)), timer_(std::move(wait)) {}
+    void measure(const streaming::Reader& reader, streaming::Writer& writer);
     base::Status open_local(const LogSettings& settings, const std::filesystem::path& folder,
                             std::shared_ptr<storage::MemoryBudget> memory);
     base::Status open_kafka(const LogSettings& settings, const base::Clock& clock);
@@ -65,6 +69,7 @@ class LogAccess {
     std::unique_ptr<streaming_local::LocalLog> local_;
     std::unique_ptr<streaming_kafka::KafkaReader> kafka_reader_;
     std::unique_ptr<streaming_kafka::KafkaWriter> kafka_writer_;
+    std::unique_ptr<MeasuredLog> measured_;  // over the log as it lies
     std::unique_ptr<sealed_log::SealedLog> sealed_;
     streaming::Reader* below_ = nullptr;
     streaming::Reader* reader_ = nullptr;

@@ -152,6 +152,11 @@ Status Node::open_services(const Progress& progress) {
     RAMPART_TRY(loop_, Loop::open({settings_, keys_, *stores_, *clock_, *decisions_, *applications_,
                                    attributes_.get(), *champion_, metrics_}));
     RAMPART_RETURN_IF_ERROR(open_champion());
+    figures_ = std::make_unique<NodeMetrics>(
+        NodeMetrics::Deps{settings_.store, *clock_, log, *stores_->memory(), stores_->joiner(),
+                          *decisions_, stores_->registry(), loop_->trainer(),
+                          [this] { return loop_->stopped(); }},
+        metrics_);
     health_.add(runtime::Probe::kDegraded, "loop", [loop = loop_.get()] { return loop->status(); });
     health_.add(runtime::Probe::kReady, "running", [this]() -> Status {
         if (!stopping_) return base::ok();
@@ -232,6 +237,7 @@ Status Node::upkeep() {
 bool Node::mend() {
     const bool more = decisions_->mend();
     loop_->count_upkeep();
+    figures_->refresh();
     return more;
 }
 

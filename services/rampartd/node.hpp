@@ -18,6 +18,7 @@
 #include "services/rampartd/keys.hpp"
 #include "services/rampartd/loop.hpp"
 #include "services/rampartd/node_clock.hpp"
+#include "services/rampartd/node_metrics.hpp"
 #include "services/rampartd/settings.hpp"
 #include "services/rampartd/stores.hpp"
 
@@ -163,6 +164,7 @@ class Node {
     std::unique_ptr<protected_attributes::AttributeFeed> attributes_;  // on a shared log
     std::unique_ptr<ChampionSwitch> champion_;
     std::unique_ptr<Loop> loop_;
+    std::unique_ptr<NodeMetrics> figures_;
     std::atomic<bool> stopping_{false};
     runtime::Jobs jobs_{metrics_};  // the last: they use all of the above
 };

@@ -3,6 +3,7 @@
 
 #include "exceptions.hpp"
 #include "frame/error_table.hpp"
+#include "frame/metric_table.hpp"
 #include "source_tree.hpp"
 
 /// Each room lists the reasons of its errors in one place: none of their words stands elsewhere in
@@ -273,6 +274,11 @@ TEST(Reasons, EveryListIsInTheTable) {
 TEST(Reasons, ThePageIsTheTable) {
     EXPECT_EQ(read_source("schemas/errors.md"), cli::error_page())
         << "rampart errors > schemas/errors.md";
+}
+
+TEST(Metrics, ThePageIsTheTable) {
+    EXPECT_EQ(read_source("schemas/metrics.md"), cli::metric_page())
+        << "rampart metrics > schemas/metrics.md";
 }
 
 }  // namespace

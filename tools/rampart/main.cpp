@@ -91,8 +91,9 @@ void add_store(Frame& frame) {
 
 void add_frame(Frame& frame) {
     using namespace rampart::cli;
-    frame.section("Look up an error");
+    frame.section("Look up an error or a metric");
     add_errors(frame);
+    add_metrics(frame);
 }
 
 }  // namespace

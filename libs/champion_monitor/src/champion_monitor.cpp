@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "rampart/base/log.hpp"
+#include "rampart/runtime/metric_list.hpp"
 #include "rampart/training/gate_inputs.hpp"
 
 namespace rampart::champion_monitor {
@@ -77,7 +78,9 @@ Result<std::unique_ptr<ChampionMonitor>> ChampionMonitor::open(MonitorSettings s
     range.hi = deps.product.impact.hi;
     const auto valid = monitoring::validate(settings.config, range);
     if (!valid) return valid.error().with_context(std::string("section [monitor]"));
-    return std::unique_ptr<ChampionMonitor>(new ChampionMonitor(std::move(settings), deps));
+    std::unique_ptr<ChampionMonitor> monitor(new ChampionMonitor(std::move(settings), deps));
+    RAMPART_RETURN_IF_ERROR(monitor->count_stored());
+    return monitor;
 }
 
 std::vector<TimePoint> ChampionMonitor::due(TimePoint after, TimePoint until) const {
@@ -117,6 +120,13 @@ TimePoint ChampionMonitor::all_matured(TimePoint decided) const {
         }
     }
     return last;
+}
+
+/// Whether a look as of `t` watches it: as long as decisions of its policy mature.
+bool ChampionMonitor::is_watched(const Standing& one, TimePoint t) const {
+    const auto every = base::Duration::days(settings_.every_days);
+    return one.promotion.kind == registry::PromotionKind::kPromotion &&
+           (!one.superseded || all_matured(*one.superseded) + every > t);
 }
 
 Result<monitoring::WatchPlan> ChampionMonitor::make_plan(
@@ -173,13 +183,11 @@ Result<std::map<uint64_t, Alarm>> ChampionMonitor::alarms() const {
 
 Result<Look> ChampionMonitor::watch_all(TimePoint t) {
     Look out{.at = t, .watches = {}};
-    const auto every = base::Duration::days(settings_.every_days);
     std::optional<DevelopmentSet> known;
     std::map<uint64_t, Alarm> raised;
     for (const auto& one : standing(t)) {
         const auto& promotion = one.promotion;
-        if (promotion.kind != registry::PromotionKind::kPromotion) continue;
-        if (one.superseded && all_matured(*one.superseded) + every <= t) continue;
+        if (!is_watched(one, t)) continue;
         if (!known) {
             // the oldest comes first
             RAMPART_TRY(known, deps_.builder.development_rows(t, promotion.at));
@@ -259,17 +267,35 @@ Status ChampionMonitor::act(Look& look) {
     return base::ok();
 }
 
+/// Puts down what stands of the alarms before the first look since the start, which may be days
+/// off: of each promotion that was not rolled back, and that a look at the last promotion, or at
+/// the last alarm, would have watched.
+Status ChampionMonitor::count_stored() {
+    auto& metrics = deps_.metrics;
+    metrics.counter(runtime::metric::kMonitorLooks);
+    metrics.counter(runtime::metric::kMonitorRollbacks);
+    RAMPART_TRY(const auto raised, alarms());
+    const auto promotions = deps_.registry.promotions();
+    std::optional<TimePoint> t;
+    if (!promotions.empty()) t = promotions.back().at;
+    for (const auto& [sequence, alarm] : raised) t = std::max(t, std::optional(alarm.at));
+    size_t standing_alarms = 0;
+    if (t) {
+        for (const auto& one : standing(*t)) {
+            standing_alarms += is_watched(one, *t) && raised.contains(one.promotion.sequence);
+        }
+    }
+    metrics.gauge(runtime::metric::kMonitorAlarms).set(static_cast<double>(standing_alarms));
+    return base::ok();
+}
+
 void ChampionMonitor::count(const Look& look) {
     auto& metrics = deps_.metrics;
-    metrics.counter("rampart_monitor_looks_total", "Looks at how the champions do.").add();
-    if (look.rolled_back) {
-        metrics.counter("rampart_monitor_rollbacks_total", "Champions rolled back by the monitor.")
-            .add();
-    }
+    metrics.counter(runtime::metric::kMonitorLooks).add();
+    if (look.rolled_back) metrics.counter(runtime::metric::kMonitorRollbacks).add();
     const auto alarms = std::count_if(look.watches.begin(), look.watches.end(),
                                       [](const auto& watch) { return watch.alarm.has_value(); });
-    metrics.gauge("rampart_monitor_alarms", "Promotions that are watched and have raised an alarm.")
-        .set(static_cast<double>(alarms));
+    metrics.gauge(runtime::metric::kMonitorAlarms).set(static_cast<double>(alarms));
     const auto* champion =
         !look.watches.empty() && look.watches.back().decides ? &look.watches.back().state : nullptr;
     for (const auto& group : deps_.builder.group_names()) {
@@ -282,11 +308,7 @@ void ChampionMonitor::count(const Look& look) {
                 evidence = std::max(0.0, wealth / champion->log_needed);
             }
         }
-        metrics
-            .gauge("rampart_monitor_evidence",
-                   "Evidence that the champion does harm, by group; 1 is enough for an alarm.",
-                   {{"group", group}})
-            .set(evidence);
+        metrics.gauge(runtime::metric::kMonitorEvidence, {{"group", group}}).set(evidence);
     }
 }
 

@@ -64,6 +64,7 @@ Response error_response(const base::Error& error, int status) {
     response.body = fmt::format(R"({{"error":{{"code":"{}","reason":{},"message":{}}}}})",
                                 base::to_string(error.code), json_quoted(error.reason),
                                 json_quoted(error.message));
+    response.reason = error.reason;
     if (status == 503) response.headers.push_back({"Retry-After", "1"});
     return response;
 }

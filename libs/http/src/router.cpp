@@ -72,7 +72,8 @@ Response call(const Handler& handler, const Request& request) {
     try {
         return handler(request);
     } catch (const std::exception& e) {
-        kLog.error("msg=\"handler failed\" path=\"{}\" what=\"{}\"", request.path, e.what());
+        kLog.error("msg=\"handler failed\" path=\"{}\" request_id={} what=\"{}\"", request.path,
+                   request.id, e.what());
         return error_response(
             base::make_error(Reason::kHandlerFailed, "the request failed inside the service"));
     }
@@ -126,6 +127,7 @@ Plan Router::plan(Request& head) const {
     } else if (best->route.access == Access::kToken && !token_accepted(head)) {
         plan.refusal = unauthenticated();
     }
+    if (best != nullptr) plan.route = best->route.pattern;
     if (plan.refusal) return plan;
     for (size_t i = 0; i < path.size(); ++i) {
         const auto& segment = best->segments[i];

@@ -8,9 +8,7 @@
 #include <boost/asio/strand.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <condition_variable>
-#include <deque>
-#include <map>
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -18,6 +16,8 @@
 
 #include "rampart/base/log.hpp"
 #include "rampart/http/reasons.hpp"
+#include "rampart/http/request_id.hpp"
+#include "sessions.hpp"
 
 namespace rampart::http {
 namespace {
@@ -105,50 +105,8 @@ bhttp::response<bhttp::string_body> to_message(Response&& response, bool keep_al
 
 class Session;
 
-/// Limits the handlers of one Lane that run concurrently, and queues the others.
-class Gate {
-  public:
-    enum class Entry { kGo, kWait, kFull };
-    void open(size_t places, bool queue) {
-        free_ = places;
-        queue_ = queue;
-    }
-
-    /// Returns kGo: run, then leave(); or kWait: run() of the session is called when it is its
-    /// turn.
-    Entry enter(const std::shared_ptr<Session>& session) {
-        const std::lock_guard lock(mutex_);
-        if (free_ > 0) {
-            --free_;
-            return Entry::kGo;
-        }
-        if (!queue_) return Entry::kFull;
-        waiting_.push_back(session);
-        return Entry::kWait;
-    }
-    /// Returns the session that gets the place; nullptr: the place is free.
-    std::shared_ptr<Session> leave() {
-        const std::lock_guard lock(mutex_);
-        if (waiting_.empty()) {
-            ++free_;
-            return nullptr;
-        }
-        auto next = std::move(waiting_.front());
-        waiting_.pop_front();
-        return next;
-    }
-    void clear() {
-        std::deque<std::shared_ptr<Session>> gone;
-        const std::lock_guard lock(mutex_);
-        gone.swap(waiting_);
-    }
-
-  private:
-    std::mutex mutex_;
-    size_t free_ = 0;
-    bool queue_ = true;
-    std::deque<std::shared_ptr<Session>> waiting_;
-};
+using Gate = LaneGate<Session>;
+using Sessions = OpenSessions<Session>;
 
 /// State shared by the sessions of one server.
 struct Shared {
@@ -157,6 +115,8 @@ struct Shared {
     ServerOptions options;
     std::deque<Planner> planners;  // requests under way may have the plan of an earlier one
     std::atomic<const Planner*> planner{nullptr};
+    std::shared_ptr<Traffic> traffic;
+    RequestIds ids;
     std::array<Gate, 3> gates;  // for all lanes except kInline
     std::atomic<bool> stopping{false};
 
@@ -164,46 +124,11 @@ struct Shared {
         try {
             return (*plan.handler)(request);
         } catch (const std::exception& e) {
-            kLog.error("msg=\"handler failed\" what=\"{}\"", e.what());
+            kLog.error("msg=\"handler failed\" request_id={} what=\"{}\"", request.id, e.what());
             return error_response(
                 base::make_error(Reason::kHandlerFailed, "the request failed inside the service"));
         }
     }
-};
-
-/// The open sessions, so that stop() can reach them and wait for the last one.
-class Sessions {
-  public:
-    void add(const std::shared_ptr<Session>& session) {
-        const std::lock_guard lock(mutex_);
-        sessions_.insert({session.get(), session});
-    }
-    void remove(Session* session) {
-        const std::lock_guard lock(mutex_);
-        sessions_.erase(session);
-        if (sessions_.empty()) none_left_.notify_all();
-    }
-    size_t count() const {
-        const std::lock_guard lock(mutex_);
-        return sessions_.size();
-    }
-    std::vector<std::shared_ptr<Session>> all() const {
-        const std::lock_guard lock(mutex_);
-        std::vector<std::shared_ptr<Session>> all;
-        for (const auto& [key, weak] : sessions_) {
-            if (auto session = weak.lock()) all.push_back(std::move(session));
-        }
-        return all;
-    }
-    bool wait_for_none(std::chrono::microseconds timeout) {
-        std::unique_lock lock(mutex_);
-        return none_left_.wait_for(lock, timeout, [&] { return sessions_.empty(); });
-    }
-
-  private:
-    mutable std::mutex mutex_;
-    std::condition_variable none_left_;
-    std::map<Session*, std::weak_ptr<Session>> sessions_;
 };
 
 /// One connection. All its steps run on its strand, one at a time: header -> (100 continue) -> body
@@ -213,7 +138,10 @@ class Session : public std::enable_shared_from_this<Session> {
   public:
     Session(tcp::socket socket, Shared& shared, Sessions& sessions, bool spare)
         : stream_(std::move(socket)), shared_(shared), sessions_(sessions), spare_(spare) {}
-    ~Session() { sessions_.remove(this); }
+    ~Session() {
+        sessions_.remove(this);
+        shared_.traffic->closed();
+    }
 
     void serve() {
         asio::dispatch(stream_.get_executor(),
@@ -236,6 +164,10 @@ class Session : public std::enable_shared_from_this<Session> {
     void read_header() {
         if (shared_.stopping) return close();
         head_ = false;
+        begun_ = std::chrono::steady_clock::now();
+        body_bytes_ = 0;
+        request_ = {};
+        request_.id = shared_.ids.next();
         plan_ = {};
         plan_.max_body_bytes = shared_.options.max_body_bytes;
         parser_.emplace();
@@ -252,6 +184,7 @@ class Session : public std::enable_shared_from_this<Session> {
                 if (ec) return self->close();
                 self->buffer_.commit(bytes);
                 self->idle_ = false;
+                self->begun_ = std::chrono::steady_clock::now();
                 if (!self->spare_) {
                     self->stream_.expires_after(chrono_of(self->shared_.options.request_timeout));
                 }
@@ -274,7 +207,9 @@ class Session : public std::enable_shared_from_this<Session> {
         head_ = head.method() == bhttp::verb::head;
         auto request = to_request(head);
         if (!request) return refuse(error_response(request.error()));
+        request->id = std::move(request_.id);
         request_ = *std::move(request);
+        if (auto given = given_request_id(request_.headers)) request_.id = *std::move(given);
         if (head_) request_.method = "GET";
         plan_ = (*shared_.planner.load())(request_);
         if (spare_ && (plan_.refusal || plan_.lane != Lane::kInline)) return refuse(overloaded());
@@ -339,6 +274,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
     void answer() {
         request_.body = std::move(parser_->get().body());
+        body_bytes_ = request_.body.size();
         if (plan_.lane == Lane::kInline) return write(Shared::answer(plan_, request_), keep_alive_);
         switch (gate().enter(shared_from_this())) {
             case Gate::Entry::kGo:
@@ -362,15 +298,38 @@ class Session : public std::enable_shared_from_this<Session> {
     void write(Response response, bool keep_alive) {
         keep_alive = keep_alive && !shared_.stopping;
         idle_ = false;
-        request_ = {};
+        response.headers.push_back({"X-Request-Id", request_.id});
+        note(response);
         response_ = to_message(std::move(response), keep_alive, head_);
         stream_.expires_after(chrono_of(shared_.options.request_timeout));
         bhttp::async_write(stream_, response_,
                            [self = shared_from_this(), keep_alive](error_code ec, size_t) {
+                               self->count();
                                if (ec) return self->close();
                                if (keep_alive) return self->read_header();
                                self->drain();
                            });
+    }
+
+    /// Keeps what count() needs of the response, and logs a failure of the service.
+    void note(const Response& response) {
+        answered_ = {std::string(plan_.route.empty() ? kOtherRoute : plan_.route),
+                     std::string(known_method(request_.method)),
+                     response.status,
+                     0,
+                     body_bytes_,
+                     response.body.size()};
+        request_.body.clear();
+        if (response.status < 500) return;
+        kLog.warning(
+            "msg=\"a request failed\" status={} reason={} method={} route={} request_id={}",
+            response.status, response.reason, answered_.method, answered_.route, request_.id);
+    }
+
+    void count() {
+        answered_.seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+        shared_.traffic->answered(answered_);
     }
 
     void drain() {
@@ -404,6 +363,9 @@ class Session : public std::enable_shared_from_this<Session> {
     bhttp::response<bhttp::string_body> response_;
     Request request_;
     Plan plan_;
+    std::chrono::steady_clock::time_point begun_{};  // the request's first byte
+    size_t body_bytes_ = 0;
+    Answered answered_;
     size_t drained_ = 0;
     bool keep_alive_ = false;
     bool head_ = false;
@@ -487,6 +449,7 @@ void Server::Impl::on_accept(error_code ec, tcp::socket socket) {
     if (ec) {
         // most likely out of file descriptors: accepting again at once would only spin
         kLog.warning("msg=\"accept failed\" what=\"{}\"", ec.message());
+        shared.traffic->failed_to_accept();
         accept_pause.emplace(acceptor.get_executor(), std::chrono::milliseconds(100));
         accept_pause->async_wait([this](error_code cancelled) {
             if (!cancelled && !shared.stopping) accept();
@@ -497,7 +460,9 @@ void Server::Impl::on_accept(error_code ec, tcp::socket socket) {
     socket.set_option(tcp::no_delay(true), ignored);
     const size_t others = sessions.count();
     const size_t most = shared.options.max_connections;
+    if (others >= most) shared.traffic->refused();
     if (others < most + kSpareConnections) {
+        shared.traffic->opened();
         const auto session =
             std::make_shared<Session>(std::move(socket), shared, sessions, others >= most);
         sessions.add(session);
@@ -544,20 +509,26 @@ Server::~Server() { stop(); }
 
 base::Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
                                                     const Router& router) {
-    return start_with(options, [&router](Request& head) { return router.plan(head); });
+    return start_with(
+        options, [&router](Request& head) { return router.plan(head); }, router.traffic());
 }
 
-base::Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Handler handler) {
+base::Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Handler handler,
+                                                    std::shared_ptr<Traffic> traffic) {
     const auto kept = std::make_shared<const Handler>(std::move(handler));
-    return start_with(options, [kept](Request&) {
-        Plan plan;
-        plan.handler = kept.get();
-        return plan;
-    });
+    return start_with(
+        options,
+        [kept](Request&) {
+            Plan plan;
+            plan.handler = kept.get();
+            return plan;
+        },
+        std::move(traffic));
 }
 
 base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& options,
-                                                         std::function<Plan(Request&)> plan) {
+                                                         std::function<Plan(Request&)> plan,
+                                                         std::shared_ptr<Traffic> traffic) {
     RAMPART_TRY(const auto wanted, endpoint_of(options));
     const size_t places[] = {options.threads, options.bulk_threads, options.administrative_threads};
     size_t threads = kInlineThreads;
@@ -571,6 +542,7 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
     auto impl = std::make_unique<Impl>(threads);
     impl->shared.options = options;
     impl->answer_by(std::move(plan));
+    impl->shared.traffic = std::move(traffic);
     for (const Lane lane : {Lane::kWork, Lane::kBulk, Lane::kAdministrative}) {
         const auto i = static_cast<size_t>(lane);
         impl->shared.gates[i].open(places[i], lane != Lane::kAdministrative);

@@ -73,6 +73,7 @@ Result<PartitionLeases::Epochs> PartitionLeases::claim(const std::set<PartitionI
     if (won) owned_.insert(won->begin(), won->end());
     publish();
     if (!won) return won.error();
+    note_renewed();
     Epochs epochs;
     for (const PartitionId p : partitions) epochs[p] = owned_.at(p);
     return epochs;
@@ -222,6 +223,7 @@ Result<std::vector<Holder>> PartitionLeases::heartbeat() {
     }
     publish();
     RAMPART_RETURN_IF_ERROR(write(LeaseRecord::Kind::kBeat, owned_));
+    note_renewed();
     return std::exchange(lost_, {});
 }
 
@@ -231,6 +233,19 @@ Status PartitionLeases::release() {
     if (status) status = board_.refresh();
     publish();
     return status;
+}
+
+void PartitionLeases::note_renewed() {
+    const auto now = deps_.timer.now();
+    const std::lock_guard lock(view_mutex_);
+    renewed_ = now;
+}
+
+std::optional<base::Duration> PartitionLeases::age() const {
+    const auto now = deps_.timer.now();
+    const std::lock_guard lock(view_mutex_);
+    if (!renewed_) return std::nullopt;
+    return base::Duration::micros(now.micros() - renewed_->micros());
 }
 
 PartitionLeases::Epochs PartitionLeases::owned() const {

@@ -419,6 +419,23 @@ Result<std::vector<RunRecord>> TrainingLoop::runs() const {
     return runs;
 }
 
+Result<TrainingLoop::Progress> TrainingLoop::progress() const {
+    Progress progress;
+    RAMPART_TRY(const auto runs, store_.runs());
+    for (const auto& run : runs) {
+        ++progress.runs[run.verdict];
+        progress.last_run = std::max(progress.last_run, std::optional(run.at));
+    }
+    RAMPART_TRY(const auto served, store_.served_until());
+    const int every = settings_.schedule.every_months;
+    if (served && every > 0) {
+        const auto due = due_months(*served, base::add_months(*served, every + 1));
+        if (!due.empty()) progress.next_due = due.front();
+    }
+    progress.last_seconds = last_seconds_;
+    return progress;
+}
+
 /// Returns what the runs have noted of how the trainer made the candidate; empty: it did not.
 Result<std::string> TrainingLoop::noted_of(const std::string& candidate, const char* figure) const {
     RAMPART_TRY(const auto runs, store_.runs());
@@ -502,6 +519,7 @@ Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
 }
 
 Result<RunRecord> TrainingLoop::execute(StartedRun run) {
+    const double begun = deps_.seconds ? deps_.seconds() : 0;
     RunRecord record;
     record.ordinal = run.ordinal;
     record.at = run.at;
@@ -521,6 +539,7 @@ Result<RunRecord> TrainingLoop::execute(StartedRun run) {
     kLog.info("run={} at={} verdict={} reason={}", record.ordinal, base::to_iso8601(record.at),
               to_string(record.verdict), record.reason);
     RAMPART_RETURN_IF_ERROR(store_.finish(record, !run.on_request));
+    if (deps_.seconds) last_seconds_ = deps_.seconds() - begun;
     return record;
 }
 

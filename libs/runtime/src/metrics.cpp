@@ -73,35 +73,6 @@ void append_histogram(std::string& out, const std::string& name, const std::stri
 
 }  // namespace
 
-Histogram::Histogram(std::vector<double> bounds)
-    : bounds_(std::move(bounds)),
-      counts_(std::make_unique<std::atomic<uint64_t>[]>(bounds_.size() + 1)) {
-    for (size_t i = 0; i < bounds_.size(); ++i) {
-        RAMPART_CHECK(std::isfinite(bounds_[i]) && (i == 0 || bounds_[i - 1] < bounds_[i]),
-                      "histogram bounds increase and are finite");
-    }
-}
-
-void Histogram::observe(double value) {
-    if (std::isnan(value)) return;
-    const auto bucket = std::lower_bound(bounds_.begin(), bounds_.end(), value) - bounds_.begin();
-    counts_[static_cast<size_t>(bucket)].fetch_add(1, std::memory_order_relaxed);
-    sum_.fetch_add(value, std::memory_order_relaxed);
-}
-
-std::vector<uint64_t> Histogram::counts() const {
-    std::vector<uint64_t> counts(bounds_.size() + 1);
-    for (size_t i = 0; i < counts.size(); ++i) {
-        counts[i] = counts_[i].load(std::memory_order_relaxed);
-    }
-    return counts;
-}
-
-std::vector<double> latency_bounds() {
-    return {50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3,
-            50e-3, 0.1,    0.25,   0.5,    1,    2.5,    5,    10};
-}
-
 /// All metrics of one name; only the map of its type is used.
 struct Metrics::Family {
     std::string type, help;
@@ -156,21 +127,81 @@ Histogram& Metrics::histogram(std::string_view name, std::string_view help,
     return find_or_make(family(name, "histogram", help).histograms, labels, std::move(bounds));
 }
 
-std::string Metrics::prometheus_text() const {
+Counter& Metrics::counter(const MetricInfo& metric, const Labels& labels) {
+    RAMPART_CHECK(metric.type == "counter", "metric '{}' is no counter", metric.name);
+    return counter(metric.name, metric.help, labels);
+}
+
+Gauge& Metrics::gauge(const MetricInfo& metric, const Labels& labels) {
+    RAMPART_CHECK(metric.type == "gauge", "metric '{}' is no gauge", metric.name);
+    return gauge(metric.name, metric.help, labels);
+}
+
+Histogram& Metrics::histogram(const MetricInfo& metric, std::vector<double> bounds,
+                              const Labels& labels) {
+    RAMPART_CHECK(metric.type == "histogram", "metric '{}' is no histogram", metric.name);
+    return histogram(metric.name, metric.help, std::move(bounds), labels);
+}
+
+/// A family as text.
+struct Samples::Written {
+    std::string type, help, lines;
+};
+
+Samples::Samples() = default;
+Samples::~Samples() = default;
+
+Samples::Written& Samples::family(std::string_view name, std::string_view type,
+                                  std::string_view help) {
+    auto& family = families_[std::string(name)];
+    if (family == nullptr) {
+        family = std::make_unique<Written>(std::string(type), std::string(help), std::string());
+    }
+    return *family;
+}
+
+void Samples::add(const MetricInfo& metric, double value, const Labels& labels) {
+    auto& lines = family(metric.name, metric.type, metric.help).lines;
+    lines += fmt::format("{}{} {}\n", metric.name, in_braces(label_text(labels)), number(value));
+}
+
+void Samples::add(const MetricInfo& metric, const Histogram& histogram, const Labels& labels) {
+    append_histogram(family(metric.name, metric.type, metric.help).lines, std::string(metric.name),
+                     label_text(labels), histogram);
+}
+
+void Metrics::collect(Collector collector) {
     const std::lock_guard lock(mutex_);
-    std::string out;
+    collectors_.push_back(std::move(collector));
+}
+
+std::string Metrics::prometheus_text(const Collector& more) const {
+    Samples samples;
+    std::vector<Collector> collectors;
+    {
+        const std::lock_guard lock(mutex_);
+        collectors = collectors_;
+    }
+    for (const auto& collector : collectors) collector(samples);
+    if (more) more(samples);
+
+    const std::lock_guard lock(mutex_);
     for (const auto& [name, family] : families_) {
-        out += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, escaped(family->help, false), name,
-                           family->type);
+        auto& lines = samples.family(name, family->type, family->help).lines;
         for (const auto& [labels, counter] : family->counters) {
-            out += fmt::format("{}{} {}\n", name, in_braces(labels), counter->value());
+            lines += fmt::format("{}{} {}\n", name, in_braces(labels), counter->value());
         }
         for (const auto& [labels, gauge] : family->gauges) {
-            out += fmt::format("{}{} {}\n", name, in_braces(labels), number(gauge->value()));
+            lines += fmt::format("{}{} {}\n", name, in_braces(labels), number(gauge->value()));
         }
         for (const auto& [labels, histogram] : family->histograms) {
-            append_histogram(out, name, labels, *histogram);
+            append_histogram(lines, name, labels, *histogram);
         }
+    }
+    std::string out;
+    for (const auto& [name, family] : samples.families_) {
+        out += fmt::format("# HELP {} {}\n# TYPE {} {}\n{}", name, escaped(family->help, false),
+                           name, family->type, family->lines);
     }
     return out;
 }

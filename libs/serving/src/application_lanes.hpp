@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rampart/runtime/metric_list.hpp"
 #include "rampart/serving/application_consumer.hpp"
 
 /// What the consumer of applications works with.
@@ -19,9 +20,7 @@ struct ApplicationConsumer::Instruments {
     explicit Instruments(runtime::Metrics& metrics)
         : decided(of(metrics, "decided")), quarantined(of(metrics, "quarantined")) {}
     static runtime::Counter& of(runtime::Metrics& metrics, std::string_view result) {
-        return metrics.counter("rampart_applications_total",
-                               "Applications from the log, read again after a crash included.",
-                               {{"result", std::string(result)}});
+        return metrics.counter(runtime::metric::kApplications, {{"result", std::string(result)}});
     }
     runtime::Counter &decided, &quarantined;
 };

@@ -277,12 +277,11 @@ void DecisionService::count(const Decision& decision, const model::Policy& polic
                     : decision.explored ? instruments_->explored
                                         : instruments_->approved;
     counter.add();
+    instruments_->by_policy->add(decision.policy.value());
     for (const size_t i : decision::unseen_categories(decision.application, policy.schema())) {
         const auto& name = policy.schema().features()[i].name;
         deps_.metrics
-            .counter("rampart_unseen_categories_total",
-                     "Categories that the policy does not know, in decisions answered, repeats "
-                     "included: counted as missing.",
+            .counter(runtime::metric::kUnseenCategories,
                      {{"feature", i < kNamedFeatures ? name : "others"}})
             .add();
     }
@@ -303,18 +302,11 @@ bool DecisionService::mend() {
     const bool more = log_->mend();
     const auto upkeep = log_->upkeep();
     const runtime::Labels decisions{{"database", "decisions"}};
-    deps_.metrics
-        .counter("rampart_databases_set_aside_total",
-                 "Damaged databases set aside, to be made anew from the log.", decisions)
-        .add(upkeep.set_aside - set_aside_);
+    deps_.metrics.counter(runtime::metric::kSetAside, decisions).add(upkeep.set_aside - set_aside_);
     set_aside_ = upkeep.set_aside;
-    deps_.metrics
-        .gauge("rampart_partitions_rebuilding",
-               "Partitions whose database is being made anew from the log.", decisions)
+    deps_.metrics.gauge(runtime::metric::kRebuilding, decisions)
         .set(static_cast<double>(upkeep.rebuilding));
-    deps_.metrics
-        .gauge("rampart_partitions_refused",
-               "Partitions whose damaged database cannot be made anew from the log.", decisions)
+    deps_.metrics.gauge(runtime::metric::kRefused, decisions)
         .set(static_cast<double>(upkeep.refused));
     return more;
 }

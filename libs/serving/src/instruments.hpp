@@ -1,8 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "policy_counts.hpp"
+#include "rampart/runtime/metric_list.hpp"
 #include "rampart/serving/decision_service.hpp"
 
 namespace rampart::serving {
@@ -13,28 +16,27 @@ struct DecisionService::Instruments {
         : approved(decisions(metrics, "approve", "no")),
           explored(decisions(metrics, "approve", "yes")),
           declined(decisions(metrics, "decline", "no")),
-          outcomes(metrics.counter("rampart_outcomes_total", "Outcomes taken in.")),
-          overrides(metrics.counter("rampart_overrides_total",
-                                    "Overrides by people taken in, repeats included.")),
-          swaps(metrics.counter("rampart_policy_swaps_total", "Policies put in force.")),
-          overloaded(metrics.counter("rampart_overload_refusals_total",
-                                     "Requests for decisions refused, as too many were waiting.")),
-          fenced(metrics.counter("rampart_partitions_given_up_total",
-                                 "Partitions that another node was found to have taken over.")),
-          decide_seconds(metrics.histogram("rampart_decide_seconds",
-                                           "Time of a request for decisions, until durable.",
-                                           runtime::latency_bounds())) {}
+          outcomes(metrics.counter(runtime::metric::kOutcomes)),
+          overrides(metrics.counter(runtime::metric::kOverrides)),
+          swaps(metrics.counter(runtime::metric::kPolicySwaps)),
+          overloaded(metrics.counter(runtime::metric::kOverloadRefusals)),
+          fenced(metrics.counter(runtime::metric::kPartitionsGivenUp)),
+          decide_seconds(
+              metrics.histogram(runtime::metric::kDecideSeconds, runtime::latency_bounds())),
+          by_policy(std::make_shared<PolicyCounts>()) {
+        metrics.collect([counts = by_policy](runtime::Samples& out) { counts->write(out); });
+    }
 
     static runtime::Counter& decisions(runtime::Metrics& metrics, std::string_view action,
                                        std::string_view explored) {
-        return metrics.counter(
-            "rampart_decisions_total", "Decisions answered, repeats included.",
-            {{"action", std::string(action)}, {"explored", std::string(explored)}});
+        return metrics.counter(runtime::metric::kDecisions, {{"action", std::string(action)},
+                                                             {"explored", std::string(explored)}});
     }
 
     runtime::Counter &approved, &explored, &declined, &outcomes, &overrides, &swaps, &overloaded,
         &fenced;
     runtime::Histogram& decide_seconds;
+    std::shared_ptr<PolicyCounts> by_policy;  // shared with the collector, which outlives these
 };
 
 }  // namespace rampart::serving

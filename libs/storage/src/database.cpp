@@ -3,6 +3,8 @@
 #include <rocksdb/db.h>
 #include <rocksdb/utilities/checkpoint.h>
 
+#include <chrono>
+
 #include "database_impl.hpp"
 #include "errors.hpp"
 #include "memory_budget_impl.hpp"
@@ -42,6 +44,7 @@ Snapshot& Snapshot::operator=(Snapshot&&) noexcept = default;
 Snapshot::~Snapshot() = default;
 
 Database::Impl::~Impl() {
+    note_closing(*this);
     if (budget) budget->impl().leave(db.get());
     for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
     if (db) db->Close();
@@ -93,8 +96,13 @@ base::Status Database::Impl::write(rocksdb::WriteBatch& batch, Sync sync) {
     RAMPART_RETURN_IF_ERROR(check_room(2 * batch.GetDataSize()));  // log, then table file
     rocksdb::WriteOptions options;
     options.sync = sync == Sync::kAlways;
+    const auto begun = std::chrono::steady_clock::now();
     const auto status = db->Write(options, &batch);
     if (!status.ok()) return failed(status, "write to");
+    if (options.sync) {
+        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
+        synced_writes->observe(taken.count());
+    }
     if (budget) budget->impl().relieve();
     return base::ok();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "damage_note.hpp"
+#include "rampart/base/histogram.hpp"
 #include "rampart/storage/database.hpp"
 
 namespace rampart::storage {
@@ -21,6 +22,8 @@ struct Database::Impl {
     size_t families = 0;                            // the caller's
     rocksdb::ColumnFamilyHandle* format = nullptr;  // null: open for reading, has none
     uint64_t min_free_bytes = 0;
+    std::shared_ptr<base::Histogram> synced_writes =
+        std::make_shared<base::Histogram>(base::latency_bounds());
 
     ~Impl();
     rocksdb::ColumnFamilyHandle* handle(ColumnFamily family) const;
@@ -33,5 +36,9 @@ struct Database::Impl {
     base::Status write(rocksdb::WriteBatch& batch, Sync sync);
     base::Result<uint32_t> present_version(const Schema& schema);
 };
+
+/// Lets database_figures() see a database that is open for writing, until note_closing().
+void note_open(const Database::Impl& impl);
+void note_closing(const Database::Impl& impl);
 
 }  // namespace rampart::storage

@@ -25,6 +25,8 @@ base::Result<std::shared_ptr<MemoryBudget>> MemoryBudget::create(uint64_t bytes)
     impl->cache =
         rocksdb::NewLRUCache(bytes, kCacheShardBits, kMayExceed, kShareOfIndicesAndFilters);
     impl->write_buffers = std::make_shared<rocksdb::WriteBufferManager>(bytes, impl->cache);
+    impl->statistics = rocksdb::CreateDBStatistics();
+    impl->statistics->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
     return std::shared_ptr<MemoryBudget>(new MemoryBudget(std::move(impl)));
 }
 
@@ -77,9 +79,16 @@ void MemoryBudget::Impl::relieve() {
 }
 
 MemoryUsage MemoryBudget::usage() const {
+    const auto count = [this](rocksdb::Tickers ticker) {
+        return impl_->statistics->getTickerCount(ticker);
+    };
     return {.used = impl_->cache->GetUsage(),
             .write_buffers = impl_->write_buffers->memory_usage(),
-            .pinned = impl_->cache->GetPinnedUsage()};
+            .pinned = impl_->cache->GetPinnedUsage(),
+            .limit = impl_->bytes,
+            .cache_hits = count(rocksdb::BLOCK_CACHE_HIT),
+            .cache_misses = count(rocksdb::BLOCK_CACHE_MISS),
+            .stall_seconds = static_cast<double>(count(rocksdb::STALL_MICROS)) / 1e6};
 }
 
 }  // namespace rampart::storage

@@ -2,6 +2,7 @@
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/statistics.h>
 #include <rocksdb/write_buffer_manager.h>
 
 #include <mutex>
@@ -19,6 +20,7 @@ struct MemoryBudget::Impl {
 
     uint64_t bytes = 0;
     std::shared_ptr<rocksdb::Cache> cache;
+    std::shared_ptr<rocksdb::Statistics> statistics;  // counts only: no times, no histograms
     std::shared_ptr<rocksdb::WriteBufferManager> write_buffers;  // charges what it holds to `cache`
 
     std::mutex mutex;  // a member is flushed under it, so that it cannot leave meanwhile

@@ -187,6 +187,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
     }
     std::unique_ptr<Database> database(new Database(std::move(impl)));
     RAMPART_RETURN_IF_ERROR(database->migrate(wanted.schema, wanted.read_only));
+    if (!wanted.read_only) note_open(*database->impl_);
     return database;
 }
 

@@ -35,6 +35,7 @@ void set_cache(const OpenOptions& options, rocksdb::Options& out,
     auto& budget = options.budget->impl();
     table.block_cache = budget.cache;
     out.write_buffer_manager = budget.write_buffers;
+    out.statistics = budget.statistics;
     // What else grows with the data counts, too (a file's metadata, 0.5 kB, does not: it would
     // count in steps of 256 kB for every column family).
     table.cache_index_and_filter_blocks = true;

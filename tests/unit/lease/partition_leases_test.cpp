@@ -120,6 +120,18 @@ TEST_F(PartitionLeasesTest, WhatNobodyHoldsIsTakenAtOnce) {
     EXPECT_TRUE(a->heartbeat()->empty());
 }
 
+TEST_F(PartitionLeasesTest, TheirAgeCountsFromTheLastRenewal) {
+    const auto a = node("a");
+    EXPECT_EQ(a->age(), std::nullopt);
+    ASSERT_TRUE(a->claim({kZero}));
+    timer_.wait(kBeat);
+    EXPECT_EQ(a->age(), kBeat);
+    ASSERT_TRUE(a->heartbeat());
+    EXPECT_EQ(a->age(), Duration());
+    timer_.wait(kTtl);
+    EXPECT_EQ(a->age(), kTtl);
+}
+
 TEST_F(PartitionLeasesTest, ANodeThatIsAliveIsNotRobbed) {
     const auto a = node("a"), b = node("b");
     ASSERT_TRUE(a->claim({kZero, kOne}));

@@ -52,21 +52,46 @@ TEST(Metrics, WithoutLabelsThereAreNoBraces) {
     EXPECT_NE(metrics.prometheus_text().find("\nh_count 0\n"), std::string::npos);
 }
 
-TEST(Histogram, AValueOnABoundBelongsBelowIt) {
-    Histogram histogram({1, 2});
-    histogram.observe(1);
-    histogram.observe(1.5);
-    histogram.observe(2.5);
-    histogram.observe(std::nan(""));
-    EXPECT_EQ(histogram.counts(), (std::vector<uint64_t>{1, 1, 1}));
-    EXPECT_EQ(histogram.sum(), 5);
+constexpr MetricInfo kHeld{"held", "gauge", "what", "What is held."};
+constexpr MetricInfo kDone{"done_total", "counter", "", "What is done."};
+constexpr MetricInfo kSeconds{"seconds", "histogram", "", "Time."};
+
+TEST(Metrics, CollectorsAreAskedWhenTheTextIsMade) {
+    Metrics metrics;
+    int asked = 0;
+    Histogram times({1});
+    times.observe(0.5);
+    metrics.collect([&](Samples& out) {
+        out.add(kHeld, ++asked, {{"what", "a"}});
+        out.add(kHeld, std::nan(""), {{"what", "b"}});
+        out.add(kSeconds, times);
+        metrics.counter(kDone).add();  // no lock is held
+    });
+    EXPECT_EQ(metrics.prometheus_text(),
+              "# HELP done_total What is done.\n"
+              "# TYPE done_total counter\n"
+              "done_total 1\n"
+              "# HELP held What is held.\n"
+              "# TYPE held gauge\n"
+              "held{what=\"a\"} 1\n"
+              "held{what=\"b\"} NaN\n"
+              "# HELP seconds Time.\n"
+              "# TYPE seconds histogram\n"
+              "seconds_bucket{le=\"1\"} 1\n"
+              "seconds_bucket{le=\"+Inf\"} 1\n"
+              "seconds_sum 0.5\n"
+              "seconds_count 1\n");
+    EXPECT_NE(metrics.prometheus_text().find("held{what=\"a\"} 2\n"), std::string::npos);
 }
 
-TEST(Histogram, LatencyBoundsIncrease) {
-    const auto bounds = latency_bounds();
-    EXPECT_TRUE(std::is_sorted(bounds.begin(), bounds.end()));
-    EXPECT_EQ(bounds.front(), 50e-6);
-    EXPECT_EQ(bounds.back(), 10);
+TEST(Metrics, WhatTheCallerAddsJoinsItsFamily) {
+    Metrics metrics;
+    metrics.gauge(kHeld, {{"what", "b"}}).set(2);
+    const auto text = metrics.prometheus_text([](Samples& out) {
+        out.add(kHeld, 1, {{"what", "a"}});
+    });
+    EXPECT_NE(text.find("# TYPE held gauge\nheld{what=\"a\"} 1\nheld{what=\"b\"} 2\n"),
+              std::string::npos);
 }
 
 TEST(Metrics, NothingIsLostBetweenThreads) {
@@ -93,7 +118,9 @@ TEST(MetricsDeathTest, BadNamesAndClashesAreDefects) {
     EXPECT_DEATH(metrics.counter("1c", "C."), "metric name");
     EXPECT_DEATH(metrics.counter("c-d", "C."), "metric name");
     EXPECT_DEATH(metrics.counter("d", "D.", {{"le", "1"}}), "label name");
-    EXPECT_DEATH(Histogram({1, 1}), "bounds");
+    EXPECT_DEATH(metrics.gauge(kDone), "is no gauge");
+    EXPECT_DEATH(metrics.counter(kHeld), "is no counter");
+    EXPECT_DEATH(metrics.histogram(kHeld, {1}), "is no histogram");
 }
 
 TEST(MetricsDeathTest, LabelSetsHaveALimit) {

@@ -41,6 +41,25 @@ size_t tables_of(const Database& db) {
     return tables;
 }
 
+TEST(MemoryBudget, CountsWhatItsDatabasesFindInIt) {
+    const auto budget = MemoryBudget::create(kBudget).value();
+    EXPECT_EQ(budget->usage().limit, kBudget);
+    EXPECT_EQ(budget->usage().cache_misses, 0u);
+    const auto db = open(budget);
+    WriteBatch batch;
+    batch.put({0}, "key", "value");
+    ASSERT_TRUE(db->write(batch, Sync::kNever));
+    ASSERT_TRUE(db->compact({0}));
+    ASSERT_TRUE(*db->get({0}, "key"));
+    const auto before = budget->usage();
+    EXPECT_GT(before.cache_misses, 0u);
+    ASSERT_TRUE(*db->get({0}, "key"));
+    const auto after = budget->usage();
+    EXPECT_GT(after.cache_hits, before.cache_hits);
+    EXPECT_EQ(after.cache_misses, before.cache_misses);
+    EXPECT_EQ(after.stall_seconds, 0);
+}
+
 TEST(MemoryBudget, OneThatIsTooSmallToWorkWithIsRefused) {
     EXPECT_TRUE(MemoryBudget::create(MemoryBudget::kMinBytes));
     const auto tiny = MemoryBudget::create(MemoryBudget::kMinBytes - 1);

@@ -54,5 +54,6 @@ void add_backup_verify(Frame& frame);
 void add_backup_restore(Frame& frame);
 void add_store_check(Frame& frame);
 void add_errors(Frame& frame);
+void add_metrics(Frame& frame);
 
 }  // namespace rampart::cli

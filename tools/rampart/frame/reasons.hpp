@@ -75,6 +75,8 @@ namespace rampart::cli {
     X(kUnitScale, kFailedPrecondition, "unit_scale",                                               \
       "Take a model whose score is a sum of log-odds; one of another score gets its policy "       \
       "when it is trained.")                                                                       \
+    X(kUnknownMetric, kNotFound, "unknown_metric",                                                 \
+      "Copy the name from /metrics; `rampart metrics` lists all.")                                 \
     X(kUnknownReason, kNotFound, "unknown_reason",                                                 \
       "Copy the word from the error; `rampart errors` lists all.")
 RAMPART_REASONS("rampart", RAMPART_RAMPART_REASONS)

@@ -61,7 +61,8 @@ struct Look {
 /// Thread safe.
 class ChampionMonitor {
   public:
-    /// Checks the settings. Errors: monitoring::validate's.
+    /// Checks the settings, and puts down in the metrics how many alarms stand, as they are stored.
+    /// Errors: monitoring::validate's; the registry's.
     static base::Result<std::unique_ptr<ChampionMonitor>> open(MonitorSettings settings,
                                                                MonitorDeps deps);
 
@@ -98,6 +99,8 @@ class ChampionMonitor {
     base::Status act(Look& look);
     base::Status raise(Watch& watch, base::TimePoint t);
     base::Result<bool> roll_back(const Watch& watch, base::TimePoint t);
+    bool is_watched(const Standing& one, base::TimePoint t) const;
+    base::Status count_stored();
     void count(const Look& look);
     void keep(const Look& look);
 

@@ -26,6 +26,7 @@ struct Request {
     std::vector<Header> headers;
     std::string body;
     std::map<std::string, std::string> path_values;  // set by the router: {"id": "d1"}
+    std::string id{};  // set by the server: the client's, or a new one; for the lines of the log
 
     std::string_view header(std::string_view name) const;  // as find_header
 };

@@ -14,6 +14,7 @@ struct Response {
     std::string body;
     std::string content_type = "application/json";
     std::vector<Header> headers;  // other than Content-Type, Content-Length, Connection
+    std::string reason{};         // what an error document gives, for the log; not sent
 
     std::string_view header(std::string_view name) const;  // as find_header
 };

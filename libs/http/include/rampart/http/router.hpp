@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "rampart/http/request.hpp"
 #include "rampart/http/response.hpp"
+#include "rampart/http/traffic.hpp"
 
 namespace rampart::http {
 
@@ -35,6 +37,7 @@ struct Plan {
     std::optional<Response> refusal;  // send this response instead, and leave the body unread
     const Handler* handler = nullptr;
     Lane lane = Lane::kWork;
+    std::string_view route{};  // pattern of the route, of the router; empty: it has no such route
     size_t max_body_bytes = SIZE_MAX;  // the server's own limit applies as well
 };
 
@@ -44,7 +47,10 @@ class Router {
   public:
     /// `token`: required by kToken routes, compared in constant time. Empty: these routes
     /// refuse every request.
-    explicit Router(std::string token = {}) : token_(std::move(token)) {}
+    /// `traffic` is where requests are counted, by a server that changes its router.
+    explicit Router(std::string token = {},
+                    std::shared_ptr<Traffic> traffic = std::make_shared<Traffic>())
+        : token_(std::move(token)), traffic_(std::move(traffic)) {}
 
     /// `pattern`: "/v1/decisions/{id}"; {name} matches one whole non-empty segment, which is passed
     /// in Request::path_values. Adding the same method and pattern twice, or two patterns that
@@ -69,6 +75,9 @@ class Router {
     /// Returns the routes in the order in which they were added.
     std::vector<Route> routes() const;
 
+    /// What servers of this router have answered; shared with them and with copies of the router.
+    const std::shared_ptr<Traffic>& traffic() const { return traffic_; }
+
   private:
     struct Entry {
         Route route;
@@ -78,6 +87,7 @@ class Router {
     bool token_accepted(const Request& request) const;
 
     std::string token_;
+    std::shared_ptr<Traffic> traffic_;
     std::vector<Entry> entries_;
 };
 

@@ -40,6 +40,10 @@ inline constexpr size_t kSpareConnections = 64;
 /// A request that the router refuses by its head is answered before the body is read, and the body
 /// is discarded. Handlers run in their Lane; two more threads than all lanes together read, write
 /// and answer Lane::kInline, independent of the lanes.
+///
+/// Every response has the header X-Request-Id: that of the request, as given_request_id() takes it,
+/// or a new one; Request::id. A response of 500 or more is logged with it. What a router's server
+/// answers is counted in Router::traffic().
 class Server {
   public:
     /// Starts serving. `router` must outlive the server; an exception of a handler becomes a 500.
@@ -48,10 +52,12 @@ class Server {
     static base::Result<std::unique_ptr<Server>> start(const ServerOptions& options,
                                                        const Router& router);
     /// Sends all requests to one handler, in Lane::kWork.
-    static base::Result<std::unique_ptr<Server>> start(const ServerOptions& options,
-                                                       Handler handler);
-    /// Answers by another router the requests whose head is read from now on. It must outlive the
-    /// server, and so must the one before. One thread at a time.
+    static base::Result<std::unique_ptr<Server>> start(
+        const ServerOptions& options, Handler handler,
+        std::shared_ptr<Traffic> traffic = std::make_shared<Traffic>());
+    /// Answers by another router the requests whose head is read from now on; they are counted where
+    /// they were before. It must outlive the server, and so must the one before. One thread at a
+    /// time.
     void answer_by(const Router& router);
     ~Server();
     Server(const Server&) = delete;
@@ -68,7 +74,8 @@ class Server {
   private:
     struct Impl;
     static base::Result<std::unique_ptr<Server>> start_with(const ServerOptions& options,
-                                                            std::function<Plan(Request&)> plan);
+                                                            std::function<Plan(Request&)> plan,
+                                                            std::shared_ptr<Traffic> traffic);
     explicit Server(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> impl_;
 };

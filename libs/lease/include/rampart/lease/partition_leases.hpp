@@ -86,6 +86,8 @@ class PartitionLeases {
     /// Returns the holder as far as this node has read the topic; nullopt: none.
     std::optional<Holder> holder(streaming::PartitionId partition) const;
     base::Duration ttl() const { return options_.ttl; }
+    /// Returns how long ago the leases were last claimed or renewed; nullopt: never. Never waits.
+    std::optional<base::Duration> age() const;
 
   private:
     PartitionLeases(LeaseOptions options, LeaseDeps deps);
@@ -97,6 +99,7 @@ class PartitionLeases {
                                    const Epochs& floors);
     base::Error owned_by(streaming::PartitionId partition, const Lease& lease) const;
     void publish();
+    void note_renewed();
 
     LeaseOptions options_;
     LeaseDeps deps_;
@@ -108,6 +111,7 @@ class PartitionLeases {
 
     mutable std::mutex view_mutex_;  // held for copying only, never for I/O
     Epochs owned_view_;
+    std::optional<base::Duration> renewed_;  // by the timer
     std::map<streaming::PartitionId, Holder> holders_view_;
 };
 

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
+#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <shared_mutex>
@@ -116,6 +119,17 @@ class TrainingLoop {
     /// digest, get its public name.
     base::Result<std::vector<RunRecord>> runs() const;
 
+    /// How the schedule goes.
+    struct Progress {
+        std::map<certification::Verdict, uint64_t> runs;  // finished ones
+        std::optional<base::TimePoint> last_run;          // event time; nullopt: none is finished
+        /// When the schedule's next run is due; nullopt: it has not begun, or goes by what matures.
+        std::optional<base::TimePoint> next_due;
+        double last_seconds = 0;  // that the last run of this process took; NaN: there was none
+    };
+    /// Returns it as it is stored. Any thread may ask, also while a run is under way.
+    base::Result<Progress> progress() const;
+
   private:
     TrainingLoop(RunStore store, TrainingSettings settings, TrainerDeps deps);
 
@@ -157,6 +171,7 @@ class TrainingLoop {
     std::unique_ptr<gate::RecordSource> records_;
     std::unique_ptr<gate::GateStore> gate_store_;
     std::unique_ptr<gate::Gate> gate_;
+    std::atomic<double> last_seconds_{std::numeric_limits<double>::quiet_NaN()};
 };
 
 }  // namespace rampart::retraining

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "rampart/base/histogram.hpp"
 
 namespace rampart::runtime {
 
@@ -35,25 +38,31 @@ class Gauge {
     std::atomic<double> value_{0};
 };
 
-/// Counts of values by upper bound, `le` of the exposition format. Bounds strictly increase; a last
-/// bucket without bound is added.
-class Histogram {
-  public:
-    explicit Histogram(std::vector<double> bounds);
-    void observe(double value);  // NaN is ignored
-    const std::vector<double>& bounds() const { return bounds_; }
-    /// Returns the counts per bucket, not cumulative: [bounds + 1].
-    std::vector<uint64_t> counts() const;
-    double sum() const { return sum_.load(std::memory_order_relaxed); }
+using base::Histogram;
+using base::latency_bounds;
 
-  private:
-    std::vector<double> bounds_;
-    std::unique_ptr<std::atomic<uint64_t>[]> counts_;
-    std::atomic<double> sum_{0};
+/// What is known of a metric before it has a value. All of the product's are in metric_list.hpp.
+struct MetricInfo {
+    std::string_view name;
+    std::string_view type;    // "counter", "gauge", "histogram"
+    std::string_view labels;  // names, separated by commas; empty: none
+    std::string_view help;    // what it means, and what to do about it
 };
 
-/// Returns bounds from 50 µs to 10 s, in seconds.
-std::vector<double> latency_bounds();
+/// What a collector has found: values of one moment. Each label set of a metric once.
+class Samples {
+  public:
+    Samples();
+    ~Samples();
+    void add(const MetricInfo& metric, double value, const Labels& labels = {});
+    void add(const MetricInfo& metric, const Histogram& histogram, const Labels& labels = {});
+
+  private:
+    friend class Metrics;
+    struct Written;
+    Written& family(std::string_view name, std::string_view type, std::string_view help);
+    std::map<std::string, std::unique_ptr<Written>, std::less<>> families_;
+};
 
 /// All metrics of a process. The same name and labels always give the same object, which lives as
 /// long as the registry. A malformed name, another type or help for a known name, or more than 1000
@@ -62,18 +71,31 @@ class Metrics {
   public:
     Metrics();
     ~Metrics();
+    Counter& counter(const MetricInfo& metric, const Labels& labels = {});
+    Gauge& gauge(const MetricInfo& metric, const Labels& labels = {});
+    Histogram& histogram(const MetricInfo& metric, std::vector<double> bounds,
+                         const Labels& labels = {});
     Counter& counter(std::string_view name, std::string_view help, const Labels& labels = {});
     Gauge& gauge(std::string_view name, std::string_view help, const Labels& labels = {});
     Histogram& histogram(std::string_view name, std::string_view help, std::vector<double> bounds,
                          const Labels& labels = {});
-    /// Returns the Prometheus text exposition format 0.0.4, sorted by name.
-    std::string prometheus_text() const;
+
+    /// Looks when prometheus_text() is called, for what is a state and not an event. It returns at
+    /// once, holds no lock for long and waits for none that is; what it reads has to outlive the
+    /// last prometheus_text().
+    using Collector = std::function<void(Samples&)>;
+    void collect(Collector collector);
+
+    /// Returns the Prometheus text exposition format 0.0.4, sorted by name. `more`: what the caller
+    /// alone can find.
+    std::string prometheus_text(const Collector& more = {}) const;
 
   private:
     struct Family;
     Family& family(std::string_view name, std::string_view type, std::string_view help);
     mutable std::mutex mutex_;
     std::map<std::string, std::unique_ptr<Family>, std::less<>> families_;
+    std::vector<Collector> collectors_;
 };
 
 }  // namespace rampart::runtime

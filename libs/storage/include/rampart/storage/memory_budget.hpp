@@ -7,11 +7,15 @@
 
 namespace rampart::storage {
 
-/// Bytes at this moment.
+/// Bytes at this moment, and what its databases have counted.
 struct MemoryUsage {
     uint64_t used = 0;           // all that counts against the budget, the next line included
     uint64_t write_buffers = 0;  // part of it: written, but not yet in a file
     uint64_t pinned = 0;         // part of it: in use, cannot be given back
+    uint64_t limit = 0;          // what the budget was made with
+    // Since it was made:
+    uint64_t cache_hits = 0, cache_misses = 0;  // blocks found in it, and read from files
+    double stall_seconds = 0;                   // for which writes waited for compaction
 };
 
 /// One pot of memory for all databases that are opened with it, however many there are: what they

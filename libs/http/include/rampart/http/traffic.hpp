@@ -1,0 +1,64 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "rampart/base/histogram.hpp"
+
+namespace rampart::http {
+
+/// How the route of a request that no route matches is named.
+inline constexpr std::string_view kOtherRoute = "other";
+/// Returns the method if it is one of HTTP's common ones, otherwise "other": names of few.
+std::string_view known_method(std::string_view method);
+
+/// A request and its response.
+struct Answered {
+    std::string route;   // a pattern of the router, or kOtherRoute
+    std::string method;  // as of known_method()
+    int status = 0;
+    double seconds = 0;  // from the first byte of the request until the response was written
+    uint64_t request_bytes = 0, response_bytes = 0;  // the bodies
+};
+
+/// What servers have answered. Thread safe; a request takes one short lock.
+class Traffic {
+  public:
+    struct Connections {
+        uint64_t accepted = 0, refused = 0, accept_failures = 0;  // since it was made
+        uint64_t open = 0;                                        // now
+    };
+    /// The requests of one route and method.
+    struct OfRoute {
+        std::map<int, uint64_t> by_status;
+        uint64_t request_bytes = 0, response_bytes = 0;
+        std::shared_ptr<base::Histogram> seconds;
+    };
+    using Visitor = std::function<void(std::string_view route, std::string_view method,
+                                       const OfRoute& requests)>;
+
+    void answered(const Answered& one);
+    void opened();            // a connection
+    void closed();            // one that was opened
+    void refused();           // one beyond the limit
+    void failed_to_accept();  // one
+
+    Connections connections() const;
+    /// Calls it with each route and method that has had a request, in their order; on a copy, so
+    /// that requests do not wait.
+    void visit(const Visitor& visit) const;
+
+  private:
+    std::atomic<uint64_t> opened_{0}, closed_{0}, refused_{0}, accept_failures_{0};
+    mutable std::mutex mutex_;
+    std::map<std::pair<std::string, std::string>, OfRoute> routes_;
+};
+
+}  // namespace rampart::http

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <optional>
+
+#include "rampart/base/clock.hpp"
+#include "rampart/certification/delta_ledger.hpp"
+#include "rampart/joiner/outcome_joiner.hpp"
+#include "rampart/registry/model_registry.hpp"
+#include "rampart/retraining/training_loop.hpp"
+#include "rampart/runtime/metrics.hpp"
+#include "rampart/serving/decision_service.hpp"
+#include "rampart/storage/memory_budget.hpp"
+#include "services/rampartd/log_access.hpp"
+
+namespace rampart::rampartd {
+
+/// What a node says of itself in /metrics beside what it counts: states, read when they are asked
+/// for. What lies behind locks that are held for long (registry, runs) is read by refresh() before.
+/// Thread safe.
+class NodeMetrics {
+  public:
+    /// All of it has to outlive the metrics' last prometheus_text().
+    struct Deps {
+        std::filesystem::path store;
+        const base::Clock& clock;
+        const LogAccess& log;
+        const storage::MemoryBudget& memory;
+        const joiner::OutcomeJoiner& joiner;
+        const serving::DecisionService& decisions;
+        const registry::ModelRegistry& registry;
+        const retraining::TrainingLoop* trainer;  // nullptr: another node trains
+        std::function<std::vector<joiner::StoppedPartition>()> stopped;
+    };
+    /// Adds its collector to `metrics`.
+    NodeMetrics(Deps deps, runtime::Metrics& metrics);
+
+    /// Reads what is behind long locks anew, at most every kRefresh; may wait for a promotion. A
+    /// failure leaves what was known, and is logged.
+    void refresh();
+    static constexpr base::Duration kRefresh = base::Duration::seconds(5);
+
+  private:
+    /// What refresh() has read.
+    struct Learning {
+        std::optional<registry::Promotion> champion;
+        std::optional<base::TimePoint> certified_until;
+        std::optional<retraining::TrainingLoop::Progress> progress;
+        uint32_t epoch = 0, runs_left = 0;
+        double spent = 0, left = 0;
+    };
+    base::Result<Learning> read_learning();
+    void write(runtime::Samples& out) const;
+    void write_joining(runtime::Samples& out) const;
+    void write_deciding(runtime::Samples& out) const;
+    void write_storage(runtime::Samples& out) const;
+    void write_databases(runtime::Samples& out) const;
+    void write_learning(runtime::Samples& out) const;
+
+    const Deps deps_;
+    std::mutex refresh_mutex_;          // one refresh at a time
+    std::optional<int64_t> refreshed_;  // steady microseconds
+    std::vector<std::string> ledger_;   // entries as of the last refresh: replayed if they are more
+    mutable std::mutex mutex_;          // held to copy, no longer
+    Learning learning_;
+};
+
+}  // namespace rampart::rampartd
