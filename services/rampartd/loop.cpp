@@ -136,7 +136,8 @@ Status Loop::join(const std::function<bool()>& stopping) {
     const auto step = [&]() -> Status {
         const std::lock_guard lock(reading_);
         const Status time = deps_.clock.check();
-        const TimePoint now = deps_.clock.now();  // before reading: what arrived by then is known
+        // before reading: all that has an earlier append time is read then
+        const TimePoint now = deps_.clock.now() - deps_.stores.log().append_lag();
         RAMPART_RETURN_IF_ERROR(read_to_end(stopping));
         RAMPART_RETURN_IF_ERROR(time);
         return deps_.stores.joiner().advance(now).map([](size_t) {});

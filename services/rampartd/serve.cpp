@@ -95,12 +95,11 @@ base::Status serve(const std::filesystem::path& config) {
     StartPage page;
     std::unique_ptr<Node> node;
     http::Router router;
-    RAMPART_TRY(const auto server, http::Server::start(settings.http, [&page](const auto& request) {
-                    return page.answer(request);
-                }));
+    const auto answer = [&page](const http::Request& request) { return page.answer(request); };
+    RAMPART_TRY(const auto server, http::Server::start(settings.http, answer, router.traffic()));
     RAMPART_TRY(node, Node::open(std::move(settings), shutdown.get(), {},
                                  [&page](const auto& phase) { page.say(phase); }));
-    router = http::Router(node->keys().token);
+    router = http::Router(node->keys().token, router.traffic());
     node->add_routes(router);
     server->answer_by(router);
     Watch watch(*shutdown);

@@ -8,6 +8,7 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/runtime/metric_list.hpp"
 #include "rampart/runtime/reasons.hpp"
 
 namespace rampart::runtime {
@@ -94,12 +95,9 @@ void RunningJob::end(base::Status status) {
 }
 
 void RunningJob::loop(Metrics& metrics, const JobRun& run) {
-    const Labels labels{{"job", options.name}};
-    auto& runs_total = metrics.counter("rampart_job_runs_total",
-                                       "Runs of a job of this process that have ended.", labels);
-    auto& failures_total =
-        metrics.counter("rampart_job_failures_total",
-                        "Runs of a job that failed; GET /v1/status and the log say why.", labels);
+    const Labels labels{{"task", options.name}};  // "job" is Prometheus' own
+    auto& runs_total = metrics.counter(metric::kJobRuns, labels);
+    auto& failures_total = metrics.counter(metric::kJobFailures, labels);
     while (begin()) {
         auto status = work(run);
         runs_total.add();
@@ -129,7 +127,9 @@ JobState RunningJob::state(Steady::time_point now) const {
     return state;
 }
 
-Jobs::Jobs(Metrics& metrics) : metrics_(metrics) {}
+Jobs::Jobs(Metrics& metrics) : metrics_(metrics) {
+    metrics.collect([this](Samples& out) { write(out); });
+}
 
 Jobs::~Jobs() {
     request_stop();
@@ -166,20 +166,12 @@ base::Status Jobs::check_stuck(bool vital) const {
     return base::ok();
 }
 
-void Jobs::count() const {
+void Jobs::write(Samples& out) const {
     for (const auto& job : states()) {
-        const Labels labels{{"job", job.name}};
-        metrics_
-            .gauge("rampart_job_age_seconds",
-                   "Time since a job last succeeded; before its first success, since it began.",
-                   labels)
-            .set(job.since_success.value_or(job.age));
-        metrics_.gauge("rampart_job_running", "1: a run of the job is under way.", labels)
-            .set(job.running ? 1 : 0);
-        metrics_
-            .gauge("rampart_job_stuck", "1: a run of the job gives no sign of life any more.",
-                   labels)
-            .set(job.stuck ? 1 : 0);
+        const Labels labels{{"task", job.name}};
+        out.add(metric::kJobAge, job.since_success.value_or(job.age), labels);
+        out.add(metric::kJobRunning, job.running ? 1 : 0, labels);
+        out.add(metric::kJobStuck, job.stuck ? 1 : 0, labels);
     }
 }
 

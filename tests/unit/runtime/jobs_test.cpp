@@ -76,10 +76,9 @@ TEST(Jobs, AFailureIsKeptAndThePausesGrow) {
     ASSERT_TRUE(soon([&] { return jobs.states()[0].since_success.has_value(); }));
     EXPECT_EQ(jobs.states()[0].in_a_row, 0u);
     EXPECT_TRUE(jobs.states()[0].last);
-    jobs.count();
     const auto text = metrics.prometheus_text();
-    EXPECT_NE(text.find("rampart_job_failures_total{job=\"join\"}"), std::string::npos) << text;
-    EXPECT_NE(text.find("rampart_job_age_seconds{job=\"join\"} "), std::string::npos) << text;
+    EXPECT_NE(text.find("rampart_job_failures_total{task=\"join\"}"), std::string::npos) << text;
+    EXPECT_NE(text.find("rampart_job_age_seconds{task=\"join\"} "), std::string::npos) << text;
 }
 
 TEST(Jobs, OneWithoutASignOfLifeIsStuckAndOneThatAsksIsNot) {

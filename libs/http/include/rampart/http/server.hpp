@@ -55,8 +55,8 @@ class Server {
     static base::Result<std::unique_ptr<Server>> start(
         const ServerOptions& options, Handler handler,
         std::shared_ptr<Traffic> traffic = std::make_shared<Traffic>());
-    /// Answers by another router the requests whose head is read from now on; they are counted where
-    /// they were before. It must outlive the server, and so must the one before. One thread at a
+    /// Answers by another router the requests whose head is read from now on; they are counted as
+    /// those before. It must outlive the server, and so must the one before. One thread at a
     /// time.
     void answer_by(const Router& router);
     ~Server();

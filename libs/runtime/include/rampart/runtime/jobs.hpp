@@ -60,9 +60,8 @@ class JobRun {
 
 /// The repeated work of a process. A job never waits for another one; after a failure it pauses for
 /// twice as long each time, up to JobOptions::longest. A failure is logged when its reason changes
-/// and at the 1st, 2nd, 4th, 8th, … in a row. Metrics: rampart_job_runs_total,
-/// rampart_job_failures_total, rampart_job_running, rampart_job_age_seconds (since the last
-/// success, or the start), rampart_job_stuck; each by job. Thread safe.
+/// and at the 1st, 2nd, 4th, 8th, … in a row. Metrics: metric::kJob…, by task. The jobs have to
+/// outlive the metrics' last prometheus_text(). Thread safe.
 class Jobs {
   public:
     using Work = std::function<base::Status(const JobRun&)>;
@@ -81,8 +80,6 @@ class Jobs {
     std::vector<JobState> states() const;
     /// unavailable "job_stuck": a vital job is stuck. `vital` false: any job.
     base::Status check_stuck(bool vital) const;
-    /// Writes the gauges of ages; to be called before the metrics are read.
-    void count() const;
 
     /// Asks all jobs to stop, without waiting.
     void request_stop();
@@ -90,6 +87,8 @@ class Jobs {
     std::vector<std::string> stop(base::Duration timeout);
 
   private:
+    void write(Samples& out) const;
+
     Metrics& metrics_;
     mutable std::mutex mutex_;
     std::vector<std::unique_ptr<RunningJob>> jobs_;
