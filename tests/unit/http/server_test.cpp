@@ -51,7 +51,11 @@ TEST(Server, AnswersByAnotherRouterFromOneMomentOn) {
     auto client = Client::create(server->endpoint()).value();
     EXPECT_EQ(client.get("/now")->status, 200);
     Router router;
-    router.add("GET", "/later", Access::kOpen, [](const Request&) { return Response{201}; });
+    router.add("GET", "/later", Access::kOpen, [](const Request&) {
+        Response response;
+        response.status = 201;
+        return response;
+    });
     server->answer_by(router);
     EXPECT_EQ(client.get("/later")->status, 201) << "also on a connection that is open already";
     EXPECT_EQ(client.get("/now")->status, 404);
