@@ -45,7 +45,7 @@ class NodeStore : public testing::Test {
 
     std::unique_ptr<Node> open() {
         auto settings = load_settings(workspace_.config).value();
-        settings.retention_period = Duration();  // at every maintain()
+        settings.retention_period = Duration();  // at every upkeep()
         auto node = Node::open(std::move(settings));
         EXPECT_TRUE(node) << node.error().message;
         return std::move(*node);
@@ -96,7 +96,7 @@ TEST_F(NodeStore, RetentionIsAppliedToTheEmbeddedLogAsItsTopicsSay) {
         // the last batch is settled a moment after its decisions
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
         while (begin(*node, "applications") == 0 && std::chrono::steady_clock::now() < deadline) {
-            ASSERT_TRUE(node->maintain());
+            ASSERT_TRUE(node->upkeep());
         }
         EXPECT_EQ(begin(*node, "applications"), 29);
         EXPECT_EQ(begin(*node, "quarantine"), 2);
