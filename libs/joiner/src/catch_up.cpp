@@ -13,7 +13,7 @@ base::Result<CaughtUp> catch_up(joiner::OutcomeJoiner& joiner,
         RAMPART_TRY(auto report, joiner.poll(kBatch, &ends));
         all.records += report.records;
         if (stopping && stopping())
-            return base::make_error(Reason::kInterrupted,
+            return base::make_error(Reason::kReadingInterrupted,
                                     "reading the log was interrupted after {} records",
                                     all.records);
         if (report.records > 0) continue;

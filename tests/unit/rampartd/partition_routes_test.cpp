@@ -36,8 +36,8 @@ TEST_F(PartitionRoutesTest, ListWhatEachPartitionHas) {
               std::string::npos)
         << answer;
     EXPECT_TRUE(answer.ends_with(
-        R"("overdue":0,"fenced":0},"role":"decides","epoch":0,"index":{"decisions":1,)"
-        R"("repeated":0,"fenced":0,"passed_over":0}}],"stopped":[]})"))
+        R"("overdue":0,"fenced":0,"appended_late":0},"role":"decides","epoch":0,"index":{)"
+        R"("decisions":1,"repeated":0,"fenced":0,"passed_over":0}}],"stopped":[]})"))
         << answer;
     EXPECT_EQ(api_.ask("GET", "/v1/partitions", "", "wrong").status, 401);
 }

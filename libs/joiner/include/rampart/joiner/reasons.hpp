@@ -18,7 +18,7 @@ namespace rampart::joiner {
       "Send a correction with a higher revision; the first report stays.")                         \
     X(kCorruptIndex, kDataLoss, "corrupt_index",                                                   \
       "Restore the joined state from a backup, or let it be made anew from the log.")              \
-    X(kInterrupted, kUnavailable, "reading_interrupted",                                           \
+    X(kReadingInterrupted, kUnavailable, "reading_interrupted",                                    \
       "Read on when the process runs again: nothing is lost.")                                     \
     X(kMeasuresChanged, kFailedPrecondition, "measures_changed",                                   \
       "Restore the measures in the configuration, or give a new folder, which replays the "        \
