@@ -72,9 +72,9 @@ Status Loop::open_trainer() {
 
 /// An error while any source is stopped: what could not be read must not mature as if it had never
 /// been reported.
-Status Loop::catch_up(const std::function<bool()>& stopping) {
+Status Loop::catch_up() {
     const std::lock_guard lock(reading_);
-    return read_to_end(stopping);
+    return read_to_end([this] { return stop_.load(); });
 }
 
 /// The same with reading_ held.
@@ -115,8 +115,7 @@ Status Loop::advance(TimePoint now) {
     const std::lock_guard lock(learning_);
     const Status time = deps_.clock.check();
     // it may have been set right since
-    if (!deps_.clock.is_event_time())
-        now = std::min(now, deps_.clock.now()) - deps_.stores.log().append_lag();
+    if (!deps_.clock.is_event_time()) now = std::min(now, known_until());
     const auto step = [&]() -> Status {
         deps_.clock.advance_to(now);
         RAMPART_RETURN_IF_ERROR(read_log(time.has_value()));
@@ -134,10 +133,12 @@ Status Loop::advance(TimePoint now) {
 
 Status Loop::join(const std::function<bool()>& stopping) {
     const auto step = [&]() -> Status {
-        const std::lock_guard lock(reading_);
+        std::unique_lock lock(reading_, std::try_to_lock);
+        for (; !lock && !stopping(); static_cast<void>(lock.try_lock()))
+            std::this_thread::sleep_for(kWait);  // an erasure, or a rebuild on request
+        if (!lock) return base::ok();
         const Status time = deps_.clock.check();
-        // before reading: all that has an earlier append time is read then
-        const TimePoint now = deps_.clock.now() - deps_.stores.log().append_lag();
+        const TimePoint now = known_until();  // before reading
         RAMPART_RETURN_IF_ERROR(read_to_end(stopping));
         RAMPART_RETURN_IF_ERROR(time);
         return deps_.stores.joiner().advance(now).map([](size_t) {});
@@ -156,7 +157,7 @@ Status Loop::learn(const std::function<bool()>& stopping) {
         RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
         // figures and alarms are there from the start on, not only from the next look
         if (deps_.settings.monitor.enabled && !monitor_->last_look())
-            RAMPART_RETURN_IF_ERROR(monitor_->observe(*known).map([](const auto&) {}));
+            static_cast<void>(monitor_->observe(*known));  // what fails, fails a look as well
         RAMPART_RETURN_IF_ERROR(train_and_watch(*known));
         return follow();
     };
@@ -170,6 +171,12 @@ Status Loop::learn(const std::function<bool()>& stopping) {
 Status Loop::follow() {
     RAMPART_RETURN_IF_ERROR(deps_.champion.serve());
     return certificate_end().map([](const auto&) {});
+}
+
+/// Returns the time up to which all that was appended can be read from now on.
+TimePoint Loop::known_until() const {
+    const TimePoint now = deps_.clock.now();
+    return deps_.clock.is_event_time() ? now : now - deps_.stores.log().append_lag();
 }
 
 void Loop::note(Status Loop::*part, const Status& status) {
@@ -219,7 +226,7 @@ Result<retraining::Proposed> Loop::propose(const retraining::ProposalRequest& re
         return base::make_error(Reason::kTrainsElsewhere,
                                 "another node of the group trains and certifies");
     RAMPART_RETURN_IF_ERROR(deps_.clock.check());
-    const TimePoint now = deps_.clock.now();
+    const TimePoint now = known_until();
     RAMPART_RETURN_IF_ERROR(read_log(true));
     auto& joiner = deps_.stores.joiner();
     // who only asks changes nothing: as known when the clock moved last
@@ -319,27 +326,28 @@ Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person
                                       settings.log.broker != LogSettings::Broker::kLocal,
                                       settings.log.held(),
                                       !settings.log.follow.empty() || !settings.log.holds_all()};
-    const data_retention::ErasureDeps deps{log,
-                                           settings.privacy.retention_months,
-                                           std::move(set_aside),
-                                           stores.log().sealed_reader(),
-                                           stores.joiner(),
-                                           deps_.decisions,
-                                           deps_.applications,
-                                           stores.attributes(),
-                                           deps_.attributes,
-                                           stores.person_keys(),
-                                           stores.holds(),
-                                           stores.registry(),
-                                           reading_,
-                                           counting_,
-                                           [this] { return read_to_end({}); },
-                                           [tries = kMostWaits]() mutable {
-                                               std::this_thread::sleep_for(kWait);
-                                               return tries-- > 0;
-                                           },
-                                           deps_.keys.split,
-                                           settings.training.gate.late_attributes};
+    const data_retention::ErasureDeps deps{
+        log,
+        settings.privacy.retention_months,
+        std::move(set_aside),
+        stores.log().sealed_reader(),
+        stores.joiner(),
+        deps_.decisions,
+        deps_.applications,
+        stores.attributes(),
+        deps_.attributes,
+        stores.person_keys(),
+        stores.holds(),
+        stores.registry(),
+        reading_,
+        counting_,
+        [this] { return read_to_end([this] { return stop_.load(); }); },
+        [this, tries = kMostWaits]() mutable {
+            std::this_thread::sleep_for(kWait);
+            return tries-- > 0 && !stop_;
+        },
+        deps_.keys.split,
+        settings.training.gate.late_attributes};
     return data_retention::erase_person(
         deps, {person, std::string(actor), std::string(reason), deps_.clock.now(), dry_run});
 }

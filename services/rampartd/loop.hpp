@@ -95,7 +95,8 @@ class Loop {
   private:
     explicit Loop(Deps deps) : deps_(deps), pool_(deps.settings.training_threads) {}
     base::Status open_trainer();
-    base::Status catch_up(const std::function<bool()>& stopping = {});
+    base::Status catch_up();
+    base::TimePoint known_until() const;
     base::Status read_to_end(const std::function<bool()>& stopping);
     base::Status read_log(bool may_train);
     base::Status train_and_watch(base::TimePoint now);

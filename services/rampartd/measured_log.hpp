@@ -29,6 +29,7 @@ class MeasuredLog final : public streaming::Reader, public streaming::Writer {
                                                  streaming::PartitionId partition) const override;
     base::Result<streaming::Offset> end_offset(std::string_view topic,
                                                streaming::PartitionId partition) const override;
+    void settle() const override { reader_.settle(); }
     base::Result<std::vector<streaming::Position>> append(
         std::string_view topic, std::span<const streaming::Record> records) override;
     base::Result<std::vector<streaming::Position>> append_to(

@@ -186,6 +186,7 @@ void Node::begin_work() {
     jobs_.add({.name = "join",
                .every = base::Duration::micros(500'000),
                .longest = second,
+               .stuck_after = base::Duration::hours(1),  // what matures after a rebuild, at once
                .vital = true},
               [this](const auto& run) { return loop_->join([&] { return run.stopping(); }); });
     jobs_.add({.name = "follow", .every = second, .longest = base::Duration::seconds(30)},
@@ -201,7 +202,7 @@ void Node::begin_work() {
 void Node::begin_stop() {
     stopping_ = true;
     loop_->request_stop();
-    jobs_.request_stop();
+    jobs_.request_stop("learn");  // the others, leases among them, until all is answered
 }
 
 std::vector<std::string> Node::stop_work(base::Duration timeout) { return jobs_.stop(timeout); }

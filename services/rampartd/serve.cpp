@@ -118,9 +118,10 @@ base::Status serve(const std::filesystem::path& config) {
     const auto left = node->stop_work(kStopTime);
     const auto released = node->release();
     const auto writable = storage::all_writable();
-    if (!left.empty() && writable && released) {
+    if (!left.empty()) {
         kLog.warning("msg=\"cut off; it goes on at the next start\" job={}", left.front());
-        std::_Exit(EXIT_SUCCESS);  // its thread uses what would be destroyed
+        // its thread uses what would be destroyed
+        std::_Exit(writable && released ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     RAMPART_RETURN_IF_ERROR(writable);
     return released;

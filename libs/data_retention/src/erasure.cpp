@@ -314,10 +314,16 @@ Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest
     if (request.reason.empty()) {
         return base::make_error(registry::Reason::kReasonMissing, "say why, for the audit log");
     }
-    std::unique_lock counting(deps.counting, std::defer_lock);
-    if (!request.dry_run) counting.lock();
     std::unique_lock reading(deps.reading);
     RAMPART_RETURN_IF_ERROR(deps.catch_up());
+    std::unique_lock counting(deps.counting, std::defer_lock);
+    if (!request.dry_run) {
+        // in this order, and only once there is little left to read: the gate waits meanwhile
+        reading.unlock();
+        counting.lock();
+        reading.lock();
+        RAMPART_RETURN_IF_ERROR(deps.catch_up());
+    }
     RAMPART_RETURN_IF_ERROR(deps.decisions.all_whole());
     const auto tag = deps.keys.tag_of(request.person);
     RAMPART_TRY(const auto pending, deps.list.pending(tag));

@@ -253,16 +253,29 @@ Result<std::unique_ptr<OutcomeJoiner>> OutcomeJoiner::open(const std::filesystem
 Result<size_t> OutcomeJoiner::advance(TimePoint now) {
     const std::lock_guard lock(impl_->write_mutex);
     RAMPART_RETURN_IF_ERROR(impl_->all_whole());
-    if (const auto before = clock()) now = std::max(now, *before);
+    const auto before = clock();
+    if (before) now = std::max(now, *before);
+    impl_->publish_clock(before);  // until all partitions are there
     size_t matured = 0;
     for (const auto& partition : impl_->partitions) {
         RAMPART_TRY(const size_t n, partition->advance(now));
         matured += n;
     }
+    impl_->publish_clock(now);
     return matured;
 }
 
+void OutcomeJoiner::Impl::publish_clock(std::optional<TimePoint> time) {
+    const std::lock_guard lock(clock_mutex);
+    reached = time;
+    published = true;
+}
+
 std::optional<TimePoint> OutcomeJoiner::clock() const {
+    {
+        const std::lock_guard lock(impl_->clock_mutex);
+        if (impl_->published) return impl_->reached;
+    }
     std::optional<TimePoint> latest;
     for (const auto& partition : impl_->partitions) latest = std::max(latest, partition->clock());
     return latest;

@@ -27,7 +27,10 @@ struct OutcomeJoiner::Impl {
     std::unique_ptr<base::ThreadPool> writers;  // threads that write a round's batches
 
     std::mutex write_mutex;  // one poll, advance, replay or acceptance at a time
-    size_t turn = 0;         // the source that is read first; advances, so that each gets its share
+    mutable std::mutex clock_mutex;
+    bool published = false;                  // since it was opened
+    std::optional<base::TimePoint> reached;  // by all partitions
+    size_t turn = 0;  // the source that is read first; advances, so that each gets its share
 
     /// A poll under way: a batch of each held partition.
     struct Round {
@@ -60,6 +63,7 @@ struct OutcomeJoiner::Impl {
                                                     const streaming::Record& record,
                                                     Arrival arrival) const;
     base::Status commit(Round& round);
+    void publish_clock(std::optional<base::TimePoint> time);
     base::Result<std::optional<AcceptedGap>> accept(size_t i, const Source& source);
     base::Result<bool> drop_some(PartitionJoiner& partition,
                                  const std::function<bool(const Quarantined&)>& matches) const;

@@ -135,11 +135,14 @@ Status TrainingLoop::advance(TimePoint now) {
     }
     for (const TimePoint due : due_months(*served, now)) {
         RAMPART_RETURN_IF_ERROR(deps_.joiner.advance(due).map([](size_t) {}));
-        RAMPART_RETURN_IF_ERROR(run_at(due).map([](const RunRecord&) {}));
+        // a champion that came since, by a run that was late, is not compared with as of then
+        if (check_since_promotion(due))
+            RAMPART_RETURN_IF_ERROR(run_at(due).map([](const RunRecord&) {}));
     }
     RAMPART_RETURN_IF_ERROR(deps_.joiner.advance(now).map([](size_t) {}));
     RAMPART_TRY(const bool by_count, due_by_count());
-    if (by_count) RAMPART_RETURN_IF_ERROR(run_at(now).map([](const RunRecord&) {}));
+    if (by_count && check_since_promotion(now))
+        RAMPART_RETURN_IF_ERROR(run_at(now).map([](const RunRecord&) {}));
     return store_.serve_until(now);
 }
 
@@ -558,8 +561,10 @@ Status TrainingLoop::promote(const StartedRun& run, const domain::PolicyId& cand
     RAMPART_TRY(const auto evidence, deps_.registry.evidence_file(*info->evidence));
     const registry::Proof proof{file, evidence, deps_.signing_key.public_key()};
     const bool by_request = run.on_request && !run.proposed_by.empty();
-    const TimePoint at =
-        deps_.wall_clock == nullptr ? run.at : std::max(run.at, deps_.wall_clock->now());
+    TimePoint at = run.at;
+    if (deps_.wall_clock != nullptr) at = std::max(at, deps_.wall_clock->now());
+    // a clock that was set back must not stand in the way
+    if (const auto champion = deps_.registry.champion()) at = std::max(at, champion->at);
     return deps_.registry
         .promote(
             candidate, proof, at,

@@ -49,6 +49,8 @@ struct RunningJob {
 
     void loop(Metrics& metrics, const JobRun& run);
     bool begin();
+    base::Status run_once(const JobRun& run) const;
+    void request_stop();
     void end(base::Status status);
     JobState state(Steady::time_point now) const;
 };
@@ -67,6 +69,21 @@ bool RunningJob::begin() {
     since = Steady::now();
     beat = since.time_since_epoch().count();
     return true;
+}
+
+/// Runs it; what it throws is a failure like any other.
+base::Status RunningJob::run_once(const JobRun& run) const {
+    try {
+        return work(run);
+    } catch (const std::exception& e) {
+        return base::make_error(Reason::kJobThrew, "job '{}' failed: {}", options.name, e.what());
+    }
+}
+
+void RunningJob::request_stop() {
+    const std::lock_guard lock(mutex);
+    stop = true;
+    changed.notify_all();
 }
 
 void RunningJob::end(base::Status status) {
@@ -99,7 +116,7 @@ void RunningJob::loop(Metrics& metrics, const JobRun& run) {
     auto& runs_total = metrics.counter(metric::kJobRuns, labels);
     auto& failures_total = metrics.counter(metric::kJobFailures, labels);
     while (begin()) {
-        auto status = work(run);
+        auto status = run_once(run);
         runs_total.add();
         if (!status && !stop) failures_total.add();
         end(std::move(status));
@@ -132,7 +149,7 @@ Jobs::Jobs(Metrics& metrics) : metrics_(metrics) {
 }
 
 Jobs::~Jobs() {
-    request_stop();
+    for (const auto& job : jobs_) job->request_stop();
     for (const auto& job : jobs_) job->thread.join();
 }
 
@@ -175,19 +192,16 @@ void Jobs::write(Samples& out) const {
     }
 }
 
-void Jobs::request_stop() {
+void Jobs::request_stop(std::string_view name) {
     const std::lock_guard lock(mutex_);
-    for (const auto& job : jobs_) {
-        const std::lock_guard held(job->mutex);
-        job->stop = true;
-        job->changed.notify_all();
-    }
+    for (const auto& job : jobs_)
+        if (job->options.name == name) job->request_stop();
 }
 
 std::vector<std::string> Jobs::stop(base::Duration timeout) {
-    request_stop();
     const auto until = Steady::now() + chrono_of(timeout);
     const std::lock_guard lock(mutex_);
+    for (const auto& job : jobs_) job->request_stop();
     std::vector<std::string> left;
     for (const auto& job : jobs_) {
         std::unique_lock held(job->mutex);

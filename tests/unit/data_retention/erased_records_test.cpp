@@ -126,7 +126,7 @@ TEST_F(ErasedTally, WhereverAnErasureCrashesItsRecordsCountOnce) {
     for (int k = 0; k < 2; ++k) {
         auto expected = one;
         expected.records = static_cast<uint64_t>(k) + 1;
-        const auto crashed = erase(vault_[k], 1);  // the keys are gone, the decisions too
+        const auto crashed = erase(vault_[k], 2);  // the keys are gone, the decisions too
         ASSERT_FALSE(crashed);
         EXPECT_EQ(crashed.error().reason, "crash");
         EXPECT_FALSE(stores_.joiner
@@ -134,7 +134,7 @@ TEST_F(ErasedTally, WhereverAnErasureCrashesItsRecordsCountOnce) {
                              domain::ApplicationId("a-" + std::to_string(vault_[k]))))
                          .value());
         EXPECT_EQ(tally(), std::vector{expected}) << "while the erasure is not finished";
-        ASSERT_FALSE(erase(vault_[k], 1)) << "a second crash";
+        ASSERT_FALSE(erase(vault_[k], 2)) << "a second crash";
         ASSERT_TRUE(erase(vault_[k]));
         EXPECT_EQ(tally(), std::vector{expected});
     }

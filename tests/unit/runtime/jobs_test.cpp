@@ -102,9 +102,36 @@ TEST(Jobs, OneWithoutASignOfLifeIsStuckAndOneThatAsksIsNot) {
     held = false;
 }
 
+TEST(Jobs, WhatIsThrownIsAFailure) {
+    Metrics metrics;
+    Jobs jobs(metrics);
+    jobs.add({.name = "learn", .every = kMs(1)},
+             [](const JobRun&) -> base::Status { throw std::bad_alloc(); });
+    ASSERT_TRUE(soon([&] { return jobs.states()[0].failures > 1; }));
+    EXPECT_EQ(jobs.states()[0].last.error().reason, "job_threw");
+}
+
+TEST(Jobs, OneCanBeStoppedBeforeTheOthers) {
+    Metrics metrics;
+    std::atomic<int> others = 0;
+    Jobs jobs(metrics);
+    jobs.add({.name = "learn", .every = kMs(1)}, [&](const JobRun& run) {
+        while (!run.stopping()) std::this_thread::yield();
+        return base::ok();
+    });
+    jobs.add({.name = "leases", .every = kMs(1)}, [&](const JobRun&) {
+        ++others;
+        return base::ok();
+    });
+    jobs.request_stop("learn");
+    ASSERT_TRUE(soon([&] { return jobs.states()[0].runs == 1; }));
+    const int before = others;
+    EXPECT_TRUE(soon([&] { return others > before + 3; })) << "leases are kept until the end";
+}
+
 TEST(Jobs, StopEndsPausesAtOnceAndNamesWhatStillRuns) {
     Metrics metrics;
-    std::atomic<bool> held = true, began = false;
+    std::atomic<bool> held = true, began = false, deaf = false;
     Jobs jobs(metrics);
     jobs.add({.name = "pausing", .every = Duration::hours(1)},
              [&](const JobRun&) { return base::ok(); });
@@ -114,10 +141,11 @@ TEST(Jobs, StopEndsPausesAtOnceAndNamesWhatStillRuns) {
         return fails("stopped");
     });
     jobs.add({.name = "deaf"}, [&](const JobRun&) {
+        deaf = true;
         while (held) std::this_thread::yield();
         return base::ok();
     });
-    ASSERT_TRUE(soon([&] { return began && jobs.states()[0].runs == 1; }));
+    ASSERT_TRUE(soon([&] { return began && deaf && jobs.states()[0].runs == 1; }));
     EXPECT_EQ(jobs.stop(Duration::seconds(2)), std::vector<std::string>{"deaf"});
     EXPECT_EQ(jobs.states()[1].failures, 0u) << "to be stopped is no failure";
     held = false;

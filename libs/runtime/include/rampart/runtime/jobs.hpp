@@ -81,8 +81,8 @@ class Jobs {
     /// unavailable "job_stuck": a vital job is stuck. `vital` false: any job.
     base::Status check_stuck(bool vital) const;
 
-    /// Asks all jobs to stop, without waiting.
-    void request_stop();
+    /// Asks a job to stop, without waiting; nothing where there is none of the name.
+    void request_stop(std::string_view name);
     /// Asks all jobs to stop and waits up to `timeout`. Returns the names of those that still run.
     std::vector<std::string> stop(base::Duration timeout);
 

@@ -19,6 +19,9 @@ namespace rampart::runtime {
     X(kJobStuck, kUnavailable, "job_stuck",                                                   \
       "Look into the log and at GET /v1/status; if the job does not go on, restart the "      \
       "process: nothing that was answered is lost.")                                          \
+    X(kJobThrew, kInternal, "job_threw",                                                      \
+      "Look into the log; give the process more memory if it says bad_alloc. The job is "     \
+      "tried again.")                                                                         \
     X(kKeyMissing, kFailedPrecondition, "key_missing",                                        \
       "Restore the key from the backup of the keys (ops/runbooks/backup.md).")                \
     X(kNoAccess, kUnavailable, "no_access",                                                   \
