@@ -123,6 +123,7 @@ TEST(Jobs, OneCanBeStoppedBeforeTheOthers) {
         ++others;
         return base::ok();
     });
+    ASSERT_TRUE(soon([&] { return jobs.states()[0].running; }));
     jobs.request_stop("learn");
     ASSERT_TRUE(soon([&] { return jobs.states()[0].runs == 1; }));
     const int before = others;
