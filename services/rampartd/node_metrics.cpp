@@ -132,12 +132,19 @@ void NodeMetrics::write_joining(Samples& out) const {
     }
 }
 
+namespace {
+
+/// Rounds down: to the byte it would say how many values of outcomes are 0.
+double whole_mib(uint64_t bytes) { return static_cast<double>(bytes >> 20 << 20); }
+
+}  // namespace
+
 void NodeMetrics::write_storage(Samples& out) const {
     const auto memory = deps_.memory.usage();
     out.add(metric::kMemoryLimit, number(memory.limit));
-    out.add(metric::kMemoryUsed, number(memory.used));
-    out.add(metric::kMemoryPinned, number(memory.pinned));
-    out.add(metric::kMemoryWriteBuffers, number(memory.write_buffers));
+    out.add(metric::kMemoryUsed, whole_mib(memory.used));
+    out.add(metric::kMemoryPinned, whole_mib(memory.pinned));
+    out.add(metric::kMemoryWriteBuffers, whole_mib(memory.write_buffers));
     out.add(metric::kCacheHits, number(memory.cache_hits));
     out.add(metric::kCacheMisses, number(memory.cache_misses));
     out.add(metric::kDatabaseStall, memory.stall_seconds);

@@ -292,8 +292,10 @@ class World {
             for (size_t at = text.find(folder); at != std::string::npos; at = text.find(folder))
                 text.replace(at, folder.size(), "FOLDER");
         }
-        return std::regex_replace(text, std::regex("(rampart_\\w*seconds|process_)\\w*[^\n]*\n"),
-                                  "");
+        return std::regex_replace(
+            text,
+            std::regex("(rampart_(\\w*seconds|memory|disk|cache|database)|process_)\\w*[^\n]*\n"),
+            "");
     }
 
     const loan_stream::Stream stream_;
