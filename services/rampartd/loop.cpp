@@ -24,6 +24,7 @@ namespace {
 // while a training run reads, its snapshot keeps the bytes of what is erased
 constexpr auto kWait = std::chrono::milliseconds(100);
 constexpr int kMostWaits = 600;
+constexpr auto kTry = std::chrono::milliseconds(5);
 
 /// Whether no partition is damaged, or being made anew: only reading the log mends that.
 bool is_whole(const joiner::OutcomeJoiner& joiner) {
@@ -135,7 +136,7 @@ Status Loop::join(const std::function<bool()>& stopping) {
     const auto step = [&]() -> Status {
         std::unique_lock lock(reading_, std::try_to_lock);
         for (; !lock && !stopping(); static_cast<void>(lock.try_lock()))
-            std::this_thread::sleep_for(kWait);  // an erasure, or a rebuild on request
+            std::this_thread::sleep_for(kTry);  // an erasure, or a rebuild on request
         if (!lock) return base::ok();
         const Status time = deps_.clock.check();
         const TimePoint now = known_until();  // before reading
@@ -156,10 +157,12 @@ Status Loop::learn(const std::function<bool()>& stopping) {
         if (!trainer_ || !known) return base::ok();
         RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
         // figures and alarms are there from the start on, not only from the next look
+        Status observed;
         if (deps_.settings.monitor.enabled && !monitor_->last_look())
-            static_cast<void>(monitor_->observe(*known));  // what fails, fails a look as well
+            observed = monitor_->observe(*known).map([](const auto&) {});
         RAMPART_RETURN_IF_ERROR(train_and_watch(*known));
-        return follow();
+        RAMPART_RETURN_IF_ERROR(follow());
+        return observed;  // without them nothing else has to wait
     };
     stopping_ = stopping;
     const Status status = step();

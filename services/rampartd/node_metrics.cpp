@@ -24,6 +24,10 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 double seconds_of(TimePoint time) { return static_cast<double>(time.micros()) / 1e6; }
+
+/// Rounds down: to the byte it would say how many values of outcomes are 0.
+double whole_mib(uint64_t bytes) { return static_cast<double>(bytes >> 20 << 20); }
+
 double number(uint64_t value) { return static_cast<double>(value); }
 
 /// The databases of one kind together.
@@ -132,13 +136,6 @@ void NodeMetrics::write_joining(Samples& out) const {
     }
 }
 
-namespace {
-
-/// Rounds down: to the byte it would say how many values of outcomes are 0.
-double whole_mib(uint64_t bytes) { return static_cast<double>(bytes >> 20 << 20); }
-
-}  // namespace
-
 void NodeMetrics::write_storage(Samples& out) const {
     const auto memory = deps_.memory.usage();
     out.add(metric::kMemoryLimit, number(memory.limit));
@@ -173,8 +170,8 @@ void NodeMetrics::write_databases(Samples& out) const {
     for (const auto& [name, kind] : kinds) {
         const runtime::Labels labels{{"database", name}};
         out.add(metric::kDatabasesOpen, number(kind.open), labels);
-        out.add(metric::kDatabaseBytes, number(kind.live_bytes), labels);
-        out.add(metric::kDatabasePending, number(kind.pending), labels);
+        out.add(metric::kDatabaseBytes, whole_mib(kind.live_bytes), labels);
+        out.add(metric::kDatabasePending, whole_mib(kind.pending), labels);
         out.add(metric::kDatabaseLevel0, number(kind.level0), labels);
         out.add(metric::kWritesStopped, number(kind.stopped), labels);
         out.add(metric::kWritesDelayed, number(kind.delayed), labels);

@@ -294,7 +294,7 @@ class World {
         }
         return std::regex_replace(
             text,
-            std::regex("(rampart_(\\w*seconds|memory|disk|cache|database)|process_)\\w*[^\n]*\n"),
+            std::regex("(rampart_(\\w*seconds|disk|cache|database_level0)|process_)\\w*[^\n]*\n"),
             "");
     }
 

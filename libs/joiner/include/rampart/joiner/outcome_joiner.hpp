@@ -167,7 +167,7 @@ struct PartitionState {
 /// is counted as appended_late) is known from clock + 1 µs on. None does if `now` was taken from
 /// the clock by which the log is stamped before poll() took its ends.
 ///
-/// Of records without an append time, of a log of an earlier release, nothing says when they
+/// Records of a log of an earlier release have no append time: nothing says when they
 /// arrived. Those that come after the clock count as known from clock + 1 µs on, by this reader's
 /// clock; when read again from the beginning, from the moment on of which they speak. States of
 /// such records, also of one, are left out of the state hash as far as this goes.

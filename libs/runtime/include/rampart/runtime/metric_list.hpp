@@ -93,7 +93,7 @@ namespace rampart::runtime::metric {
       "Time of an append until it is durable: the embedded log's write and fsync, or Kafka's "    \
       "acknowledgement by all replicas in sync.")                                                 \
     X(kLogAppendedBytes, "counter", "rampart_log_appended_bytes_total", "topic",                  \
-      "Bytes of keys and values appended.")                                                       \
+      "Bytes of keys and values appended; not of outcomes, whose values they would tell.")        \
     X(kLogAppendedRecords, "counter", "rampart_log_appended_records_total", "topic",              \
       "Records appended.")                                                                        \
     X(kLogAskSeconds, "histogram", "rampart_log_ask_seconds", "",                                 \
@@ -115,7 +115,7 @@ namespace rampart::runtime::metric {
       "Most files that a database of the kind has in its level 0: writes are delayed from 20, " \
       "stopped from 36.")                                                                       \
     X(kDatabaseBytes, "gauge", "rampart_database_live_bytes", "database",                       \
-      "Bytes of the table files in use, of all databases of the kind.")                         \
+      "Bytes of the table files in use, of all databases of the kind, in whole MiB.")           \
     X(kDatabasesOpen, "gauge", "rampart_databases_open", "database",                            \
       "Open databases of the kind.")                                                            \
     X(kDatabasePending, "gauge", "rampart_database_pending_compaction_bytes", "database",       \
