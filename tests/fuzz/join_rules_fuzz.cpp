@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include "fuzz.hpp"
 #include "rampart/joiner/join_state.hpp"
@@ -137,8 +138,8 @@ bool order(std::string_view bytes) {
     }
     const auto join = [&] {
         JoinState state;
-        joiner::add_decision(state, "d", {});
-        for (const auto& outcome : outcomes) joiner::add_report(state, outcome, {});
+        joiner::add_decision(state, "d", TimePoint());
+        for (const auto& outcome : outcomes) joiner::add_report(state, outcome, TimePoint());
         for (const auto measure : kMeasures)
             joiner::mature(state, measure, TimePoint::from_micros(10));
         return state;
@@ -148,6 +149,40 @@ bool order(std::string_view bytes) {
         std::swap(outcomes[i - 1], outcomes[shuffle.byte() % i]);
     FUZZ_LAW(join() == straight, "the order of arrival changed the state");
     return !outcomes.empty();
+}
+
+/// A dated state is a function of its records and of what has matured, in whatever order they were
+/// read, and whether a measure matured before, between or after them. As `order` otherwise.
+bool dated(std::string_view bytes) {
+    Choices choices(bytes.substr(0, bytes.size() / 2)), shuffle(bytes.substr(bytes.size() / 2));
+    using Step = std::function<void(JoinState&)>;
+    std::vector<Step> steps;
+    const auto arrival = [&] { return joiner::Arrival(moment(choices), true); };
+    while (!choices.empty() && steps.size() < 64) {
+        const std::string measure(kMeasures[choices.byte() % 2]);
+        const uint32_t revision = choices.byte() % 16;
+        const domain::Outcome outcome{domain::DecisionId("d"), measure, revision, revision * 1.0,
+                                      TimePoint::from_micros((revision * 7 + 3) % 20)};
+        steps.emplace_back([outcome, at = arrival()](JoinState& state) {
+            joiner::add_report(state, outcome, at);
+        });
+    }
+    const bool any = !steps.empty();
+    for (const auto measure : kMeasures)
+        steps.emplace_back([measure](JoinState& state) {
+            joiner::mature(state, measure, TimePoint::from_micros(10));
+        });
+    const auto join = [&] {
+        JoinState state;
+        joiner::add_decision(state, "d", joiner::Arrival(TimePoint::from_micros(2), true));
+        for (const auto& step : steps) step(state);
+        check(state);
+        return state;
+    };
+    const JoinState straight = join();
+    for (size_t i = steps.size(); i > 1; --i) std::swap(steps[i - 1], steps[shuffle.byte() % i]);
+    FUZZ_LAW(join() == straight, "the order of reading or maturing changed a dated state");
+    return any;
 }
 
 using Seeds = std::vector<std::string>;
@@ -164,6 +199,7 @@ std::vector<Target> targets() {
          },
          1 << 20},  // each step copies the state, to compare
         {"order", order, [] { return Seeds{"\1\2\1\5\2\7\2\1\3\1\4\1"}; }},
+        {"dated", dated, [] { return Seeds{"\1\2\3\1\5\t\2\7\x0e\1\2\7\2\1\3\1\4\1\2\3\5\4"}; }},
     };
 }
 

@@ -72,11 +72,13 @@ bool maturity_keys(std::string_view bytes) {
 }
 
 bool log_record(std::string_view bytes) {
-    const auto record = streaming_local::decode_record(bytes);
-    if (!record) return refused(record.error());
-    FUZZ_LAW(streaming_local::encode(*record) == bytes, "another form of a record is accepted");
+    const auto stored = streaming_local::decode_record(bytes);
+    if (!stored) return refused(stored.error());
+    auto again = streaming_local::encode(stored->record, stored->appended_at.has_value());
+    if (stored->appended_at) streaming_local::stamp(again, *stored->appended_at);
+    FUZZ_LAW(again == bytes, "another form of a record is accepted");
     const auto timestamp = streaming_local::timestamp_of(bytes);
-    FUZZ_LAW(timestamp && *timestamp == record->timestamp, "another time");
+    FUZZ_LAW(timestamp && *timestamp == stored->record.timestamp, "another time");
     return true;
 }
 
@@ -291,8 +293,11 @@ std::vector<Target> targets() {
          }},
         {"log_record", log_record,
          [] {
-             return Seeds{streaming_local::encode(
-                 {"d-1", "value", late, {{"schema", "rampart.v1.Decision/1"}, {"epoch", "3"}}})};
+             const streaming::Record record{
+                 "d-1", "value", late, {{"schema", "rampart.v1.Decision/1"}, {"epoch", "3"}}};
+             auto timed = streaming_local::encode(record, true);
+             streaming_local::stamp(timed, late);
+             return Seeds{streaming_local::encode(record, false), timed};
          }},
         {"pieces", pieces,
          [] {
