@@ -7,6 +7,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/http/server.hpp"
+#include "rampart/runtime/crash_report.hpp"
 #include "rampart/runtime/exit_code.hpp"
 #include "rampart/runtime/product_toml.hpp"
 #include "rampart/runtime/secrets.hpp"
@@ -40,6 +41,7 @@ base::Status serve(const std::filesystem::path& config) {
     RAMPART_RETURN_IF_ERROR(
         runtime::reserve_files(files_needed(options.log.partitions + 2, settings.http)));
     // signals become a flag before there is anything that they could interrupt
+    runtime::report_crashes();
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
     // the secret behind the draws, and the token that clients show; a start that fails leaves none
     RAMPART_TRY(const auto start,

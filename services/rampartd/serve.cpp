@@ -5,6 +5,7 @@
 
 #include "rampart/base/file.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/runtime/crash_report.hpp"
 #include "rampart/runtime/shutdown.hpp"
 #include "rampart/storage/writable.hpp"
 #include "services/decision_service/routes.hpp"
@@ -88,6 +89,7 @@ class Watch {
 
 base::Status serve(const std::filesystem::path& config) {
     base::set_log_level(base::LogLevel::kInfo);
+    runtime::report_crashes();
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
     RAMPART_TRY(auto settings, load_settings(config));
     settings.http.stop_timeout = kAnswerTime;

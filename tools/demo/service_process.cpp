@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -36,6 +37,12 @@ std::string tail_of(const std::filesystem::path& log) {
     return text->substr(text->size() > 1500 ? text->size() - 1500 : 0);
 }
 
+/// Says how a process ended, by the status that waitpid gave.
+std::string end_of(int status) {
+    if (WIFEXITED(status)) return fmt::format("exit code {}", WEXITSTATUS(status));
+    return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+}
+
 }  // namespace
 
 Result<ServiceProcess> ServiceProcess::start(const std::filesystem::path& program,
@@ -57,8 +64,8 @@ Result<ServiceProcess> ServiceProcess::start(const std::filesystem::path& progra
         if (::waitpid(pid, &status, WNOHANG) == pid) {
             process.pid_ = -1;
             return base::make_error(Reason::kServiceEnded,
-                                    "'{} serve' ended at once; its log '{}' says:\n{}",
-                                    program.string(), log.string(), tail_of(log));
+                                    "'{} serve' ended at once, with {}; its log '{}' says:\n{}",
+                                    program.string(), end_of(status), log.string(), tail_of(log));
         }
         if (std::chrono::steady_clock::now() - start > kStartLimit) {
             return base::make_error(Reason::kServiceSlow,
@@ -92,7 +99,7 @@ Status ServiceProcess::stop() {
     pid_ = -1;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return base::ok();
     return base::make_error(Reason::kServiceFailed,
-                            "the service ended with status {}; its log '{}' says:\n{}", status,
+                            "the service ended with {}; its log '{}' says:\n{}", end_of(status),
                             log_.string(), tail_of(log_));
 }
 
