@@ -40,12 +40,39 @@ std::string answer_of(const DecisionService& service, const domain::Decision& de
 
 }  // namespace
 
-Response DecisionRoutes::handle_decisions(const Request& request) const {
-    const auto parsed = wire::applications_from_json(request.body);
-    if (!parsed) return error_response(parsed.error());
-    const auto decisions = service_.decide(parsed->applications);
+/// Single applications are decided together, batches each alone after them: a batch is decided
+/// whole or not at all.
+void DecisionRoutes::handle_decisions(std::span<const http::Grouped> requests) const {
+    std::vector<domain::Application> singles;
+    std::vector<const http::Grouped*> callers;
+    std::vector<std::pair<const http::Grouped*, std::vector<domain::Application>>> batches;
+    for (const auto& request : requests) {
+        auto parsed = wire::applications_from_json(request.request.body);
+        if (!parsed) {
+            request.answer(error_response(parsed.error()));
+        } else if (parsed->batch) {
+            batches.emplace_back(&request, std::move(parsed->applications));
+        } else {
+            singles.push_back(std::move(parsed->applications.front()));
+            callers.push_back(&request);
+        }
+    }
+    if (!singles.empty()) {
+        const auto results = service_.decide_each(singles);
+        for (size_t i = 0; i < callers.size(); ++i) {
+            const auto* error = !results         ? &results.error()
+                                : !(*results)[i] ? &(*results)[i].error()
+                                                 : nullptr;
+            callers[i]->answer(error != nullptr ? error_of(*error)
+                                                : json(answer_of(service_, *(*results)[i])));
+        }
+    }
+    for (const auto& [caller, applications] : batches) caller->answer(handle_batch(applications));
+}
+
+Response DecisionRoutes::handle_batch(std::span<const domain::Application> applications) const {
+    const auto decisions = service_.decide(applications);
     if (!decisions) return error_of(decisions.error());
-    if (!parsed->batch) return json(answer_of(service_, decisions->front()));
     std::string answers;
     for (const auto& decision : *decisions) {
         if (!answers.empty()) answers += ',';
@@ -123,8 +150,8 @@ Response StatusRoutes::handle_metrics(const http::Traffic& traffic) const {
 }
 
 void DecisionRoutes::add_to(http::Router& router) const {
-    router.add("POST", "/v1/decisions", Access::kToken,
-               [self = *this](const Request& request) { return self.handle_decisions(request); });
+    router.add_group("POST", "/v1/decisions", Access::kToken,
+                     [self = *this](auto requests) { self.handle_decisions(requests); });
     // the answer has the applicant's features
     router.add("GET", "/v1/decisions/{id}", Access::kToken,
                [self = *this](const Request& request) { return self.handle_decision(request); });

@@ -16,7 +16,8 @@ class DecisionRoutes {
     void add_to(http::Router& router) const;
 
   private:
-    http::Response handle_decisions(const http::Request& request) const;
+    void handle_decisions(std::span<const http::Grouped> requests) const;
+    http::Response handle_batch(std::span<const domain::Application> applications) const;
     http::Response handle_decision(const http::Request& request) const;
     http::Response handle_outcomes(const http::Request& request) const;
     http::Response handle_overrides(const http::Request& request) const;

@@ -1,8 +1,20 @@
 #include "services/decision_service/settings.hpp"
 
-#include "rampart/config/table.hpp"
-
 namespace rampart::decision_service {
+
+http::ServerOptions read_http(config::Table table) {
+    http::ServerOptions options;
+    options.address = table.string("address", "127.0.0.1");
+    options.port = static_cast<uint16_t>(table.integer("port", 0, 65535, 8080));
+    const auto count = [&](const char* key, int64_t most, size_t usual) {
+        return static_cast<size_t>(table.integer(key, 1, most, static_cast<int64_t>(usual)));
+    };
+    options.threads = count("threads", 256, options.threads);
+    options.max_connections = count("max_connections", 1'000'000, options.max_connections);
+    options.longest_wait = base::Duration::micros(
+        1000 * table.integer("longest_wait_ms", 10, 60'000, options.longest_wait.micros() / 1000));
+    return options;
+}
 
 base::Result<Settings> load_settings(const std::filesystem::path& file) {
     RAMPART_TRY(auto root, config::parse_file(file));
@@ -19,15 +31,7 @@ base::Result<Settings> load_settings(const std::filesystem::path& file) {
     settings.cool_off_days = static_cast<int>(
         root.integer("cool_off_days", 1, domain::kMaxCoolOffDays, domain::kDefaultCoolOffDays));
     settings.event_window = serving::read_event_window(root.table("event_time"));
-    auto http = root.table("http");
-    settings.http.address = http.string("address", "127.0.0.1");
-    settings.http.port = static_cast<uint16_t>(http.integer("port", 0, 65535, 8080));
-    const auto count = [&](const char* key, int64_t most, size_t usual) {
-        return static_cast<size_t>(http.integer(key, 1, most, static_cast<int64_t>(usual)));
-    };
-    settings.http.threads = count("threads", 256, settings.http.threads);
-    settings.http.max_connections =
-        count("max_connections", 1'000'000, settings.http.max_connections);
+    settings.http = read_http(root.table("http"));
     RAMPART_RETURN_IF_ERROR(root.finish());
     return settings;
 }

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "rampart/base/result.hpp"
+#include "rampart/config/table.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/http/server.hpp"
 #include "rampart/serving/event_window.hpp"
@@ -26,6 +27,7 @@ namespace rampart::decision_service {
 ///     port = 8080
 ///     threads = 32
 ///     max_connections = 1024
+///     longest_wait_ms = 3000          # ServerOptions::longest_wait
 struct Settings {
     std::filesystem::path store, product, registry;
     base::Duration registry_poll;
@@ -35,6 +37,9 @@ struct Settings {
     serving::EventWindow event_window;
     http::ServerOptions http;
 };
+
+/// Reads the table [http] but for keys that are not of the server.
+http::ServerOptions read_http(config::Table table);
 
 /// Strict: unknown keys are errors.
 base::Result<Settings> load_settings(const std::filesystem::path& file);

@@ -5,6 +5,7 @@
 #include "rampart/learning/reasons.hpp"
 #include "rampart/runtime/product_toml.hpp"
 #include "rampart/training/gate_inputs.hpp"
+#include "services/decision_service/settings.hpp"
 #include "services/rampartd/reasons.hpp"
 #include "services/rampartd/store_layout.hpp"
 
@@ -25,18 +26,6 @@ model::BootstrapLink read_bootstrap(config::Table table) {
         link.points.emplace_back(row[0], row[1]);
     }
     return link;
-}
-
-http::ServerOptions read_http(config::Table table) {
-    http::ServerOptions options;
-    options.address = table.string("address", "127.0.0.1");
-    options.port = static_cast<uint16_t>(table.integer("port", 0, 65535, 8080));
-    const auto count = [&](const char* key, int64_t most, size_t usual) {
-        return static_cast<size_t>(table.integer(key, 1, most, static_cast<int64_t>(usual)));
-    };
-    options.threads = count("threads", 256, options.threads);
-    options.max_connections = count("max_connections", 1'000'000, options.max_connections);
-    return options;
 }
 
 /// Reads how long the end is shown; a replay has no load balancer that has to see it.
@@ -187,7 +176,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const std::filesystem::path product_path = folder / root.string("product");
     const std::filesystem::path schema_path = folder / root.string("schema");
     const std::filesystem::path store = folder / root.string("store", "store");
-    const http::ServerOptions http = read_http(root.table("http"));
+    const http::ServerOptions http = decision_service::read_http(root.table("http"));
     const bool event_clock =
         root.table("clock").choice("mode", {"system", "event"}, "system") == "event";
     const auto drain = read_drain(root.table("http"), event_clock);

@@ -94,6 +94,18 @@ void Router::add(std::string method, std::string pattern, Access access, Handler
                         std::move(handler)});
 }
 
+void Router::add_group(std::string method, std::string pattern, Access access,
+                       GroupHandler handler) {
+    const auto alone = [handler](const Request& request) {
+        Response response;
+        const Grouped one{request, [&response](Response answer) { response = std::move(answer); }};
+        handler({&one, 1});
+        return response;
+    };
+    add(std::move(method), std::move(pattern), access, alone, Lane::kGroup);
+    entries_.back().group = std::move(handler);
+}
+
 bool Router::token_accepted(const Request& request) const {
     constexpr std::string_view kScheme = "Bearer ";
     const std::string_view given = request.header("Authorization");
@@ -134,6 +146,7 @@ Plan Router::plan(Request& head) const {
         if (is_name(segment)) head.path_values[segment.substr(1, segment.size() - 2)] = path[i];
     }
     plan.handler = &best->handler;
+    if (best->group) plan.group = &best->group;
     plan.lane = best->route.lane;
     if (best->route.access == Access::kOpen) plan.max_body_bytes = kMaxOpenBody;
     return plan;

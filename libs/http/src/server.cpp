@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "group_queue.hpp"
+#include "messages.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/http/reasons.hpp"
 #include "rampart/http/request_id.hpp"
@@ -24,13 +26,14 @@ namespace {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
-namespace bhttp = boost::beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr base::Logger kLog("http");
 constexpr size_t kMaxThreads = 256;
 constexpr size_t kInlineThreads = 2;  // more than the handlers of all lanes can occupy
+// Groups answered at a time: while one waits for the disk, the next is read.
+constexpr size_t kGroupWorkers = 3;
 // After a refusal the rest of the request is read and discarded, up to this time and size: closing
 // at once would reset the connection, and the client could lose the response.
 constexpr size_t kDrainBytes = 16u << 20;
@@ -42,70 +45,10 @@ std::chrono::microseconds chrono_of(base::Duration duration) {
     return std::chrono::microseconds(duration.micros());
 }
 
-Response refusal(Reason reason, std::string_view message) {
-    return error_response(base::make_error(reason, "{}", message), status_of(reason));
-}
-
-Response overloaded() {
-    return error_response(
-        base::make_error(Reason::kTooManyConnections,
-                         "the service has reached its limit of connections; retry later"));
-}
-
-Response administrative_busy() {
-    return error_response(
-        base::make_error(Reason::kAdministrativeBusy,
-                         "all threads for administrative requests are busy or wait for a training "
-                         "run; nothing was done, retry later"));
-}
-
-using Head = bhttp::request<bhttp::string_body>;
-
-/// Returns why the message is not one request with a known end. Two readers of it, such as a proxy
-/// and this server, must agree on where the next request begins.
-std::optional<Response> framing_error(const Head& head) {
-    if (head.count(bhttp::field::host) > 1 ||
-        (head.version() >= 11 && head.count(bhttp::field::host) == 0)) {
-        return refusal(Reason::kBadHost, "a request must have exactly one Host header");
-    }
-    if (const auto codings = head.count(bhttp::field::transfer_encoding);
-        codings > 1 ||
-        (codings == 1 && !beast::iequals(head[bhttp::field::transfer_encoding], "chunked"))) {
-        return refusal(Reason::kBadTransferEncoding,
-                       "the only supported Transfer-Encoding is 'chunked'");
-    }
-    return std::nullopt;
-}
-
-/// Converts all except the body.
-base::Result<Request> to_request(const Head& head) {
-    Request request;
-    request.method = std::string(head.method_string());
-    for (const auto& field : head) {
-        request.headers.push_back({std::string(field.name_string()), std::string(field.value())});
-    }
-    RAMPART_RETURN_IF_ERROR(parse_target(std::string(head.target()), request));
-    return request;
-}
-
-bhttp::response<bhttp::string_body> to_message(Response&& response, bool keep_alive, bool head) {
-    bhttp::response<bhttp::string_body> message;
-    message.version(11);
-    message.result(static_cast<unsigned>(response.status));
-    message.set(bhttp::field::content_type, response.content_type);
-    message.set(bhttp::field::cache_control, "no-store");
-    message.set("X-Content-Type-Options", "nosniff");
-    for (const auto& [name, value] : response.headers) message.set(name, value);
-    message.body() = std::move(response.body);
-    message.keep_alive(keep_alive);
-    message.prepare_payload();
-    if (head) message.body().clear();  // the Content-Length stays
-    return message;
-}
-
 class Session;
 
 using Gate = LaneGate<Session>;
+using Groups = GroupQueue<Session>;
 using Sessions = OpenSessions<Session>;
 
 /// State shared by the sessions of one server.
@@ -117,7 +60,9 @@ struct Shared {
     std::atomic<const Planner*> planner{nullptr};
     std::shared_ptr<Traffic> traffic;
     RequestIds ids;
-    std::array<Gate, 3> gates;  // for all lanes except kInline
+    std::array<Gate, 3> gates;   // for the lanes kWork, kBulk and kAdministrative
+    Groups groups;               // for kGroup
+    asio::any_io_executor pool;  // of the server's threads
     std::atomic<bool> stopping{false};
 
     static Response answer(const Plan& plan, const Request& request) {
@@ -125,14 +70,13 @@ struct Shared {
             return (*plan.handler)(request);
         } catch (const std::exception& e) {
             kLog.error("msg=\"handler failed\" request_id={} what=\"{}\"", request.id, e.what());
-            return error_response(
-                base::make_error(Reason::kHandlerFailed, "the request failed inside the service"));
+            return handler_failed();
         }
     }
 };
 
 /// One connection. All its steps run on its strand, one at a time: header -> (100 continue) -> body
-/// -> (gate of the lane) -> handler -> response -> header …, or response -> drain -> close. A spare
+/// -> (gate of the lane, or group) -> handler -> response -> header …, or response -> drain -> close. A spare
 /// connection is answered once, and inline only.
 class Session : public std::enable_shared_from_this<Session> {
   public:
@@ -151,6 +95,17 @@ class Session : public std::enable_shared_from_this<Session> {
     /// Runs the handler after the caller returns; called when the turn in the lane has come.
     void run() {
         asio::defer(stream_.get_executor(), [self = shared_from_this()] { self->run_in_lane(); });
+    }
+
+    bool same_group(const Session& other) const {
+        return plan_.group == other.plan_.group &&
+               std::max(body_bytes_, other.body_bytes_) <= kMaxGroupedBody;
+    }
+
+    /// Answers groups until none waits. Not on a strand: it waits for the disk.
+    static void answer_groups(Shared& shared) {
+        for (auto group = shared.groups.take(); !group.empty(); group = shared.groups.take())
+            answer_group(shared, group);
     }
 
     /// Closes at once if no request is running; otherwise after the response.
@@ -276,6 +231,7 @@ class Session : public std::enable_shared_from_this<Session> {
         request_.body = std::move(parser_->get().body());
         body_bytes_ = request_.body.size();
         if (plan_.lane == Lane::kInline) return write(Shared::answer(plan_, request_), keep_alive_);
+        if (plan_.lane == Lane::kGroup) return enter_group();
         switch (gate().enter(shared_from_this())) {
             case Gate::Entry::kGo:
                 return run_in_lane();
@@ -284,6 +240,46 @@ class Session : public std::enable_shared_from_this<Session> {
             case Gate::Entry::kFull:
                 return write(administrative_busy(), keep_alive_);
         }
+    }
+
+    void enter_group() {
+        shared_.traffic->queued();
+        switch (shared_.groups.enter(shared_from_this(), std::chrono::steady_clock::now())) {
+            case Groups::Entry::kWork:
+                return asio::post(shared_.pool, [&shared = shared_] { answer_groups(shared); });
+            case Groups::Entry::kWait:
+                return;
+            case Groups::Entry::kFull:
+                shared_.traffic->taken(1);
+                return write(waited_too_long(), keep_alive_);
+        }
+    }
+
+    static void answer_group(Shared& shared, const std::vector<std::shared_ptr<Session>>& group) {
+        shared.traffic->taken(group.size());
+        std::vector<std::atomic<bool>> answered(group.size());
+        std::vector<Grouped> requests;
+        for (size_t i = 0; i < group.size(); ++i) {
+            requests.push_back({group[i]->request_, [&group, &answered, i](Response response) {
+                                    if (!answered[i].exchange(true))
+                                        group[i]->respond(std::move(response));
+                                }});
+        }
+        try {
+            (*group.front()->plan_.group)(requests);
+        } catch (const std::exception& e) {
+            kLog.error("msg=\"handler failed\" requests={} what=\"{}\"", group.size(), e.what());
+        }
+        for (size_t i = 0; i < group.size(); ++i)
+            if (!answered[i]) group[i]->respond(handler_failed());
+    }
+
+    /// Writes the response from any thread.
+    void respond(Response response) {
+        asio::post(stream_.get_executor(),
+                   [self = shared_from_this(), response = std::move(response)]() mutable {
+                       self->write(std::move(response), self->keep_alive_);
+                   });
     }
 
     void run_in_lane() {
@@ -499,9 +495,9 @@ void Server::Impl::stop() {
     work.reset();
     for (auto& thread : threads) thread.join();
     threads.clear();
-    for (auto& gate : shared.gates)
-        gate.clear();  // sessions are destroyed before the objects that
-                       // they refer to
+    // sessions are destroyed before the objects that they refer to
+    for (auto& gate : shared.gates) gate.clear();
+    shared.groups.clear();
 }
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -531,7 +527,7 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
                                                          std::shared_ptr<Traffic> traffic) {
     RAMPART_TRY(const auto wanted, endpoint_of(options));
     const size_t places[] = {options.threads, options.bulk_threads, options.administrative_threads};
-    size_t threads = kInlineThreads;
+    size_t threads = kInlineThreads + kGroupWorkers;
     for (const size_t n : places) {
         if (n < 1 || n > kMaxThreads) {
             return base::make_error(Reason::kBadThreads, "threads {} is not in 1 to {}", n,
@@ -541,12 +537,14 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
     }
     auto impl = std::make_unique<Impl>(threads);
     impl->shared.options = options;
+    impl->shared.pool = impl->context.get_executor();
     impl->answer_by(std::move(plan));
     impl->shared.traffic = std::move(traffic);
     for (const Lane lane : {Lane::kWork, Lane::kBulk, Lane::kAdministrative}) {
         const auto i = static_cast<size_t>(lane);
         impl->shared.gates[i].open(places[i], lane != Lane::kAdministrative);
     }
+    impl->shared.groups.open(kGroupWorkers, kMaxGroup, chrono_of(options.longest_wait));
     if (const auto ec = impl->listen(wanted)) return listen_error(options, ec);
     impl->accept();
     for (size_t i = 0; i < threads; ++i) {

@@ -26,6 +26,8 @@ void Traffic::opened() { ++opened_; }
 void Traffic::closed() { ++closed_; }
 void Traffic::refused() { ++refused_; }
 void Traffic::failed_to_accept() { ++accept_failures_; }
+void Traffic::queued() { ++waiting_; }
+void Traffic::taken(size_t n) { waiting_ -= n; }
 
 Traffic::Connections Traffic::connections() const {
     Connections all;

@@ -34,6 +34,8 @@ namespace rampart::http {
       "Use one of the methods that the header Allow lists.")                                     \
     X(kNoConnection, kUnavailable, "no_connection",                                              \
       "Check address and port, and that the service is up.")                                     \
+    X(kOverloaded, kResourceExhausted, "overloaded",                                             \
+      "Try again later, or send fewer applications at once.")                                    \
     X(kPortInUse, kFailedPrecondition, "port_in_use",                                            \
       "Stop the program that uses the port, or choose another port.")                            \
     X(kPortNotAllowed, kPermissionDenied, "port_not_allowed", "Use a port from 1024 on.")        \

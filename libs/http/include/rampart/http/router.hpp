@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,19 @@ namespace rampart::http {
 /// Handlers run on the server's threads, several at a time.
 using Handler = std::function<Response(const Request&)>;
 
+/// A request of a group, and where its response goes: answer() once, on any thread, before the
+/// handler returns.
+struct Grouped {
+    const Request& request;
+    std::function<void(Response)> answer;
+};
+/// Answers all requests that wait, in one call, so that they share one write to the disk.
+using GroupHandler = std::function<void(std::span<const Grouped>)>;
+/// Requests in one call of a GroupHandler, at most.
+inline constexpr size_t kMaxGroup = 256;
+/// A request with a longer body is in a group of its own.
+inline constexpr size_t kMaxGroupedBody = 64 << 10;
+
 enum class Access {
     kOpen,   // no authentication; a body of at most kMaxOpenBody bytes
     kToken,  // needs `Authorization: Bearer <token>`
@@ -29,6 +43,7 @@ enum class Lane {
     kBulk,            // as kWork, on a few threads of its own: for large reports
     kAdministrative,  // on a few threads of its own, for handlers that may wait for a long time;
                       // 503 at once while all are busy
+    kGroup,           // as kWork, together with others that wait: for a GroupHandler
     kInline,          // at once: for handlers that answer from memory and hold no lock for long
 };
 
@@ -36,6 +51,7 @@ enum class Lane {
 struct Plan {
     std::optional<Response> refusal;  // send this response instead, and leave the body unread
     const Handler* handler = nullptr;
+    const GroupHandler* group = nullptr;  // of Lane::kGroup
     Lane lane = Lane::kWork;
     std::string_view route{};  // pattern of the route, of the router; empty: it has no such route
     size_t max_body_bytes = SIZE_MAX;  // the server's own limit applies as well
@@ -57,6 +73,8 @@ class Router {
     /// differ in names only, is a defect (RAMPART_CHECK).
     void add(std::string method, std::string pattern, Access access, Handler handler,
              Lane lane = Lane::kWork);
+    /// Adds a route of Lane::kGroup.
+    void add_group(std::string method, std::string pattern, Access access, GroupHandler handler);
 
     /// Checks a request whose body has not been read, and sets its path_values. Refuses with 404
     /// unknown path, 405 (with Allow) other method, 401 no or wrong token. A literal segment has
@@ -83,6 +101,7 @@ class Router {
         Route route;
         std::vector<std::string> segments;
         Handler handler;
+        GroupHandler group{};
     };
     bool token_accepted(const Request& request) const;
 

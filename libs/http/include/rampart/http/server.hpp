@@ -18,6 +18,8 @@ struct ServerOptions {
     // Handlers that may run concurrently in Lane::kWork, 1 to 256. A handler that waits for the
     // disk occupies its thread, so this bounds how many can share one write.
     size_t threads = 32;
+    // While a request of Lane::kGroup has waited so long for its turn, further ones get a 503.
+    base::Duration longest_wait = base::Duration::seconds(3);
     size_t bulk_threads = 4;             // threads of Lane::kBulk, 1 to 256
     size_t administrative_threads = 4;   // threads of Lane::kAdministrative, 1 to 256
     size_t max_connections = 1024;       // beyond: 503 except for Lane::kInline, then closed

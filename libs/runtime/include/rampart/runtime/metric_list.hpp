@@ -193,6 +193,8 @@ namespace rampart::runtime::metric {
       "waiting for a thread is in it.")                                                        \
     X(kRequests, "counter", "rampart_http_requests_total", "route,method,status",              \
       "Requests answered. route=\"other\": unknown paths, and what is no valid request.")      \
+    X(kRequestsWaiting, "gauge", "rampart_http_requests_waiting", "",                          \
+      "Requests for decisions that wait for their turn; all are taken together.")              \
     X(kResponseBytes, "counter", "rampart_http_response_bytes_total", "route,method",          \
       "Bytes of the bodies of responses.")
 

@@ -1,0 +1,75 @@
+#include "messages.hpp"
+
+namespace rampart::http {
+
+namespace beast = boost::beast;
+
+Response refusal(Reason reason, std::string_view message) {
+    return error_response(base::make_error(reason, "{}", message), status_of(reason));
+}
+
+Response overloaded() {
+    return error_response(
+        base::make_error(Reason::kTooManyConnections,
+                         "the service has reached its limit of connections; retry later"));
+}
+
+Response administrative_busy() {
+    return error_response(
+        base::make_error(Reason::kAdministrativeBusy,
+                         "all threads for administrative requests are busy or wait for a training "
+                         "run; nothing was done, retry later"));
+}
+
+Response waited_too_long() {
+    return error_response(base::make_error(
+        Reason::kOverloaded,
+        "requests wait longer than http.longest_wait_ms for their turn; nothing was done, retry "
+        "later"));
+}
+
+Response handler_failed() {
+    return error_response(
+        base::make_error(Reason::kHandlerFailed, "the request failed inside the service"));
+}
+
+std::optional<Response> framing_error(const Head& head) {
+    if (head.count(bhttp::field::host) > 1 ||
+        (head.version() >= 11 && head.count(bhttp::field::host) == 0)) {
+        return refusal(Reason::kBadHost, "a request must have exactly one Host header");
+    }
+    if (const auto codings = head.count(bhttp::field::transfer_encoding);
+        codings > 1 ||
+        (codings == 1 && !beast::iequals(head[bhttp::field::transfer_encoding], "chunked"))) {
+        return refusal(Reason::kBadTransferEncoding,
+                       "the only supported Transfer-Encoding is 'chunked'");
+    }
+    return std::nullopt;
+}
+
+base::Result<Request> to_request(const Head& head) {
+    Request request;
+    request.method = std::string(head.method_string());
+    for (const auto& field : head) {
+        request.headers.push_back({std::string(field.name_string()), std::string(field.value())});
+    }
+    RAMPART_RETURN_IF_ERROR(parse_target(std::string(head.target()), request));
+    return request;
+}
+
+bhttp::response<bhttp::string_body> to_message(Response&& response, bool keep_alive, bool head) {
+    bhttp::response<bhttp::string_body> message;
+    message.version(11);
+    message.result(static_cast<unsigned>(response.status));
+    message.set(bhttp::field::content_type, response.content_type);
+    message.set(bhttp::field::cache_control, "no-store");
+    message.set("X-Content-Type-Options", "nosniff");
+    for (const auto& [name, value] : response.headers) message.set(name, value);
+    message.body() = std::move(response.body);
+    message.keep_alive(keep_alive);
+    message.prepare_payload();
+    if (head) message.body().clear();  // the Content-Length stays
+    return message;
+}
+
+}  // namespace rampart::http
