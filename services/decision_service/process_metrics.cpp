@@ -78,6 +78,7 @@ void write_traffic(const http::Traffic& traffic, runtime::Samples& out) {
     out.add(metric::kConnectionsOpen, static_cast<double>(connections.open));
     out.add(metric::kConnectionsRefused, static_cast<double>(connections.refused));
     out.add(metric::kAcceptFailures, static_cast<double>(connections.accept_failures));
+    out.add(metric::kWaitRefusals, static_cast<double>(traffic.wait_refusals()));
     out.add(metric::kRequestsWaiting, static_cast<double>(traffic.waiting()));
     traffic.visit([&](std::string_view route, std::string_view method, const auto& requests) {
         const runtime::Labels labels{{"route", std::string(route)},

@@ -111,6 +111,11 @@ serving::DecisionServiceOptions Node::decision_options() {
     options.on_overrides = [this](std::span<const domain::Override> taken) {
         return record_overrides(stores_->registry(), clock_->now(), taken);
     };
+    if (settings_.privacy.encrypt_log) {
+        options.before_append = [&keys = stores_->person_keys()](auto people) {
+            (void)keys.prepare(people);
+        };
+    }
     if (settings_.training.group_aware) {
         options.group_lookup =
             [&attributes = stores_->attributes()](

@@ -48,6 +48,10 @@ class SmallService {
         options.product = two_measure_product();
         options.draw_key = {"key", "secret"};
         options.arm_key = {"arm-key", "arm secret"};
+        options.before_append = [this, &log](std::span<const domain::PersonId> people) {
+            const auto records = log.end_offset("decisions", streaming::PartitionId(0)).value();
+            for (const auto& person : people) announced.emplace_back(person, records);
+        };
         service =
             serving::DecisionService::open(std::move(options), {log, log, clock, metrics, health})
                 .value();
@@ -70,6 +74,8 @@ class SmallService {
     SetClock clock{day(100)};
     runtime::Metrics metrics;
     runtime::Health health;
+    // to before_append, with the end of the log then
+    std::vector<std::pair<domain::PersonId, streaming::Offset>> announced;
     std::unique_ptr<serving::DecisionService> service;
     std::unique_ptr<serving::ApplicationConsumer> consumer;
 

@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
@@ -31,7 +32,7 @@ using boost::system::error_code;
 
 constexpr base::Logger kLog("http");
 constexpr size_t kMaxThreads = 256;
-constexpr size_t kInlineThreads = 2;  // more than the handlers of all lanes can occupy
+constexpr size_t kInlineThreads = 2;  // read, write, and answer inline; no lane occupies them
 // Groups answered at a time: while one waits for the disk, the next is read.
 constexpr size_t kGroupWorkers = 3;
 // After a refusal the rest of the request is read and discarded, up to this time and size: closing
@@ -62,7 +63,7 @@ struct Shared {
     RequestIds ids;
     std::array<Gate, 3> gates;   // for the lanes kWork, kBulk and kAdministrative
     Groups groups;               // for kGroup
-    asio::any_io_executor pool;  // of the server's threads
+    asio::any_io_executor pool;  // of the threads of the lanes
     std::atomic<bool> stopping{false};
 
     static Response answer(const Plan& plan, const Request& request) {
@@ -75,7 +76,7 @@ struct Shared {
     }
 };
 
-/// One connection. All its steps run on its strand, one at a time: header -> (100 continue) -> body
+/// One connection. All its steps but the handler run on its strand, one at a time: header -> (100 continue) -> body
 /// -> (gate of the lane, or group) -> handler -> response -> header …, or response -> drain -> close. A spare
 /// connection is answered once, and inline only.
 class Session : public std::enable_shared_from_this<Session> {
@@ -92,9 +93,9 @@ class Session : public std::enable_shared_from_this<Session> {
                        [self = shared_from_this()] { self->read_header(); });
     }
 
-    /// Runs the handler after the caller returns; called when the turn in the lane has come.
+    /// Runs the handler on a thread of the lane; called when the turn in the lane has come.
     void run() {
-        asio::defer(stream_.get_executor(), [self = shared_from_this()] { self->run_in_lane(); });
+        asio::post(shared_.pool, [self = shared_from_this()] { self->run_in_lane(); });
     }
 
     bool same_group(const Session& other) const {
@@ -234,7 +235,7 @@ class Session : public std::enable_shared_from_this<Session> {
         if (plan_.lane == Lane::kGroup) return enter_group();
         switch (gate().enter(shared_from_this())) {
             case Gate::Entry::kGo:
-                return run_in_lane();
+                return run();
             case Gate::Entry::kWait:
                 return;
             case Gate::Entry::kFull:
@@ -251,6 +252,7 @@ class Session : public std::enable_shared_from_this<Session> {
                 return;
             case Groups::Entry::kFull:
                 shared_.traffic->taken(1);
+                shared_.traffic->full();
                 return write(waited_too_long(), keep_alive_);
         }
     }
@@ -285,7 +287,7 @@ class Session : public std::enable_shared_from_this<Session> {
     void run_in_lane() {
         auto response = Shared::answer(plan_, request_);
         const auto next = gate().leave();
-        write(std::move(response), keep_alive_);
+        respond(std::move(response));
         if (next) next->run();
     }
 
@@ -397,12 +399,17 @@ base::Error listen_error(const ServerOptions& options, const error_code& ec) {
 }  // namespace
 
 struct Server::Impl {
-    explicit Impl(size_t concurrency)
-        : context(static_cast<int>(concurrency)), acceptor(asio::make_strand(context)) {}
+    explicit Impl(size_t lane_threads)
+        : context(static_cast<int>(kInlineThreads)),
+          lanes(lane_threads),
+          acceptor(asio::make_strand(context)) {
+        shared.pool = lanes.get_executor();
+    }
 
     Shared shared;
     Sessions sessions;  // outlives the context: sessions that end with it unregister here
     asio::io_context context;
+    asio::thread_pool lanes;
     // until the last session has ended: stop() posts to sessions that may have no pending operation
     asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
     tcp::acceptor acceptor;  // used on its strand only, once the threads run
@@ -492,6 +499,7 @@ void Server::Impl::stop() {
         kLog.warning("msg=\"running requests are cut off\" connections={}", sessions.count());
         context.stop();
     }
+    lanes.join();
     work.reset();
     for (auto& thread : threads) thread.join();
     threads.clear();
@@ -527,7 +535,7 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
                                                          std::shared_ptr<Traffic> traffic) {
     RAMPART_TRY(const auto wanted, endpoint_of(options));
     const size_t places[] = {options.threads, options.bulk_threads, options.administrative_threads};
-    size_t threads = kInlineThreads + kGroupWorkers;
+    size_t threads = kGroupWorkers;
     for (const size_t n : places) {
         if (n < 1 || n > kMaxThreads) {
             return base::make_error(Reason::kBadThreads, "threads {} is not in 1 to {}", n,
@@ -537,7 +545,6 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
     }
     auto impl = std::make_unique<Impl>(threads);
     impl->shared.options = options;
-    impl->shared.pool = impl->context.get_executor();
     impl->answer_by(std::move(plan));
     impl->shared.traffic = std::move(traffic);
     for (const Lane lane : {Lane::kWork, Lane::kBulk, Lane::kAdministrative}) {
@@ -547,7 +554,7 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
     impl->shared.groups.open(kGroupWorkers, kMaxGroup, chrono_of(options.longest_wait));
     if (const auto ec = impl->listen(wanted)) return listen_error(options, ec);
     impl->accept();
-    for (size_t i = 0; i < threads; ++i) {
+    for (size_t i = 0; i < kInlineThreads; ++i) {
         impl->threads.emplace_back([server = impl.get()] { server->run(); });
     }
     return std::unique_ptr<Server>(new Server(std::move(impl)));

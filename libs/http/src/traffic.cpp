@@ -28,6 +28,7 @@ void Traffic::refused() { ++refused_; }
 void Traffic::failed_to_accept() { ++accept_failures_; }
 void Traffic::queued() { ++waiting_; }
 void Traffic::taken(size_t n) { waiting_ -= n; }
+void Traffic::full() { ++wait_refusals_; }
 
 Traffic::Connections Traffic::connections() const {
     Connections all;

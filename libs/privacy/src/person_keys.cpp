@@ -192,28 +192,45 @@ Status PersonKeys::Impl::make(const std::vector<size_t>& missing, Sealing& seali
     return base::ok();
 }
 
+/// Waits for no other call where the cache has all keys: appends are not held up by those that
+/// write new keys.
 Result<Sealing> PersonKeys::Impl::keys_for(std::span<const Letter> letters) {
     Sealing sealing;
     sealing.key_of.reserve(letters.size());
     std::unordered_map<std::string, size_t> places;  // index of each person, by tag
     std::vector<size_t> missing;
-    const std::lock_guard lock(mutex);
     for (const Letter& letter : letters) {
         PersonTag tag = person_tag(secret, letter.person);
         const auto [place, is_new] = places.try_emplace(tag.value(), sealing.people.size());
         sealing.key_of.push_back(place->second);
         if (!is_new) continue;
         auto key = cache.of_person(tag);
-        if (!key) {
-            RAMPART_TRY(key, find(tag));
-            if (key) cache.put(cache.generation(), tag, *key, true);
-        }
         if (!key) missing.push_back(sealing.people.size());
         sealing.people.push_back(std::move(tag));
         sealing.keys.push_back(std::move(key).value_or(Key{}));
     }
-    if (!missing.empty()) RAMPART_RETURN_IF_ERROR(make(missing, sealing));
+    if (missing.empty()) return sealing;
+    const std::lock_guard lock(mutex);
+    std::vector<size_t> unknown;
+    for (const size_t i : missing) {
+        const PersonTag& tag = sealing.people[i];
+        auto key = cache.of_person(tag);
+        if (!key) {
+            RAMPART_TRY(key, find(tag));
+            if (key) cache.put(cache.generation(), tag, *key, true);
+        }
+        if (!key) unknown.push_back(i);
+        sealing.keys[i] = std::move(key).value_or(Key{});
+    }
+    if (!unknown.empty()) RAMPART_RETURN_IF_ERROR(make(unknown, sealing));
     return sealing;
+}
+
+Status PersonKeys::prepare(std::span<const domain::PersonId> people) {
+    std::vector<Letter> letters;
+    letters.reserve(people.size());
+    for (const auto& person : people) letters.push_back({person, {}, {}});
+    return impl_->keys_for(letters).map([](const Sealing&) {});
 }
 
 Result<std::vector<std::string>> PersonKeys::seal(std::span<const Letter> letters) {

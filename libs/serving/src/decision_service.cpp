@@ -231,6 +231,14 @@ Status DecisionService::run(Batch& batch, std::span<const Application> applicati
         batch.candidates.emplace_back().error =
             log_->unless_rebuilding(partition_of(application.id), candidate.error());
     }
+    if (options_.before_append) {
+        std::vector<domain::PersonId> people;
+        for (const auto& candidate : batch.candidates) {
+            if (!candidate.error && !candidate.stored)
+                people.push_back(candidate.application->person);
+        }
+        options_.before_append(people);
+    }
     log_->commit(batch);
     for (auto& candidate : batch.candidates) {
         if (!candidate.error || candidate.partition == nullptr) continue;

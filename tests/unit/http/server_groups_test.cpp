@@ -186,6 +186,7 @@ TEST_F(ServerGroups, WhileTheOldestHasWaitedTooLongOthersAreRefused) {
     EXPECT_EQ(refused.header("Retry-After"), "1");
     EXPECT_NE(refused.body.find("overloaded"), std::string::npos) << refused.body;
     EXPECT_EQ(router_.traffic()->waiting(), 1u);
+    EXPECT_EQ(router_.traffic()->wait_refusals(), 1u);
     open();
     join();  // the oldest has its answer
     EXPECT_EQ(post("again").body, "/group again");

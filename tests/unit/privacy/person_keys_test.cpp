@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <filesystem>
+#include <mutex>
 #include <thread>
 
 #include "rampart/base/digest.hpp"
@@ -40,6 +42,43 @@ class Exchange final : public KeyExchange {
     std::vector<KeyRecord>& topic_;
 };
 
+/// Holds those who publish until it is opened.
+class SlowExchange final : public KeyExchange {
+  public:
+    base::Status publish(std::span<const KeyRecord>) override {
+        std::unique_lock lock(mutex_);
+        ++published_;
+        changed_.notify_all();
+        changed_.wait(lock, [&] { return open_; });
+        return base::ok();
+    }
+    base::Status fetch(PersonKeys&) override { return base::ok(); }
+    void open() {
+        const std::lock_guard lock(mutex_);
+        open_ = true;
+        changed_.notify_all();
+    }
+    void close() {
+        const std::lock_guard lock(mutex_);
+        open_ = false;
+    }
+    bool wait_for(int published) {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, std::chrono::seconds(20),
+                                 [&] { return published_ >= published; });
+    }
+    int published() {
+        const std::lock_guard lock(mutex_);
+        return published_;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool open_ = true;
+    int published_ = 0;
+};
+
 class PersonKeysTest : public testing::Test {
   protected:
     ~PersonKeysTest() override { fs::remove_all(base); }
@@ -66,6 +105,34 @@ class PersonKeysTest : public testing::Test {
                     (std::string("person_keys_") + std::to_string(::getpid()) +
                      testing::UnitTest::GetInstance()->current_test_info()->name());
 };
+
+TEST_F(PersonKeysTest, SealingWithKnownKeysWaitsForNoNewOnes) {
+    SlowExchange exchange;
+    auto keys = open("a", &exchange);
+    const std::vector<PersonId> known{PersonId("ann"), PersonId("bob"), PersonId("ann")};
+    ASSERT_TRUE(keys->prepare(known));
+    EXPECT_EQ(exchange.published(), 1) << "all of them with one write";
+    ASSERT_TRUE(keys->prepare(known));
+    const auto before = seal(*keys, PersonId("ann"), "d1", "content");
+    EXPECT_EQ(exchange.published(), 1) << "the key is there";
+
+    exchange.close();
+    std::thread newcomer([&] { EXPECT_TRUE(keys->prepare(std::vector{PersonId("new")})); });
+    ASSERT_TRUE(exchange.wait_for(2));
+    // would wait without end
+    const auto envelope = seal(*keys, PersonId("bob"), "d2", "content");
+    EXPECT_EQ(keys->unseal("d2", envelope).value(), "content");
+    exchange.open();
+    newcomer.join();
+
+    keys.reset();
+    keys = open("a", &exchange);
+    EXPECT_EQ(keys->unseal("d1", before).value(), "content") << "prepared keys are durable";
+    ASSERT_EQ(keys->destroy(PersonId("ann")).value(), 1u);
+    ASSERT_TRUE(keys->prepare(known));
+    EXPECT_EQ(exchange.published(), 4) << "destroyed, then a new key";
+    EXPECT_EQ(keys->unseal("d1", before).value(), std::nullopt);
+}
 
 TEST_F(PersonKeysTest, WhatIsSealedIsOpenedUnderItsNameAlsoAfterReopening) {
     auto keys = open("a");

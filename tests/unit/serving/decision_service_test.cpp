@@ -30,6 +30,22 @@ TEST_F(DecisionServiceUnit, DecidesOnceForEachApplication) {
     EXPECT_EQ(service_.find(domain::DecisionId("none")).error().reason, "unknown_decision");
 }
 
+TEST_F(DecisionServiceUnit, PersonsOfNewDecisionsAreAnnouncedBeforeTheAppend) {
+    small_.approve_all();
+    small_.decide(make_application(1, day(100)));
+    ASSERT_EQ(small_.announced.size(), 1u);
+    EXPECT_EQ(small_.announced[0].first.value(), "p-1");
+    const auto before = small_.announced[0].second;
+    small_.decide(make_application(1, day(100)));
+    EXPECT_EQ(small_.announced.size(), 1u) << "a repeat appends nothing";
+    const std::vector batch{make_application(1, day(100)), make_application(2, day(100)),
+                            make_application(3, day(1))};  // the last is refused
+    ASSERT_TRUE(small_.service->decide_each(batch));
+    ASSERT_EQ(small_.announced.size(), 2u);
+    EXPECT_EQ(small_.announced[1].first.value(), "p-2");
+    EXPECT_EQ(small_.announced[1].second.value(), before.value() + 1);
+}
+
 TEST_F(DecisionServiceUnit, WithoutAPolicyItIsNotReady) {
     EXPECT_EQ(service_.policy(), nullptr);
     EXPECT_FALSE(small_.health.report(runtime::Probe::kReady).ok());

@@ -40,8 +40,8 @@ inline constexpr size_t kSpareConnections = 64;
 /// the connection is closed. Thread safe.
 ///
 /// A request that the router refuses by its head is answered before the body is read, and the body
-/// is discarded. Handlers run in their Lane; two more threads than all lanes together read, write
-/// and answer Lane::kInline, independent of the lanes.
+/// is discarded. Handlers run in their Lane; two more threads read, write and answer Lane::kInline,
+/// independent of the lanes.
 ///
 /// Every response has the header X-Request-Id: that of the request, as given_request_id() takes it,
 /// or a new one; Request::id. A response of 500 or more is logged with it. What a router's server

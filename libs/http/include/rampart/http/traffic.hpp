@@ -51,16 +51,20 @@ class Traffic {
     void failed_to_accept();  // one
     void queued();            // a request that waits for its group
     void taken(size_t n);     // waiting requests, into a group
+    void full();              // a request that may not wait, as others wait for too long
 
     Connections connections() const;
     /// Returns how many requests wait for their group.
     size_t waiting() const { return waiting_; }
+    /// Returns how many requests were refused as others waited for too long.
+    uint64_t wait_refusals() const { return wait_refusals_; }
     /// Calls it with each route and method that has had a request, in their order; on a copy, so
     /// that requests do not wait.
     void visit(const Visitor& visit) const;
 
   private:
     std::atomic<uint64_t> opened_{0}, closed_{0}, refused_{0}, accept_failures_{0};
+    std::atomic<uint64_t> wait_refusals_{0};
     std::atomic<size_t> waiting_{0};
     mutable std::mutex mutex_;
     std::map<std::pair<std::string, std::string>, OfRoute> routes_;

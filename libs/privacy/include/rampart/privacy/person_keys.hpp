@@ -78,6 +78,10 @@ class PersonKeys {
     /// Returns one envelope per letter, in order. New keys are written together, with one sync.
     base::Result<std::vector<std::string>> seal(std::span<const Letter> letters);
 
+    /// Makes the keys that are missing, with one sync, so that seal() waits for no disk. Threads may
+    /// do so while another seals.
+    base::Status prepare(std::span<const domain::PersonId> people);
+
     /// Returns nullopt if the key is destroyed. Fails with data_loss "bad_envelope",
     /// "not_authentic" (damaged, or another name); unavailable "unknown_person_key": the key is not
     /// here (yet), but at other nodes or in a backup: do not treat it as destroyed.

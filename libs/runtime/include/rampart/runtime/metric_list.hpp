@@ -196,7 +196,9 @@ namespace rampart::runtime::metric {
     X(kRequestsWaiting, "gauge", "rampart_http_requests_waiting", "",                          \
       "Requests for decisions that wait for their turn; all are taken together.")              \
     X(kResponseBytes, "counter", "rampart_http_response_bytes_total", "route,method",          \
-      "Bytes of the bodies of responses.")
+      "Bytes of the bodies of responses.")                                                     \
+    X(kWaitRefusals, "counter", "rampart_http_wait_refusals_total", "",                        \
+      "Requests for decisions refused, as others waited longer than http.longest_wait_ms.")
 
 #define RAMPART_METRICS_OF_THE_PROCESS(X)                                                        \
     X(kCpuSeconds, "counter", "process_cpu_seconds_total", "",                                   \

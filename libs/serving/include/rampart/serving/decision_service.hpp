@@ -37,6 +37,10 @@ struct DecisionServiceOptions {
     /// Called with overrides that are about to be taken in, to keep a record of them; an error
     /// refuses them. Empty: only the log has them.
     std::function<base::Status(std::span<const domain::Override>)> on_overrides{};
+    /// Called with the persons of decisions that are about to be appended, by several threads at a
+    /// time while others append: to write what the append would have to wait for, as keys of new
+    /// persons. Where it fails the append says why. Empty: nothing.
+    std::function<void(std::span<const domain::PersonId>)> before_append{};
     domain::Product product;
     decision::DrawKey draw_key;
     decision::ArmKey arm_key{};                       // empty: no challenger may decide here
