@@ -32,6 +32,17 @@ bool is_whole(const joiner::OutcomeJoiner& joiner) {
     return upkeep.rebuilding + upkeep.refused == 0;
 }
 
+/// Returns the partitions that have stopped; none if anything but partitions of this topic has.
+std::set<streaming::PartitionId> only_partitions_of(
+    const std::string& topic, const std::vector<joiner::StoppedPartition>& stopped) {
+    std::set<streaming::PartitionId> partitions;
+    for (const auto& one : stopped) {
+        if (one.topic != topic || one.partition.value() < 0) return {};
+        partitions.insert(one.partition);
+    }
+    return partitions;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Loop>> Loop::open(Deps deps) {
@@ -78,11 +89,14 @@ Status Loop::catch_up() {
     return read_to_end([this] { return stop_.load(); });
 }
 
-/// The same with reading_ held.
-Status Loop::read_to_end(const std::function<bool()>& stopping) {
+/// The same with reading_ held. Without the latest of the persons' keys nothing is read: what is
+/// erased could be. Trouble with attributes is the result, and keeps nothing else from being read.
+/// If all that is wrong is with the decisions of some partitions, these are in `waiting`.
+Status Loop::read_to_end(const std::function<bool()>& stopping,
+                         std::set<streaming::PartitionId>* waiting) {
     auto& joiner = deps_.stores.joiner();
-    if (deps_.attributes != nullptr)
-        RAMPART_RETURN_IF_ERROR(deps_.attributes->catch_up(deps_.clock.now()));
+    Status attributes;
+    if (deps_.attributes != nullptr) attributes = deps_.attributes->catch_up(deps_.clock.now());
     RAMPART_RETURN_IF_ERROR(deps_.stores.person_keys().refresh());
     const uint64_t before = joiner.counts().conflicting_outcomes;
     RAMPART_TRY(auto caught_up, joiner::catch_up(joiner, stopping));
@@ -99,9 +113,11 @@ Status Loop::read_to_end(const std::function<bool()>& stopping) {
         RAMPART_RETURN_IF_ERROR(deps_.decisions.erase({}, deps_.clock.now()));
         erased_ = erased;
     }
+    if (waiting != nullptr && attributes)
+        *waiting = only_partitions_of(deps_.stores.topics().decisions, caught_up.stopped);
     const std::lock_guard lock(status_mutex_);
     stopped_ = std::move(caught_up.stopped);
-    return status;
+    return attributes ? status : attributes;
 }
 
 /// Reads the log to its end; if `may_train`, after interrupted runs have gone on with what was
@@ -140,9 +156,13 @@ Status Loop::join(const std::function<bool()>& stopping) {
         if (!lock) return base::ok();
         const Status time = deps_.clock.check();
         const TimePoint now = known_until();  // before reading
-        RAMPART_RETURN_IF_ERROR(read_to_end(stopping));
+        std::set<streaming::PartitionId> waiting;
+        const Status read = read_to_end(stopping, &waiting);
+        if (!read && waiting.empty()) return read;
         RAMPART_RETURN_IF_ERROR(time);
-        return deps_.stores.joiner().advance(now).map([](size_t) {});
+        // the others' outcomes are all there
+        RAMPART_RETURN_IF_ERROR(deps_.stores.joiner().advance(now, waiting).map([](size_t) {}));
+        return read;
     };
     const Status status = step();
     note(&Loop::joined_, status);

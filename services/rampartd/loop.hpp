@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -97,7 +98,8 @@ class Loop {
     base::Status open_trainer();
     base::Status catch_up();
     base::TimePoint known_until() const;
-    base::Status read_to_end(const std::function<bool()>& stopping);
+    base::Status read_to_end(const std::function<bool()>& stopping,
+                             std::set<streaming::PartitionId>* waiting = nullptr);
     base::Status read_log(bool may_train);
     base::Status train_and_watch(base::TimePoint now);
     base::Status look(base::TimePoint t);

@@ -17,6 +17,12 @@ namespace metric = runtime::metric;
 
 namespace {
 
+uint64_t bytes_of(std::span<const Record> records) {
+    uint64_t bytes = 0;
+    for (const auto& record : records) bytes += record.key.size() + record.value.size();
+    return bytes;
+}
+
 class Stopwatch {
   public:
     double seconds() const {
@@ -86,17 +92,15 @@ Result<Offset> MeasuredLog::end_offset(std::string_view topic, PartitionId parti
     return end;
 }
 
-void MeasuredLog::note_append(std::string_view topic, std::span<const Record> records,
+void MeasuredLog::note_append(std::string_view topic, uint64_t records, uint64_t bytes,
                               double seconds) {
-    uint64_t bytes = 0;
-    for (const auto& record : records) bytes += record.key.size() + record.value.size();
     const std::lock_guard lock(mutex_);
     auto& known = topics_[std::string(topic)];
     if (!known.append_seconds) {
         known.append_seconds = std::make_shared<runtime::Histogram>(runtime::latency_bounds());
     }
     known.append_seconds->observe(seconds);
-    known.appended_records += records.size();
+    known.appended_records += records;
     known.appended_bytes += bytes;
 }
 
@@ -105,10 +109,30 @@ Result<std::vector<Position>> MeasuredLog::append(std::string_view topic,
     const Stopwatch watch;
     auto positions = writer_.append(topic, records);
     if (positions) {
-        note_append(topic, records, watch.seconds());
+        note_append(topic, records.size(), bytes_of(records), watch.seconds());
     } else {
         failed(topic, "append", positions.error());
     }
+    return positions;
+}
+
+/// Counts a failure once for each reason.
+std::vector<Result<Position>> MeasuredLog::append_each(std::string_view topic,
+                                                       std::span<const Record> records) {
+    const Stopwatch watch;
+    auto positions = writer_.append_each(topic, records);
+    uint64_t appended = 0, bytes = 0;
+    std::map<std::string, base::Error> failures;
+    for (size_t i = 0; i < positions.size(); ++i) {
+        if (positions[i]) {
+            ++appended;
+            bytes += bytes_of(records.subspan(i, 1));
+        } else {
+            failures.emplace(positions[i].error().reason, positions[i].error());
+        }
+    }
+    if (appended > 0) note_append(topic, appended, bytes, watch.seconds());
+    for (const auto& [reason, error] : failures) failed(topic, "append", error);
     return positions;
 }
 
@@ -117,7 +141,7 @@ Result<std::vector<Position>> MeasuredLog::append_to(std::string_view topic, Par
     const Stopwatch watch;
     auto positions = writer_.append_to(topic, partition, records);
     if (positions) {
-        note_append(topic, records, watch.seconds());
+        note_append(topic, records.size(), bytes_of(records), watch.seconds());
     } else {
         failed(topic, "append", positions.error());
     }

@@ -32,6 +32,8 @@ class MeasuredLog final : public streaming::Reader, public streaming::Writer {
     void settle() const override { reader_.settle(); }
     base::Result<std::vector<streaming::Position>> append(
         std::string_view topic, std::span<const streaming::Record> records) override;
+    std::vector<base::Result<streaming::Position>> append_each(
+        std::string_view topic, std::span<const streaming::Record> records) override;
     base::Result<std::vector<streaming::Position>> append_to(
         std::string_view topic, streaming::PartitionId partition,
         std::span<const streaming::Record> records) override;
@@ -52,8 +54,7 @@ class MeasuredLog final : public streaming::Reader, public streaming::Writer {
         std::map<int32_t, Place> places;
     };
     void failed(std::string_view topic, const char* operation, const base::Error& error) const;
-    void note_append(std::string_view topic, std::span<const streaming::Record> records,
-                     double seconds);
+    void note_append(std::string_view topic, uint64_t records, uint64_t bytes, double seconds);
     void write_lags(runtime::Samples& out, const std::string& name, const Topic& topic) const;
 
     const streaming::Reader& reader_;

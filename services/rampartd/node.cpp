@@ -3,7 +3,9 @@
 #include <set>
 
 #include "rampart/base/file.hpp"
+#include "rampart/privacy/reasons.hpp"
 #include "rampart/runtime/store_start.hpp"
+#include "rampart/streaming/partitioner.hpp"
 #include "services/decision_service/routes.hpp"
 #include "services/rampartd/api/attribute_routes.hpp"
 #include "services/rampartd/api/candidate_routes.hpp"
@@ -163,6 +165,8 @@ Status Node::open_services(const Progress& progress) {
                           [this] { return loop_->stopped(); }},
         metrics_);
     health_.add(runtime::Probe::kDegraded, "loop", [loop = loop_.get()] { return loop->status(); });
+    health_.add(runtime::Probe::kDegraded, "person_keys",
+                [stores = stores_.get()] { return stores->check_person_keys(); });
     health_.add(runtime::Probe::kReady, "running", [this]() -> Status {
         if (!stopping_) return base::ok();
         return base::make_error(Reason::kStopping, "this process is about to end");
@@ -259,6 +263,40 @@ Status Node::check_may_propose() const {
                             "propose candidates with a configuration without it");
 }
 
+/// Returns what is not read on: sources of the joiner, and the topic of person keys.
+std::vector<joiner::StoppedPartition> Node::stopped() const {
+    auto all = loop_->stopped();
+    if (const Status keys = stores_->check_person_keys(); !keys) {
+        all.push_back({stores_->topics().person_keys, streaming::PartitionId(0), keys.error()});
+    }
+    return all;
+}
+
+/// Accepts the topic of person keys as it is, or, for a partition of decisions that has stopped at
+/// a key that is not here, that the key is lost; false: neither is so.
+Result<bool> Node::resume_keys(const std::string& topic, streaming::PartitionId partition) {
+    const auto& topics = stores_->topics();
+    if (topic == topics.person_keys) {
+        return stores_->accept_key_topic().map([] { return true; });
+    }
+    if (topic != topics.decisions) return false;
+    const auto lacks_key = [](const Status& status) {
+        return !status && status.error().is(privacy::Reason::kUnknownPersonKey);
+    };
+    bool stopped = false;
+    for (const auto& view : decisions_->partitions())
+        stopped |= view.partition == partition && lacks_key(view.status);
+    for (const auto& one : loop_->stopped())
+        stopped |= one.topic == topic && one.partition == partition && lacks_key(one.error);
+    if (!stopped) return false;
+    RAMPART_TRY(auto lost, stores_->person_keys().missing());
+    std::erase_if(lost, [&](const auto& key) {
+        return streaming::partition_of(key.name, settings_.log.partitions) != partition;
+    });
+    RAMPART_RETURN_IF_ERROR(stores_->person_keys().give_up(lost));
+    return !lost.empty();
+}
+
 void Node::add_routes(http::Router& router) {
     auto& registry = stores_->registry();
     auto& joiner = stores_->joiner();
@@ -281,7 +319,8 @@ void Node::add_routes(http::Router& router) {
     const bool audit = settings_.audit.enabled;
     CertificateRoutes({*clock_, registry, audit}).add_to(router);
     PartitionRoutes({*clock_, registry, joiner, *decisions_, *applications_, topics,
-                     [this] { return loop_->stopped(); }, audit})
+                     [this] { return stopped(); }, audit,
+                     [this](const auto& topic, auto p) { return resume_keys(topic, p); }})
         .add_to(router);
     QuarantineRoutes({*clock_, registry, joiner, *applications_, topics, audit}).add_to(router);
     PrivacyRoutes({*clock_,
@@ -293,7 +332,7 @@ void Node::add_routes(http::Router& router) {
         .add_to(router);
     UnmatchedRoutes(joiner, *clock_).add_to(router);
     StatusRoutes({health_, jobs_, *clock_, registry, joiner, *decisions_, *applications_, topics,
-                  [this] { return loop_->stopped(); }, loop_->trainer()})
+                  [this] { return stopped(); }, loop_->trainer()})
         .add_to(router);
     RunRoutes([this] { return loop_->runs(); }, [this] { return monitor_report(); }).add_to(router);
 }

@@ -150,6 +150,8 @@ class Node {
     Node(Settings settings, Keys keys) : settings_(std::move(settings)), keys_(std::move(keys)) {}
     base::Status open_services(const Progress& progress);
     base::Status open_champion();
+    std::vector<joiner::StoppedPartition> stopped() const;
+    base::Result<bool> resume_keys(const std::string& topic, streaming::PartitionId partition);
     serving::DecisionServiceOptions decision_options();
 
     Settings settings_;

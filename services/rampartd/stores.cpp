@@ -3,7 +3,9 @@
 #include "rampart/base/file.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/data_retention/log_retention.hpp"
+#include "rampart/joiner/reasons.hpp"
 #include "rampart/model/model_file.hpp"
+#include "rampart/privacy/reasons.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 #include "services/rampartd/store_layout.hpp"
 
@@ -88,6 +90,22 @@ Status Stores::open_privacy() {
                                      settings_.log.partitions, log_->shared(), seals));
     log_->seal_with(*person_keys_, seals);
     return base::ok();
+}
+
+Status Stores::check_person_keys() const {
+    if (key_feed_) RAMPART_RETURN_IF_ERROR(key_feed_->state());
+    RAMPART_TRY(const auto missing, person_keys_->missing());
+    if (missing.empty()) return base::ok();
+    return base::make_error(privacy::Reason::kUnknownPersonKey,
+                            "{} keys of persons are not here, with one of which decision '{}' is "
+                            "sealed; see ops/runbooks/person-keys.md",
+                            missing.size(), missing.front().name);
+}
+
+Status Stores::accept_key_topic() const {
+    if (key_feed_ && !key_feed_->state()) return key_feed_->accept(*person_keys_);
+    return base::make_error(joiner::Reason::kNotStopped, "there is nothing to accept in topic '{}'",
+                            topics().person_keys);
 }
 
 Status Stores::open_joiner(OnUnreadable on_unreadable) {

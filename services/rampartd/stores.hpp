@@ -41,6 +41,11 @@ class Stores {
     LogAccess& log() const { return *log_; }
     const wire::Topics& topics() const { return log_->topics(); }
     privacy::PersonKeys& person_keys() const { return *person_keys_; }
+    /// ok: no key of a person is missing, and the topic of keys is as it was. Otherwise
+    /// KeyFeed::state()'s, or unavailable "unknown_person_key", and how many are missing.
+    base::Status check_person_keys() const;
+    /// As KeyFeed::accept(). failed_precondition "not_stopped": there is nothing to accept.
+    base::Status accept_key_topic() const;
     privacy::Register& holds() const { return *register_; }
     protected_attributes::ProtectedStore& attributes() const { return *protected_; }
     joiner::OutcomeJoiner& joiner() const { return *joiner_; }

@@ -368,6 +368,10 @@ TEST_F(ApplicationConsumerTest, OneSourceOutOfReachWaits) {
     shaky_->dead_source = PartitionId(1);
     for (int i = 0; i < 10; ++i) ASSERT_TRUE(consumer_->poll());
     EXPECT_EQ(ready(), "broker_down");
+    EXPECT_GT(logged().size(), 0u) << "the other sources wait for it";
+    EXPECT_LT(logged().size(), 10u);
+    ASSERT_EQ(consumer_->stopped().size(), 1u);
+    EXPECT_EQ(consumer_->stopped()[0].source, PartitionId(1));
     shaky_->dead_source.reset();
     poll_all();
     expect_logged(10);

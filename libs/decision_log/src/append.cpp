@@ -38,8 +38,7 @@ void DecisionLog::commit(std::span<Work* const> works) {
         if (work->batch != nullptr) work->batch->add_partitions(touched);
     }
     for (OwnedPartition* partition : touched) {
-        // how it went is in its status
-        if (partition->is_behind()) static_cast<void>(partition->catch_up());
+        if (partition->is_behind() && partition->may_try()) recover(*partition);
     }
     PendingDecisions pending;
     for (const Work* work : works) {
@@ -51,28 +50,26 @@ void DecisionLog::commit(std::span<Work* const> works) {
     }
 }
 
-/// Where each record landed. All go in one call, and so in one write to the disk, since a key's
-/// partition is the decision's; one by one where that is not so, and where the log refuses one of
-/// them for what it is, which must keep no other out.
+/// Returns where each record landed. All go in one call, and so in one write to the disk, since a
+/// key's partition is the decision's; one by one where that is not so, and where the log refuses one
+/// of them for what it is, which must keep no other out.
 std::vector<Result<streaming::Position>> DecisionLog::write(
     std::span<const streaming::Record> records) {
     std::vector<Result<streaming::Position>> placed;
-    placed.reserve(records.size());
-    if (!partitions_added_) {
-        const auto positions = deps_.writer.append(options_.topic, records);
-        if (positions) {
-            placed.insert(placed.end(), positions->begin(), positions->end());
-            return placed;
+    if (!partitions_added_) placed = deps_.writer.append_each(options_.topic, records);
+    for (size_t i = 0; i < records.size(); ++i) {
+        if (!partitions_added_) {
+            const auto& one = placed[i];
+            if (one || !is_refusal(one.error()) || records.size() == 1) continue;
         }
-        if (!is_refusal(positions.error()) || records.size() == 1) {
-            placed.insert(placed.end(), records.size(), positions.error());
-            return placed;
+        const auto home = streaming::partition_of(records[i].key, options_.partitions);
+        const auto position = deps_.writer.append_to(options_.topic, home, {&records[i], 1});
+        auto result = position.map([](const auto& all) { return all.front(); });
+        if (partitions_added_) {
+            placed.push_back(std::move(result));
+        } else {
+            placed[i] = std::move(result);
         }
-    }
-    for (const auto& record : records) {
-        const auto home = streaming::partition_of(record.key, options_.partitions);
-        const auto position = deps_.writer.append_to(options_.topic, home, {&record, 1});
-        placed.push_back(position.map([](const auto& all) { return all.front(); }));
     }
     return placed;
 }

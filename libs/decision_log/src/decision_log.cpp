@@ -68,7 +68,8 @@ Result<std::unique_ptr<DecisionLog>> DecisionLog::open(DecisionLogOptions option
 Status DecisionLog::open_partitions() {
     RAMPART_TRY(const auto owned, owned_of(options_));
     partitions_.resize(static_cast<size_t>(options_.partitions));
-    size_t done = 0;
+    size_t done = 0, away = 0;
+    Status first_away;
     for (const PartitionId p : owned) {
         if (options_.on_read) options_.on_read(done++, owned.size());
         RAMPART_TRY(auto index,
@@ -81,9 +82,12 @@ Status DecisionLog::open_partitions() {
             std::move(index),
             exploration_share(options_.exploration_per_day, p, options_.partitions));
         const auto status = partition->begin(kFirstReading);
-        if (!status && !is_gap(status.error()) && !partition->is_rebuilding()) return status;
+        if (status || is_gap(status.error()) || partition->is_rebuilding()) continue;
+        if (status.error().code != base::ErrorCode::kUnavailable) return status;
+        // tried again by maintain(); the others decide meanwhile
+        if (away++ == 0) first_away = status;
     }
-    return base::ok();
+    return away < owned.size() ? base::ok() : first_away;
 }
 
 /// Claims after the indices have caught up, so that a partition is without an owner for as short a

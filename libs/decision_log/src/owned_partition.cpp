@@ -13,7 +13,9 @@ using base::Status;
 namespace {
 
 constexpr base::Logger kLog("decision_log");
-constexpr std::string_view kRebuilding = "partition_rebuilding";
+// Of the time for which commits wait at most a fifth goes to what fails.
+constexpr int kPauseFactor = 4;
+using Steady = std::chrono::steady_clock;
 
 }  // namespace
 
@@ -81,10 +83,18 @@ void OwnedPartition::fell_behind(const base::Error& why) {
     if (!given_up_ && !rebuilding_) trouble_ = why;
 }
 
+bool OwnedPartition::may_try() const {
+    const std::lock_guard lock(mutex_);
+    return Steady::now() >= retry_at_;
+}
+
 Status OwnedPartition::catch_up() {
     if (given_up() || is_rebuilding()) return status();
+    const auto since = Steady::now();
     const Status caught_up = index_->catch_up();
+    const auto until = Steady::now();
     const std::lock_guard lock(mutex_);
+    retry_at_ = caught_up ? until : until + kPauseFactor * (until - since);
     if (given_up_) return trouble_;
     if (!caught_up && (trouble_ || trouble_.error() != caught_up.error())) {
         kLog.error("msg=\"partition stopped\" partition={} reason={} what=\"{}\"", id(),
@@ -95,13 +105,18 @@ Status OwnedPartition::catch_up() {
 }
 
 Status OwnedPartition::begin(size_t records) {
+    const auto since = Steady::now();
     Status begun = index_->damage();
     if (begun) {
         const auto at_end = index_->catch_up_some(records);
         begun = !at_end ? Status(at_end.error()) : *at_end ? base::ok() : rebuilding();
     }
     const bool damaged = !index_->damage();
+    const auto until = Steady::now();
     const std::lock_guard lock(mutex_);
+    retry_at_ = begun ? until : until + kPauseFactor * (until - since);
+    begun_ = begun || begun.error().code != base::ErrorCode::kUnavailable ||
+             begun.error().is(Reason::kPartitionRebuilding);
     rebuilding_ = damaged || (!begun && begun.error().is(Reason::kPartitionRebuilding));
     trouble_ = rebuilding_ ? rebuilding() : begun;
     return trouble_;

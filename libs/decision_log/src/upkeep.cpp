@@ -12,17 +12,35 @@ using streaming::PartitionId;
 
 namespace {
 
+// Most records of a partition read at once; mend() reads the rest.
+constexpr size_t kFirstReading = 1000;
 // Records of a turn: some milliseconds for which the other partitions' commits wait.
 constexpr size_t kTurn = 250;
 
 }  // namespace
 
+/// Asks for the end of a partition's log first: where that takes long, no commit waits for it.
 void DecisionLog::maintain() {
-    between_commits([this] {
-        for (const auto& partition : partitions_) {
-            if (partition && partition->is_behind()) static_cast<void>(partition->catch_up());
+    for (const auto& partition : partitions_) {
+        if (!partition || !partition->is_behind()) continue;
+        const auto end = deps_.reader.end_offset(options_.topic, partition->id());
+        if (!end) {
+            partition->fell_behind(end.error());
+            continue;
         }
-    });
+        between_commits([&] {
+            if (partition->is_behind()) recover(*partition);
+        });
+    }
+}
+
+/// Reads to the log's end what a partition lacks, and claims it if the start could not. How it went
+/// is in the partition's status.
+void DecisionLog::recover(OwnedPartition& partition) {
+    const Status caught_up =
+        partition.has_begun() ? partition.catch_up() : partition.begin(kFirstReading);
+    if (!caught_up || !options_.claim || partition.epoch() > 0) return;
+    if (const Status taken = take(partition); !taken) partition.fell_behind(taken.error());
 }
 
 bool DecisionLog::mend() {

@@ -31,7 +31,7 @@ base::Status nothing_stopped(const std::vector<joiner::StoppedPartition>& stoppe
         first.partition.value() < 0 ? "" : fmt::format("partition {} of ", first.partition);
     return base::Error{
         first.error.code, first.error.reason,
-        fmt::format("{}topic '{}' is stopped: {}{}; nothing matures until it goes on, "
+        fmt::format("{}topic '{}' is stopped: {}{}; no model is trained until it goes on, "
                     "see ops/runbooks/partitions.md",
                     which, first.topic, first.error.message, more)};
 }

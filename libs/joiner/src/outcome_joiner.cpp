@@ -250,18 +250,22 @@ Result<std::unique_ptr<OutcomeJoiner>> OutcomeJoiner::open(const std::filesystem
     return std::unique_ptr<OutcomeJoiner>(new OutcomeJoiner(std::move(impl)));
 }
 
-Result<size_t> OutcomeJoiner::advance(TimePoint now) {
+Result<size_t> OutcomeJoiner::advance(TimePoint now, const std::set<PartitionId>& waiting) {
     const std::lock_guard lock(impl_->write_mutex);
-    RAMPART_RETURN_IF_ERROR(impl_->all_whole());
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole(waiting));
     const auto before = clock();
     if (before) now = std::max(now, *before);
     impl_->publish_clock(before);  // until all partitions are there
-    size_t matured = 0;
+    size_t matured = 0, left = 0;
     for (const auto& partition : impl_->partitions) {
+        if (waiting.contains(partition->id())) {
+            ++left;
+            continue;
+        }
         RAMPART_TRY(const size_t n, partition->advance(now));
         matured += n;
     }
-    impl_->publish_clock(now);
+    if (left == 0) impl_->publish_clock(now);
     return matured;
 }
 
@@ -276,9 +280,12 @@ std::optional<TimePoint> OutcomeJoiner::clock() const {
         const std::lock_guard lock(impl_->clock_mutex);
         if (impl_->published) return impl_->reached;
     }
-    std::optional<TimePoint> latest;
-    for (const auto& partition : impl_->partitions) latest = std::max(latest, partition->clock());
-    return latest;
+    std::optional<TimePoint> reached;
+    for (const auto& partition : impl_->partitions) {
+        const auto one = partition->clock();  // one that is new, or made anew, has none
+        if (one) reached = std::min(reached.value_or(*one), *one);
+    }
+    return reached;
 }
 
 Counts OutcomeJoiner::counts() const {
@@ -294,7 +301,7 @@ Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const Exam
                                 "measure '{}' is not declared by product '{}'", measure,
                                 impl_->options.product.name);
     }
-    RAMPART_RETURN_IF_ERROR(impl_->all_whole());
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));
     std::vector<const JoinStore*> stores;
     for (const auto& partition : impl_->partitions) stores.push_back(&partition->store());
     return visit_by_time(stores, from, [&](const JoinState& state) -> Status {
@@ -306,7 +313,7 @@ Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const Exam
 }
 
 Status OutcomeJoiner::decisions(TimePoint from, TimePoint to, const DecisionVisitor& visit) const {
-    RAMPART_RETURN_IF_ERROR(impl_->all_whole());
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));
     std::vector<const JoinStore*> stores;
     for (const auto& partition : impl_->partitions) stores.push_back(&partition->store());
     return visit_by_time(stores, from, [&](const JoinState& state) -> Status {
@@ -360,11 +367,8 @@ base::Digest OutcomeJoiner::state_hash() const {
 Result<std::vector<PartitionState>> OutcomeJoiner::partition_states() const {
     std::vector<PartitionState> states;
     for (const auto& partition : impl_->partitions) {
-        PartitionState state{partition->id(),
-                             partition->hash().value(),
-                             partition->fence(),
-                             {},
-                             partition->counts()};
+        PartitionState state{partition->id(),     partition->hash().value(), partition->fence(), {},
+                             partition->counts(), partition->clock()};
         auto bookmarks = partition->store().bookmarks();
         if (!bookmarks && partition->store().db().damage()) return bookmarks.error();
         if (bookmarks) state.bookmarks = *std::move(bookmarks);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,7 +53,7 @@ struct OutcomeJoiner::Impl {
     base::Result<PollReport> poll_once(size_t limit, Ends* ends);
     void mend();
     base::Status check_log_is_whole(const PartitionJoiner& partition) const;
-    base::Status all_whole() const;
+    base::Status all_whole(const std::set<streaming::PartitionId>& but_for) const;
     bool is_out(size_t i) const { return !partitions[i]->store().db().damage(); }
     bool any_newly_damaged() const;
     base::Result<std::vector<size_t>> readers_of(const Source& source) const;

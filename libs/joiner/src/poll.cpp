@@ -72,8 +72,10 @@ bool OutcomeJoiner::Impl::any_newly_damaged() const {
                        [](const auto& partition) { return partition->is_newly_damaged(); });
 }
 
-Status OutcomeJoiner::Impl::all_whole() const {
-    for (const auto& partition : partitions) RAMPART_RETURN_IF_ERROR(partition->whole());
+Status OutcomeJoiner::Impl::all_whole(const std::set<PartitionId>& but_for) const {
+    for (const auto& partition : partitions) {
+        if (!but_for.contains(partition->id())) RAMPART_RETURN_IF_ERROR(partition->whole());
+    }
     return base::ok();
 }
 

@@ -29,6 +29,7 @@ constexpr char kEnvelopeFormat = 1;
 constexpr char kLive = 1, kDestroyed = 2;
 constexpr size_t kHeadBytes = 1 + kKeyIdBytes;
 constexpr size_t kMinSecretBytes = 32;
+constexpr size_t kPublishedTogether = 1000;
 
 std::string derive(std::string_view secret, std::string_view purpose) {
     const auto digest = base::hmac_sha256(secret, purpose);
@@ -57,6 +58,8 @@ struct PersonKeys::Impl {
     std::mutex mutex;  // guards changes of keys
     KeyCache cache;
     std::mutex fetch_mutex;  // guards the exchange; locked before `mutex`
+    mutable std::mutex missing_mutex;
+    std::map<std::string, std::string> missing;  // key id -> name
 
     std::string wrap(const PersonTag& tag, const Key& key) const {
         return base::seal(wrapping, key.id, tag.value() + key.secret);
@@ -282,6 +285,8 @@ Result<std::optional<std::string>> PersonKeys::Impl::look_up(PersonKeys& keys,
         RAMPART_TRY(stored, db->get(kKeys, id));
     }
     if (!stored) {
+        const std::lock_guard lock(missing_mutex);
+        if (missing.size() < kMostMissing) missing.emplace(id, name);
         return base::make_error(Reason::kUnknownPersonKey,
                                 "'{}' is sealed with key {}, which is not here; restore the folder "
                                 "privacy/keys, or wait for the node that made it",
@@ -386,6 +391,52 @@ Status PersonKeys::refresh() { return impl_->fetch(*this); }
 Result<std::string> PersonKeys::cursor() const {
     RAMPART_TRY(auto stored, impl_->db->get(kMeta, kCursorKey));
     return std::move(stored).value_or("");
+}
+
+Status PersonKeys::publish_all() {
+    if (impl_->exchange == nullptr) return base::ok();
+    std::string from;
+    for (bool more = true; more;) {
+        more = false;
+        std::vector<KeyRecord> records;
+        const auto take = [&](std::string_view id, std::string_view value) -> Result<bool> {
+            more = records.size() == kPublishedTogether;
+            if (more) from = id;
+            if (!more) records.push_back({std::string(id), std::string(value.substr(1))});
+            return !more;
+        };
+        const std::lock_guard lock(impl_->mutex);
+        RAMPART_RETURN_IF_ERROR(impl_->db->scan(kKeys, {from, ""}, take));
+        if (!records.empty()) RAMPART_RETURN_IF_ERROR(impl_->exchange->publish(records));
+    }
+    return base::ok();
+}
+
+Result<std::vector<PersonKeys::Missing>> PersonKeys::missing() const {
+    const std::lock_guard lock(impl_->missing_mutex);
+    std::vector<Missing> left;
+    for (auto it = impl_->missing.begin(); it != impl_->missing.end();) {
+        RAMPART_TRY(const auto stored, impl_->db->get(kKeys, it->first));
+        if (!stored) left.push_back({it->first, it->second});
+        it = stored ? impl_->missing.erase(it) : std::next(it);
+    }
+    return left;
+}
+
+Status PersonKeys::give_up(std::span<const Missing> keys) {
+    const std::lock_guard lock(impl_->mutex);
+    std::vector<KeyRecord> records;
+    storage::WriteBatch batch;
+    for (const auto& key : keys) {
+        RAMPART_TRY(const auto stored, impl_->db->get(kKeys, key.id));
+        if (stored) continue;
+        records.push_back({key.id, ""});
+        batch.put(kKeys, key.id, std::string(1, kDestroyed));
+    }
+    if (records.empty()) return base::ok();
+    // publishes first: a repeated call must still find what to publish
+    if (impl_->exchange != nullptr) RAMPART_RETURN_IF_ERROR(impl_->exchange->publish(records));
+    return impl_->db->write(batch, Sync::kAlways);
 }
 
 PersonTag PersonKeys::tag_of(const domain::PersonId& person) const {

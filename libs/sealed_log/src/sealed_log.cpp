@@ -110,6 +110,14 @@ Result<std::vector<Position>> SealedLog::append(std::string_view topic,
     return writer_.append(topic, sealed);
 }
 
+std::vector<Result<Position>> SealedLog::append_each(std::string_view topic,
+                                                     std::span<const Record> records) {
+    if (topic != decisions_topic() || !seals_) return writer_.append_each(topic, records);
+    const auto sealed = seal(records);
+    if (sealed) return writer_.append_each(topic, *sealed);
+    return std::vector<Result<Position>>(records.size(), sealed.error());
+}
+
 Result<std::vector<Position>> SealedLog::append_to(std::string_view topic, PartitionId partition,
                                                    std::span<const Record> records) {
     if (topic != decisions_topic() || !seals_) return writer_.append_to(topic, partition, records);

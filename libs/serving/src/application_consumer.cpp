@@ -100,10 +100,12 @@ Result<size_t> ApplicationConsumer::poll_lanes() {
     RAMPART_TRY(const int32_t sources, deps_.reader.partitions(options_.applications_topic));
     if (sources != sources_) {
         for (const auto& lane : lanes_) lane->loaded = false;
+        waits_.clear();
         sources_ = sources;
     }
     std::erase_if(lanes_,
                   [&](const auto& lane) { return deps_.decisions.index_of(lane->id) == nullptr; });
+    try_sources();
     for (const auto& lane : lanes_) {
         if (!lane->loaded) load(*lane);
     }
@@ -133,27 +135,85 @@ void ApplicationConsumer::load(Lane& lane) {
 Status ApplicationConsumer::load_sources(Lane& lane) {
     lane.next.clear();
     lane.stopped.clear();
+    for (int32_t s = 0; s < sources_; ++s) {
+        const PartitionId source(s);
+        if (waits_.contains(source)) continue;
+        const auto status = load_source(lane, source);
+        if (status) continue;
+        const auto trouble = trouble_of(source, status.error());
+        if (!trouble) return status;
+        wait_for(source, *trouble);
+    }
+    return base::ok();
+}
+
+Status ApplicationConsumer::load_source(Lane& lane, PartitionId source) {
     DecisionIndex* index = deps_.decisions.index_of(lane.id);
     if (index == nullptr) return base::ok();
     const auto& topic = options_.applications_topic;
-    for (int32_t s = 0; s < sources_; ++s) {
-        const PartitionId source(s);
-        const auto status = index->check_source(topic, source);
-        if (!status && !is_gap(status.error())) return status;
-        if (!status) {
-            lane.stopped.emplace(source, status.error());
-            kLog.error("msg=\"applications stopped\" partition={} source={} reason={} what=\"{}\"",
-                       lane.id, source, status.error().reason, status.error().message);
-            continue;
-        }
-        RAMPART_TRY(const auto mark, index->bookmark(topic, source));
-        if (mark) {
-            lane.next[source] = mark->next;
-        } else {
-            RAMPART_TRY(lane.next[source], deps_.reader.begin_offset(topic, source));
-        }
+    const auto status = index->check_source(topic, source);
+    if (!status && !is_gap(status.error())) return status;
+    if (!status) {
+        lane.stopped.emplace(source, status.error());
+        kLog.error("msg=\"applications stopped\" partition={} source={} reason={} what=\"{}\"",
+                   lane.id, source, status.error().reason, status.error().message);
+        return base::ok();
+    }
+    RAMPART_TRY(const auto mark, index->bookmark(topic, source));
+    if (mark) {
+        lane.next[source] = mark->next;
+    } else {
+        RAMPART_TRY(lane.next[source], deps_.reader.begin_offset(topic, source));
     }
     return base::ok();
+}
+
+/// Returns what is wrong with the source itself; nullopt: it can be read, so that `why` is the
+/// partition's or says of a gap.
+std::optional<base::Error> ApplicationConsumer::trouble_of(PartitionId source,
+                                                           const base::Error& why) const {
+    if (is_gap(why)) return std::nullopt;
+    const auto end = deps_.reader.end_offset(options_.applications_topic, source);
+    return end ? std::nullopt : std::optional(end.error());
+}
+
+/// Leaves the source alone for a while, for all partitions.
+void ApplicationConsumer::wait_for(PartitionId source, const base::Error& why) {
+    const auto [place, is_new] = waits_.try_emplace(source, Wait{why, {}, {}});
+    Wait& wait = place->second;
+    if (is_new) {
+        kLog.error("msg=\"applications are not read\" source={} reason={} what=\"{}\"", source,
+                   why.reason, why.message);
+    }
+    wait.why = why;
+    wait.delay = is_new ? options_.retry_first : twice(wait.delay, options_.retry_last);
+    wait.retry_at =
+        std::chrono::steady_clock::now() + std::chrono::microseconds(wait.delay.micros());
+    for (const auto& lane : lanes_) lane->next.erase(source);
+}
+
+/// Takes up sources that can be read again, each compared with the bookmarks first.
+void ApplicationConsumer::try_sources() {
+    const auto now = std::chrono::steady_clock::now();
+    for (auto it = waits_.begin(); it != waits_.end();) {
+        const auto& [source, wait] = *it;
+        const auto end = now < wait.retry_at
+                             ? Result<Offset>(wait.why)
+                             : deps_.reader.end_offset(options_.applications_topic, source);
+        if (!end) {
+            if (now >= wait.retry_at) wait_for(source, end.error());
+            ++it;
+            continue;
+        }
+        kLog.info("msg=\"applications are read again\" source={}", source);
+        for (const auto& lane : lanes_) {
+            if (!lane->loaded) continue;
+            if (const auto status = load_source(*lane, source); !status) {
+                fail(*lane, status.error());
+            }
+        }
+        it = waits_.erase(it);
+    }
 }
 
 /// Those that stand furthest, all at the same place: they are read for together.
@@ -222,6 +282,10 @@ void ApplicationConsumer::publish(const Status& status) {
         if (now && !lane->trouble) {
             now = lane->trouble.error().with_context(fmt::format("partition {}", lane->id));
         }
+    }
+    for (const auto& [source, wait] : waits_) {
+        stopped.push_back({PartitionId(-1), source, wait.why});
+        if (now) now = wait.why.with_context("applications wait");
     }
     if (now && !stopped.empty()) {
         const auto& first = stopped.front();

@@ -48,7 +48,7 @@ bool is_about_the_record(const base::Error& error) {
     return false;
 }
 
-/// Reads up to a batch from all sources.
+/// Reads up to a batch from all sources; one that cannot be read is left out.
 Status ApplicationConsumer::gather(Round& round) {
     const auto& next = round.lanes.front()->next;
     for (int32_t i = 0; i < sources_ && round.records < options_.batch; ++i) {
@@ -62,8 +62,13 @@ Status ApplicationConsumer::gather(Round& round) {
             if (left <= 0) continue;
             room = std::min(room, static_cast<size_t>(left));
         }
-        RAMPART_TRY(auto records,
-                    deps_.reader.read(options_.applications_topic, source, from->second, room));
+        auto read = deps_.reader.read(options_.applications_topic, source, from->second, room);
+        if (!read) {
+            if (decision_log::is_gap(read.error())) return read.error();
+            wait_for(source, read.error());
+            continue;
+        }
+        auto& records = *read;
         if (limit != round.limit.end()) {
             std::erase_if(records, [&](const auto& one) { return one.offset >= limit->second; });
         }

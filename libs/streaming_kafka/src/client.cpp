@@ -19,6 +19,9 @@ using namespace std::chrono_literals;
 constexpr base::Logger kLog("streaming_kafka");
 constexpr size_t kMaxTopicBytes = 249;  // Kafka's own limit
 constexpr Span kRetryPause = 50ms;
+// A query to a leader that does not answer is interrupted to see whether there is one: first after
+// this time, then after twice as long.
+constexpr Span kFirstWait = 1s;
 
 /// Logs by syslog level. The library writes no credentials without its debug options, which are
 /// never set.
@@ -63,7 +66,11 @@ Client::TopicState state_of(const rd_kafka_metadata_topic_t& topic, std::string 
     state.cluster_id = std::move(cluster_id);
     for (int i = 0; i < topic.partition_cnt; ++i) {
         const auto& partition = topic.partitions[i];
-        if (partition.leader >= 0) ++state.leaders;
+        if (partition.leader >= 0) {
+            ++state.leaders;
+        } else {
+            state.leaderless.insert(partition.id);
+        }
         state.replicas =
             i == 0 ? partition.replica_cnt : std::min(state.replicas, partition.replica_cnt);
     }
@@ -177,10 +184,10 @@ Result<rd_kafka_topic_t*> Client::topic(std::string_view name) {
     return topics_.emplace(std::move(owned), std::move(topic)).first->second.get();
 }
 
-Result<Client::TopicState> Client::describe(std::string_view name) {
+Result<Client::TopicState> Client::describe(std::string_view name, std::optional<Instant> until) {
     RAMPART_TRY(rd_kafka_topic_t * topic, this->topic(name));
     const std::string what = fmt::format("topic '{}'", name);
-    const Instant deadline = now() + to_chrono(settings_.request_timeout);
+    const Instant deadline = until.value_or(now() + to_chrono(settings_.request_timeout));
     for (;;) {
         const rd_kafka_metadata_t* raw = nullptr;
         auto failure = rd_kafka_metadata(handle_.get(), 0, topic, &raw, millis_until(deadline));
@@ -226,21 +233,31 @@ base::Error Client::unknown_partition(const std::string& topic, int32_t partitio
                             rd_kafka_err2str(failure));
 }
 
+base::Error Client::no_leader(std::string_view topic, int32_t partition) {
+    return base::make_error(Reason::kNoLeader,
+                            "topic '{}', partition {} has no leader; bring a replica of it back",
+                            topic, partition);
+}
+
 /// Sends one request to the leader; the library's own function for both ends sends two.
 Result<int64_t> Client::offset_at(const std::string& topic, int32_t partition, int64_t which) {
     const Instant deadline = now() + to_chrono(settings_.request_timeout);
-    for (;;) {
+    for (Span wait = kFirstWait;; wait *= 2) {
         const PartitionList list(rd_kafka_topic_partition_list_new(1));
         auto* asked = rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition);
         asked->offset = which;
-        auto failure =
-            rd_kafka_offsets_for_times(handle_.get(), list.get(), millis_until(deadline));
+        auto failure = rd_kafka_offsets_for_times(handle_.get(), list.get(),
+                                                  millis_until(std::min(deadline, now() + wait)));
         if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) failure = list->elems[0].err;
         if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
             succeeded();
             return list->elems[0].offset;
         }
         const auto meaning = meaning_of(failure);
+        if (meaning.retry) {
+            const auto state = describe(topic, std::min(deadline, now() + kFirstWait));
+            if (state && state->leaderless.contains(partition)) return no_leader(topic, partition);
+        }
         const bool unknown = meaning.reason->code == base::ErrorCode::kNotFound;
         const auto why =
             unknown ? unknown_partition(topic, partition, failure)

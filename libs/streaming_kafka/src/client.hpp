@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -52,17 +53,23 @@ class Client {
 
     struct TopicState {
         int32_t partitions = 0;
-        int32_t leaders = 0;   // number of partitions that have a leader
+        int32_t leaders = 0;  // number of partitions that have a leader
+        std::set<int32_t> leaderless;
         int32_t replicas = 0;  // smallest number over the partitions
         std::string cluster_id;
     };
-    /// Queries the cluster. Fails with not_found "no_topic".
-    base::Result<TopicState> describe(std::string_view topic);
+    /// Queries the cluster, at most until `deadline` (nullopt: for request_timeout). Fails with
+    /// not_found "no_topic".
+    base::Result<TopicState> describe(std::string_view topic,
+                                      std::optional<Instant> deadline = std::nullopt);
 
-    /// Queries the leader for the begin or the end of a partition (of committed records).
+    /// Queries the leader for the begin or the end of a partition (of committed records). Fails
+    /// with unavailable "no_leader" soon, and not only after request_timeout.
     base::Result<int64_t> begin_offset(const std::string& topic, int32_t partition);
     base::Result<int64_t> end_offset(const std::string& topic, int32_t partition);
 
+    /// Returns unavailable "no_leader".
+    static base::Error no_leader(std::string_view topic, int32_t partition);
     /// Converts an error; a timeout is explained by the known state of the connections.
     base::Error error(rd_kafka_resp_err_t error, std::string_view what) const;
     /// Clears the last connection error; call it when a request succeeded.

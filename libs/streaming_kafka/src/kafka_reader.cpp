@@ -99,6 +99,7 @@ struct KafkaReader::Impl {
     Result<Topic*> topic(std::string_view name);
     Result<Client::TopicState> state(Topic& topic, std::optional<Span> age);
     Status check_partition(Topic& topic, PartitionId partition);
+    static Result<int64_t> noted(Topic& topic, int32_t partition, Result<int64_t> offset);
     Cursor& cursor(Topic& topic, int32_t partition, uint64_t& cluster);
 
     Status start(Topic& topic, int32_t partition, Cursor& cursor, int64_t from);
@@ -160,10 +161,23 @@ Status KafkaReader::Impl::check_partition(Topic& topic, PartitionId partition) {
         RAMPART_TRY(const auto fresh, this->state(topic, kStateAge));
         count = fresh.partitions;
     }
-    if (0 <= partition.value() && partition.value() < count) return base::ok();
-    return base::make_error(streaming::Reason::kBadPartition,
-                            "topic '{}' has partitions 0 to {}, and no {}", topic.name, count - 1,
-                            partition);
+    if (partition.value() < 0 || partition.value() >= count) {
+        return base::make_error(streaming::Reason::kBadPartition,
+                                "topic '{}' has partitions 0 to {}, and no {}", topic.name,
+                                count - 1, partition);
+    }
+    if (!state.leaderless.contains(partition.value())) return base::ok();
+    RAMPART_TRY(const auto fresh, this->state(topic, kStateAge));
+    if (!fresh.leaderless.contains(partition.value())) return base::ok();
+    return Client::no_leader(topic.name, partition.value());
+}
+
+/// Returns the offset, and remembers that the partition has no leader: the next calls fail at once.
+Result<int64_t> KafkaReader::Impl::noted(Topic& topic, int32_t partition, Result<int64_t> offset) {
+    if (offset || !offset.error().is(Reason::kNoLeader)) return offset;
+    const std::lock_guard lock(topic.mutex);
+    topic.state.leaderless.insert(partition);
+    return offset;
 }
 
 Cursor& KafkaReader::Impl::cursor(Topic& topic, int32_t partition, uint64_t& cluster) {
@@ -280,7 +294,7 @@ Status KafkaReader::Impl::take_all(Topic& topic, int32_t partition, Cursor& curs
 /// Queries the present end; a cursor beyond it belongs to another log.
 Result<int64_t> KafkaReader::Impl::end_for(Client& client, Topic& topic, int32_t partition,
                                            Cursor& cursor) {
-    auto end = client.end_offset(topic.name, partition);
+    auto end = noted(topic, partition, client.end_offset(topic.name, partition));
     if (end && *end < cursor.high) end = moved(topic, partition, cursor.high);
     if (!end) stop(topic, partition, cursor);
     return end;
@@ -396,14 +410,18 @@ Result<std::vector<StoredRecord>> KafkaReader::read(std::string_view name, Parti
 Result<Offset> KafkaReader::begin_offset(std::string_view name, PartitionId partition) const {
     RAMPART_TRY(Topic * topic, impl_->topic(name));
     RAMPART_RETURN_IF_ERROR(impl_->check_partition(*topic, partition));
-    RAMPART_TRY(const int64_t offset, impl_->asking->begin_offset(topic->name, partition.value()));
+    const int32_t id = partition.value();
+    RAMPART_TRY(const int64_t offset,
+                Impl::noted(*topic, id, impl_->asking->begin_offset(topic->name, id)));
     return Offset(offset);
 }
 
 Result<Offset> KafkaReader::end_offset(std::string_view name, PartitionId partition) const {
     RAMPART_TRY(Topic * topic, impl_->topic(name));
     RAMPART_RETURN_IF_ERROR(impl_->check_partition(*topic, partition));
-    RAMPART_TRY(const int64_t offset, impl_->asking->end_offset(topic->name, partition.value()));
+    const int32_t id = partition.value();
+    RAMPART_TRY(const int64_t offset,
+                Impl::noted(*topic, id, impl_->asking->end_offset(topic->name, id)));
     return Offset(offset);
 }
 

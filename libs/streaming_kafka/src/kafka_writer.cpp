@@ -1,13 +1,14 @@
 #include "rampart/streaming_kafka/kafka_writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
-#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
 
 #include "client.hpp"
+#include "in_flight.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/streaming/reasons.hpp"
@@ -27,29 +28,48 @@ using namespace std::chrono_literals;
 constexpr size_t kBytesPerRecord = 256;  // the library's overhead per record
 constexpr Span kPartitionsAge = 10s;
 constexpr Span kReplacePause = 1s;
+constexpr Span kFirstLook = 200ms, kMostLook = 1s;  // for a leader; each time twice as long
+constexpr int kLooks = 2;  // without a leader, in a row: an election takes less
+constexpr Span kPurgeTime = 2s;
 constexpr Span kReportMargin = 5s;  // the library checks for timed out records once a second
 
 /// The records of one append that are in flight. Lives until the last report has arrived, even if
 /// the append has given up.
 struct Batch {
+    /// The records for one partition.
+    struct Part {
+        PartitionId id;
+        size_t bytes = 0, records = 0;
+        size_t waiting = 0;  // for a report
+        std::optional<InFlight::Load> load;
+        std::optional<base::Error> refused;  // nothing of it was sent
+        int leaderless = 0;                  // looks in a row that found no leader
+    };
     struct Slot {
         Batch* batch = nullptr;
+        Part* part = nullptr;
         rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
         int64_t offset = -1;
+        bool reported = false;
     };
-    explicit Batch(size_t n) : slots(n, Slot{this}), waiting(n) {}
+    Batch(std::shared_ptr<InFlight> from, std::span<const PartitionId> places,
+          std::span<const Record> records);
 
     std::mutex mutex;
     std::condition_variable done;
     std::vector<Slot> slots;
-    size_t waiting;               // for a report
+    std::map<int32_t, Part> parts;
+    size_t waiting = 0;           // for a report
     std::shared_ptr<Batch> self;  // keeps itself alive until then
+    const std::shared_ptr<InFlight> in_flight;
 
     void report(Slot& slot, rd_kafka_resp_err_t error, int64_t offset) {
         std::shared_ptr<Batch> last;  // destroyed after the lock
         const std::lock_guard lock(mutex);
         slot.error = error;
         slot.offset = offset;
+        slot.reported = true;
+        if (--slot.part->waiting == 0) in_flight->land(*slot.part->load);
         if (--waiting > 0) return;
         last = std::move(self);
         done.notify_all();
@@ -68,8 +88,21 @@ size_t size_of(const Record& record) {
     return size;
 }
 
-Result<size_t> check_records(const KafkaSettings& settings, std::string_view topic,
-                             std::span<const Record> records) {
+Batch::Batch(std::shared_ptr<InFlight> from, std::span<const PartitionId> places,
+             std::span<const Record> records)
+    : slots(records.size()), in_flight(std::move(from)) {
+    for (size_t i = 0; i < records.size(); ++i) {
+        Part& part = parts[places[i].value()];
+        part.id = places[i];
+        part.bytes += size_of(records[i]) + kBytesPerRecord;
+        ++part.records;
+        slots[i].batch = this;
+        slots[i].part = &part;
+    }
+}
+
+Status check_records(const KafkaSettings& settings, std::string_view topic,
+                     std::span<const Record> records) {
     size_t total = 0;
     for (const Record& record : records) {
         const size_t size = size_of(record);
@@ -90,7 +123,7 @@ Result<size_t> check_records(const KafkaSettings& settings, std::string_view top
                                 "{} bytes for topic '{}' at once; at most {} are allowed", total,
                                 topic, settings.writer_bytes);
     }
-    return total;
+    return base::ok();
 }
 
 /// Creates the record's headers, and its time.
@@ -140,55 +173,49 @@ rd_kafka_resp_err_t produce(rd_kafka_t* handle, rd_kafka_topic_t* topic, int32_t
 
 }  // namespace
 
+/// How long an append waits for its partitions.
+enum class Patience {
+    kDelivery,  // for what the broker says of each record
+    kStall,     // for stall_limit: the others wait for the slowest
+};
+
 struct KafkaWriter::Impl {
     KafkaSettings settings;
     std::mutex mutex;  // guards all members below
     std::shared_ptr<Client> client;
+    std::shared_ptr<InFlight> in_flight;  // of this client: one that failed may not report
     Instant opened_at{};
     struct Partitions {
         int32_t count = 0;
         Instant asked_at{};
     };
     std::map<std::string, Partitions, std::less<>> topics;
-    size_t bytes = 0;          // in flight
-    std::list<Instant> since;  // start of each running append, oldest first
 
-    Result<std::shared_ptr<Client>> current();
-    Result<int32_t> partitions(Client& producer, std::string_view topic);
-
-    /// Reservation of a part of writer_bytes, for its lifetime.
-    class Admission {
-      public:
-        Admission(Impl& impl, size_t bytes, std::list<Instant>::iterator at)
-            : impl_(&impl), bytes_(bytes), at_(at) {}
-        Admission(Admission&& other) noexcept
-            : impl_(std::exchange(other.impl_, nullptr)), bytes_(other.bytes_), at_(other.at_) {}
-        Admission& operator=(Admission&&) = delete;
-        ~Admission() {
-            if (impl_ == nullptr) return;
-            const std::lock_guard lock(impl_->mutex);
-            impl_->bytes -= bytes_;
-            impl_->since.erase(at_);
-        }
-
-      private:
-        Impl* impl_;
-        size_t bytes_;
-        std::list<Instant>::iterator at_;
+    struct Producer {
+        std::shared_ptr<Client> client;
+        std::shared_ptr<InFlight> in_flight;
     };
-    Result<Admission> admit(size_t bytes);
-    Result<std::vector<Position>> append(std::string_view topic,
-                                         std::optional<PartitionId> partition,
-                                         std::span<const Record> records);
-    Result<std::vector<Position>> send(Client& producer, std::string_view topic,
-                                       std::span<const PartitionId> partitions,
-                                       std::span<const Record> records);
+    Result<Producer> current();
+    Result<int32_t> partitions(Client& producer, std::string_view topic);
+    Result<std::vector<Result<Position>>> append(std::string_view topic,
+                                                 std::optional<PartitionId> partition,
+                                                 std::span<const Record> records,
+                                                 Patience patience);
+    Result<std::vector<Position>> append_all(std::string_view topic,
+                                             std::optional<PartitionId> partition,
+                                             std::span<const Record> records);
+    Status admit(std::string_view topic, Batch& batch, Patience patience) const;
+    Status send(Client& producer, std::string_view topic, std::span<const Record> records,
+                Batch& batch) const;
+    void wait(Client& producer, std::string_view topic, Batch& batch, Patience patience) const;
+    static std::vector<Result<Position>> results(const Client& producer, std::string_view topic,
+                                                 Batch& batch);
 };
 
 /// Returns the client, or a new one in place of one with a fatal error.
-Result<std::shared_ptr<Client>> KafkaWriter::Impl::current() {
+Result<KafkaWriter::Impl::Producer> KafkaWriter::Impl::current() {
     const std::lock_guard lock(mutex);
-    if (!client->failed()) return client;
+    if (!client->failed()) return Producer{client, in_flight};
     if (now() - opened_at < kReplacePause) {
         return base::make_error(Reason::kProducerFailed,
                                 "Kafka at {}: the producer had a fatal error a moment ago; a new "
@@ -196,8 +223,9 @@ Result<std::shared_ptr<Client>> KafkaWriter::Impl::current() {
                                 settings.bootstrap_servers);
     }
     RAMPART_TRY(client, Client::open(settings, Client::Kind::kProducer, on_delivery));
+    in_flight = std::make_shared<InFlight>(settings);
     opened_at = now();
-    return client;
+    return Producer{client, in_flight};
 }
 
 /// Returns the number of partitions, queried every ten seconds. One thread queries while the others
@@ -226,88 +254,160 @@ Result<int32_t> KafkaWriter::Impl::partitions(Client& producer, std::string_view
     return state.error();
 }
 
-Result<KafkaWriter::Impl::Admission> KafkaWriter::Impl::admit(size_t wanted) {
-    const std::lock_guard lock(mutex);
-    const Instant moment = now();
-    if (!since.empty() && moment - since.front() > to_chrono(settings.stall_limit)) {
-        return base::make_error(
-            Reason::kBrokerStalled,
-            "Kafka at {} has not acknowledged what was appended {} ms ago; retry later",
-            settings.bootstrap_servers,
-            std::chrono::duration_cast<std::chrono::milliseconds>(moment - since.front()).count());
+/// Reserves room for each partition's records. By Patience::kStall, a partition that has none fails
+/// its own records only.
+Status KafkaWriter::Impl::admit(std::string_view topic, Batch& batch, Patience patience) const {
+    std::optional<base::Error> first;
+    for (auto& [id, part] : batch.parts) {
+        auto load = batch.in_flight->admit(topic, part.id, part.bytes);
+        if (load) {
+            part.load = *load;
+            continue;
+        }
+        part.refused = load.error();
+        if (!first) first = load.error();
     }
-    if (bytes + wanted > settings.writer_bytes) {
-        return base::make_error(
-            Reason::kQueueFull,
-            "{} bytes are in flight to Kafka, and {} more would exceed the limit of {}; retry "
-            "later",
-            bytes, wanted, settings.writer_bytes);
-    }
-    bytes += wanted;
-    return Admission(*this, wanted, since.insert(since.end(), moment));
+    if (!first || patience == Patience::kStall) return base::ok();
+    for (const auto& [id, part] : batch.parts)
+        if (part.load) batch.in_flight->land(*part.load);
+    return *first;
 }
 
-Result<std::vector<Position>> KafkaWriter::Impl::append(std::string_view topic,
-                                                        std::optional<PartitionId> partition,
-                                                        std::span<const Record> records) {
-    RAMPART_TRY(const size_t size, check_records(settings, topic, records));
-    RAMPART_TRY(const auto producer, current());
+/// Queues what was admitted.
+Status KafkaWriter::Impl::send(Client& producer, std::string_view topic,
+                               std::span<const Record> records, Batch& batch) const {
+    auto handle = producer.topic(topic);
+    for (auto& [id, part] : batch.parts) {
+        if (part.load && !handle) batch.in_flight->land(*part.load);
+        if (part.load) batch.waiting += part.waiting = part.records;
+    }
+    if (!handle) return handle.error();
+    auto failure = RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (size_t i = 0; i < records.size(); ++i) {
+        auto& slot = batch.slots[i];
+        if (slot.part->refused) continue;
+        // neither a record that cannot be queued nor the later ones: a partition must not get a gap
+        if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            failure = produce(producer.handle(), *handle, slot.part->id.value(), records[i], slot);
+            if (failure != RD_KAFKA_RESP_ERR_NO_ERROR) batch.report(slot, failure, -1);
+        } else {
+            batch.report(slot, RD_KAFKA_RESP_ERR__PARTIAL, -1);
+        }
+    }
+    return base::ok();
+}
+
+/// Waits for the reports; for a partition that has no leader, not longer than it takes to see that.
+void KafkaWriter::Impl::wait(Client& producer, std::string_view topic, Batch& batch,
+                             Patience patience) const {
+    const Span limit = patience == Patience::kStall
+                           ? Span(to_chrono(settings.stall_limit))
+                           : to_chrono(settings.delivery_timeout) + kReportMargin;
+    const Instant deadline = now() + limit;
+    const auto all_reported = [&] { return batch.waiting == 0; };
+    std::unique_lock lock(batch.mutex);
+    for (Span look = kFirstLook;; look = std::min(2 * look, kMostLook)) {
+        if (batch.done.wait_until(lock, std::min(deadline, now() + look), all_reported)) return;
+        if (now() >= deadline) break;
+        lock.unlock();
+        const auto state = producer.describe(topic, std::min(deadline, now() + kFirstLook));
+        lock.lock();
+        bool hope = false;  // for what has not been reported
+        for (auto& [id, part] : batch.parts) {
+            if (part.waiting == 0) continue;
+            const bool leaderless = state && state->leaderless.contains(id);
+            part.leaderless = leaderless ? part.leaderless + 1 : 0;
+            hope |= part.leaderless < kLooks;
+        }
+        if (!hope) break;
+    }
+    for (const auto& [id, part] : batch.parts)
+        if (part.waiting > 0) batch.in_flight->give_up(*part.load);
+}
+
+std::vector<Result<Position>> KafkaWriter::Impl::results(const Client& producer,
+                                                         std::string_view topic, Batch& batch) {
+    std::vector<Result<Position>> results;
+    const std::lock_guard lock(batch.mutex);
+    for (const auto& slot : batch.slots) {
+        const auto& part = *slot.part;
+        const auto what =
+            fmt::format("{} records for topic '{}', partition {}", part.records, topic, part.id);
+        if (part.refused) {
+            results.emplace_back(*part.refused);
+        } else if (slot.reported && slot.error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            results.emplace_back(producer.error(slot.error, what));
+        } else if (slot.reported && slot.offset < 0) {
+            results.emplace_back(
+                base::make_error(Reason::kNoOffset, "{}: acknowledged without an offset", what));
+        } else if (slot.reported) {
+            results.emplace_back(Position{part.id, streaming::Offset(slot.offset)});
+        } else if (part.leaderless > 0) {
+            results.emplace_back(Client::no_leader(topic, part.id.value())
+                                     .with_context(fmt::format("{} records", part.records)));
+        } else {
+            results.emplace_back(producer.error(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, what));
+        }
+    }
+    return results;
+}
+
+Result<std::vector<Result<Position>>> KafkaWriter::Impl::append(
+    std::string_view topic, std::optional<PartitionId> partition, std::span<const Record> records,
+    Patience patience) {
+    RAMPART_RETURN_IF_ERROR(check_records(settings, topic, records));
+    RAMPART_TRY(const auto current, this->current());
+    const auto& producer = current.client;
     RAMPART_TRY(const int32_t count, partitions(*producer, topic));
     if (partition && (partition->value() < 0 || partition->value() >= count)) {
         return base::make_error(streaming::Reason::kBadPartition,
                                 "topic '{}' has partitions 0 to {}, and no {}", topic, count - 1,
                                 *partition);
     }
-    if (records.empty()) return std::vector<Position>();
+    if (records.empty()) return std::vector<Result<Position>>();
     std::vector<PartitionId> places;
     for (const Record& record : records) {
         places.push_back(partition ? *partition : streaming::partition_of(record.key, count));
     }
-    RAMPART_TRY(const Admission admission, admit(size));
-    return send(*producer, topic, places, records);
+    const auto batch = std::make_shared<Batch>(current.in_flight, places, records);
+    RAMPART_RETURN_IF_ERROR(admit(topic, *batch, patience));
+    const bool any = std::any_of(batch->parts.begin(), batch->parts.end(),
+                                 [](const auto& one) { return one.second.load.has_value(); });
+    if (any) batch->self = batch;
+    if (const Status sent = send(*producer, topic, records, *batch); !sent) {
+        batch->self.reset();  // nothing was queued
+        return sent.error();
+    }
+    wait(*producer, topic, *batch, patience);
+    auto all = results(*producer, topic, *batch);
+    const auto acknowledged = [](const auto& one) { return one.has_value(); };
+    if (std::all_of(all.begin(), all.end(), acknowledged)) producer->succeeded();
+    return all;
 }
 
-Result<std::vector<Position>> KafkaWriter::Impl::send(Client& producer, std::string_view topic,
-                                                      std::span<const PartitionId> places,
-                                                      std::span<const Record> records) {
-    RAMPART_TRY(rd_kafka_topic_t * handle, producer.topic(topic));
-    const Instant begin = now();
-    const auto batch = std::make_shared<Batch>(records.size());
-    batch->self = batch;
-    for (size_t i = 0; i < records.size(); ++i) {
-        const auto error =
-            produce(producer.handle(), handle, places[i].value(), records[i], batch->slots[i]);
-        if (error == RD_KAFKA_RESP_ERR_NO_ERROR) continue;
-        // neither this record nor the later ones: a partition must not get a gap
-        const auto meant = i == 0 ? error : RD_KAFKA_RESP_ERR__PARTIAL;
-        for (size_t j = i; j < records.size(); ++j) batch->report(batch->slots[j], meant, -1);
-        break;
-    }
-    std::unique_lock lock(batch->mutex);
-    const bool reported =
-        batch->done.wait_until(lock, begin + to_chrono(settings.delivery_timeout) + kReportMargin,
-                               [&] { return batch->waiting == 0; });
-    const std::string what = fmt::format("{} records for topic '{}'", records.size(), topic);
-    if (!reported) return producer.error(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, what);
+Result<std::vector<Position>> KafkaWriter::Impl::append_all(std::string_view topic,
+                                                            std::optional<PartitionId> partition,
+                                                            std::span<const Record> records) {
+    RAMPART_TRY(auto results, append(topic, partition, records, Patience::kDelivery));
     std::vector<Position> positions;
-    for (size_t i = 0; i < records.size(); ++i) {
-        const auto& slot = batch->slots[i];
-        if (slot.error != RD_KAFKA_RESP_ERR_NO_ERROR) return producer.error(slot.error, what);
-        if (slot.offset < 0) {
-            return base::make_error(Reason::kNoOffset, "{}: acknowledged without an offset", what);
-        }
-        positions.push_back({places[i], streaming::Offset(slot.offset)});
+    for (auto& result : results) {
+        RAMPART_TRY(const Position position, std::move(result));
+        positions.push_back(position);
     }
-    producer.succeeded();
     return positions;
 }
 
 KafkaWriter::KafkaWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-KafkaWriter::~KafkaWriter() = default;
+KafkaWriter::~KafkaWriter() {
+    // what calls have given up
+    rd_kafka_purge(impl_->client->handle(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    impl_->in_flight->wait_for_none(kPurgeTime);
+}
 
 Result<std::unique_ptr<KafkaWriter>> KafkaWriter::open(const KafkaSettings& settings) {
     auto impl = std::make_unique<Impl>();
     impl->settings = settings;
+    impl->in_flight = std::make_shared<InFlight>(settings);
     RAMPART_TRY(impl->client, Client::open(settings, Client::Kind::kProducer, on_delivery));
     impl->opened_at = now();
     return std::unique_ptr<KafkaWriter>(new KafkaWriter(std::move(impl)));
@@ -315,12 +415,19 @@ Result<std::unique_ptr<KafkaWriter>> KafkaWriter::open(const KafkaSettings& sett
 
 Result<std::vector<Position>> KafkaWriter::append(std::string_view topic,
                                                   std::span<const Record> records) {
-    return impl_->append(topic, std::nullopt, records);
+    return impl_->append_all(topic, std::nullopt, records);
+}
+
+std::vector<Result<Position>> KafkaWriter::append_each(std::string_view topic,
+                                                       std::span<const Record> records) {
+    auto results = impl_->append(topic, std::nullopt, records, Patience::kStall);
+    if (results) return *std::move(results);
+    return std::vector<Result<Position>>(records.size(), results.error());
 }
 
 Result<std::vector<Position>> KafkaWriter::append_to(std::string_view topic, PartitionId partition,
                                                      std::span<const Record> records) {
-    return impl_->append(topic, partition, records);
+    return impl_->append_all(topic, partition, records);
 }
 
 }  // namespace rampart::streaming_kafka

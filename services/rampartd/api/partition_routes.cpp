@@ -50,6 +50,7 @@ Json to_json(const joiner::PartitionState& state, const decision_log::PartitionV
         {"state_hash", audit ? Json(state.hash.hex()) : Json(nullptr)},
         {"fence", state.fence},
         {"next", Json::object(bookmarks)},
+        {"clock", state.clock ? Json(base::to_iso8601(*state.clock)) : Json(nullptr)},
         {"counts", to_json(state.counts)}};
     if (decided == nullptr) {
         members.emplace_back("role", "follows");
@@ -73,9 +74,11 @@ Json gap_to_json(const AcceptedGap& gap) {
                          {"to", gap.to.value()}});
 }
 
-http::Response accepted_response(const std::vector<Json>& accepted, bool index_accepted) {
-    return json_response(
-        Json::object({{"accepted", Json::array(accepted)}, {"index_accepted", index_accepted}}));
+http::Response accepted_response(const std::vector<Json>& accepted, bool index_accepted,
+                                 bool keys_accepted = false) {
+    return json_response(Json::object({{"accepted", Json::array(accepted)},
+                                       {"index_accepted", index_accepted},
+                                       {"keys_accepted", keys_accepted}}));
 }
 
 }  // namespace
@@ -113,6 +116,10 @@ Result<http::Response> PartitionRoutes::handle_resume(const http::Request& reque
                                                             {{"topic", place.topic},
                                                              {"partition", members.at("partition")},
                                                              {"reason", members.at("reason")}}));
+    if (deps_.resume_keys) {
+        RAMPART_TRY(const bool keys, deps_.resume_keys(place.topic, place.partition));
+        if (keys) return accepted_response({}, false, true);
+    }
     std::vector<Json> out;
     if (place.topic == deps_.topics.applications) {
         RAMPART_TRY(const auto accepted, deps_.applications.accept_gap(place.partition));

@@ -22,10 +22,13 @@ class PartitionRoutes {
         serving::DecisionService& decisions;
         serving::ApplicationConsumer& applications;
         const wire::Topics& topics;
-        /// Sources that the joiner could not read the last time.
+        /// Sources that the joiner could not read the last time, and the topic of person keys.
         std::function<std::vector<joiner::StoppedPartition>()> stopped;
         /// Whether the hash of the joined state is shown, to which outcomes of the vault belong.
         bool audit = false;
+        /// Goes on where persons' keys are lost, or their topic is another; false: neither is so.
+        std::function<base::Result<bool>(const std::string& topic, streaming::PartitionId)>
+            resume_keys{};
     };
     explicit PartitionRoutes(Deps deps) : deps_(std::move(deps)) {}
     void add_to(http::Router& router) const;

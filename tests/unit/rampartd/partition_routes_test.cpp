@@ -31,7 +31,7 @@ TEST_F(PartitionRoutesTest, ListWhatEachPartitionHas) {
     const auto answer = api_.said("GET", "/v1/partitions");
     EXPECT_TRUE(answer.starts_with(R"(200 {"partitions":[{"partition":0,"state_hash":null,)"))
         << answer;
-    EXPECT_NE(answer.find(R"("fence":0,"next":{"decisions/0":1},"counts":{)"
+    EXPECT_NE(answer.find(R"("fence":0,"next":{"decisions/0":1},"clock":null,"counts":{)"
                           R"("decisions":1,"duplicate_decisions":0,)"),
               std::string::npos)
         << answer;
@@ -73,7 +73,7 @@ TEST_F(PartitionRoutesTest, AGapIsAcceptedAndAudited) {
     EXPECT_TRUE(answer.starts_with(R"(200 {"accepted":[{"holder":0,"topic":"decisions",)"
                                    R"("partition":"all","why":"topic 'decisions')"))
         << answer;
-    EXPECT_TRUE(answer.ends_with(R"("index_accepted":true})")) << answer;
+    EXPECT_TRUE(answer.ends_with(R"("index_accepted":true,"keys_accepted":false})")) << answer;
     EXPECT_EQ(stores_.audited().action, "accept_gap");
     EXPECT_EQ(stores_.audited().details.at("partition"), "all");
     EXPECT_TRUE(stores_.catch_up());
@@ -81,8 +81,24 @@ TEST_F(PartitionRoutesTest, AGapIsAcceptedAndAudited) {
 
 TEST_F(PartitionRoutesTest, OfApplicationsTheConsumerAccepts) {
     EXPECT_EQ(api_.said("POST", kResume, gap("applications")),
-              R"(200 {"accepted":[],"index_accepted":false})");
+              R"(200 {"accepted":[],"index_accepted":false,"keys_accepted":false})");
     EXPECT_EQ(api_.said("POST", kResume, gap("outcomes")), "409 not_stopped");
+}
+
+TEST_F(PartitionRoutesTest, LostKeysAreAcceptedBeforeAnyGap) {
+    std::vector<std::string> asked;
+    support::Asking api(PartitionRoutes(
+        {stores_.service.clock, *stores_.registry, *stores_.joiner, *stores_.service.service,
+         *stores_.service.consumer, topics_, [this] { return stopped_; }, false,
+         [&asked](const std::string& topic, streaming::PartitionId p) -> base::Result<bool> {
+             asked.push_back(fmt::format("{} {}", topic, p));
+             return topic == "person-keys";
+         }}));
+    EXPECT_EQ(api.said("POST", kResume, gap("person-keys")),
+              R"(200 {"accepted":[],"index_accepted":false,"keys_accepted":true})");
+    EXPECT_EQ(stores_.audited().details.at("topic"), "person-keys");
+    EXPECT_EQ(api.said("POST", kResume, gap("outcomes")), "409 not_stopped");
+    EXPECT_EQ(asked, (std::vector<std::string>{"person-keys 0", "outcomes 0"}));
 }
 
 TEST_F(PartitionRoutesTest, RefuseWhatDoesNotSayWhereAndWhy) {

@@ -22,6 +22,8 @@ using streaming::Record;
 using streaming::StoredRecord;
 using support::KafkaMock;
 
+using namespace std::chrono_literals;
+
 const PartitionId kFirst(0);
 
 template <class T>
@@ -321,6 +323,36 @@ TEST_F(KafkaReaderTest, APartitionWhoseLeaderIsGoneHoldsUpNoOther) {
         ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     }
     EXPECT_EQ(read_on(0), 1);
+}
+
+TEST_F(KafkaReaderTest, APartitionWithoutALeaderIsNamedSoonAndReadAgainLater) {
+    settings.request_timeout = Duration::seconds(120);
+    reader = KafkaReader::open(settings).value();
+    for (int32_t p = 0; p < 3; ++p) append(0, 10, "many", PartitionId(p));
+    const PartitionId dead(1);
+    EXPECT_EQ(reader->read("many", dead, Offset(0), 5)->size(), 5u);
+    mock.lead("many", dead, -1);
+    const auto begin = std::chrono::steady_clock::now();
+    const auto end = reader->end_offset("many", dead);
+    expect_error(end, ErrorCode::kUnavailable, "no_leader");
+    EXPECT_NE(end.error().message.find("topic 'many', partition 1"), std::string::npos);
+    for (int round = 0; round < 20; ++round) {
+        expect_error(reader->read("many", dead, Offset(5), 5), ErrorCode::kUnavailable,
+                     "no_leader");
+        expect_error(reader->begin_offset("many", dead), ErrorCode::kUnavailable, "no_leader");
+        EXPECT_EQ(reader->end_offset("many", PartitionId(2)), Offset(10));
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s) << "it waited for request_timeout";
+    mock.lead("many", dead, 1);
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
+    base::Result<std::vector<streaming::StoredRecord>> rest =
+        base::Error{ErrorCode::kInternal, "none", "none"};
+    while (!rest && std::chrono::steady_clock::now() < deadline) {
+        rest = reader->read("many", dead, Offset(5), 5);
+        if (!rest) std::this_thread::sleep_for(20ms);
+    }
+    ASSERT_TRUE(rest) << rest.error().message;
+    EXPECT_EQ(rest->front().offset, Offset(5));
 }
 
 TEST_F(KafkaReaderTest, ThreadsReadTheSameAndDifferentPartitions) {

@@ -176,6 +176,61 @@ TEST_F(KafkaWriterTest, WhileTheBrokerStallsAppendsAreRefusedAtOnceAndLaterTaken
     EXPECT_EQ(std::count(keys.begin(), keys.end(), "2"), 0);
 }
 
+TEST_F(KafkaWriterTest, APartitionWithoutALeaderFailsItsOwnRecordsAndNoOthers) {
+    settings.delivery_timeout = Duration::seconds(120);
+    writer = KafkaWriter::open(settings).value();
+    const PartitionId dead(3);
+    std::vector<Record> batch;
+    for (int i = 0; i < 70; ++i) batch.push_back(record(fmt::format("key{}", i)));
+    const auto is_dead = [&](size_t i) { return streaming::partition_of(batch[i].key, 7) == dead; };
+    ASSERT_TRUE(writer->append("many", batch));
+    mock.lead("many", dead, -1);
+
+    const auto begin = std::chrono::steady_clock::now();
+    const auto placed = writer->append_each("many", batch);
+    ASSERT_EQ(placed.size(), batch.size());
+    size_t failed = 0;
+    for (size_t i = 0; i < batch.size(); ++i) {
+        EXPECT_EQ(placed[i].has_value(), !is_dead(i)) << batch[i].key;
+        if (placed[i]) continue;
+        ++failed;
+        EXPECT_EQ(placed[i].error().reason, "no_leader");
+        EXPECT_NE(placed[i].error().message.find("topic 'many', partition 3"), std::string::npos)
+            << placed[i].error().message;
+    }
+    ASSERT_GT(failed, 0u);
+    // what is on its way there keeps more out, and nothing else
+    expect_error(writer->append_to("many", dead, std::vector{record("more")}),
+                 ErrorCode::kResourceExhausted, "broker_stalled");
+    EXPECT_TRUE(writer->append_to("many", PartitionId(2), std::vector{record("other")}));
+    expect_error(writer->append("many", batch), ErrorCode::kResourceExhausted, "broker_stalled");
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s) << "it waited for delivery_timeout";
+
+    mock.lead("many", dead, 1);
+    const auto deadline = std::chrono::steady_clock::now() + 100s;
+    base::Result<std::vector<streaming::Position>> last =
+        base::Error{base::ErrorCode::kInternal, "none", "none"};
+    while (!last && std::chrono::steady_clock::now() < deadline) {
+        last = writer->append_to("many", dead, std::vector{record("last")});
+        if (!last) std::this_thread::sleep_for(50ms);
+    }
+    ASSERT_TRUE(last) << last.error().message;
+    const auto keys = keys_of("many", dead);
+    EXPECT_EQ(keys.size(), 2 * failed + 1) << "what was given up arrives late, and once";
+    EXPECT_EQ(keys.back(), "last");
+}
+
+TEST_F(KafkaWriterTest, WhatIsGivenUpIsPurgedWithTheWriter) {
+    mock.create("dead", 1);
+    ASSERT_TRUE(writer->append("dead", std::vector{record("0")}));
+    mock.lead("dead", kFirst, -1);
+    expect_error(writer->append("dead", std::vector{record("1")}), ErrorCode::kUnavailable,
+                 "no_leader");
+    const auto begin = std::chrono::steady_clock::now();
+    writer.reset();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 15s);
+}
+
 TEST_F(KafkaWriterTest, MoreThanTheLimitOnItsWayIsRefused) {
     settings.writer_bytes = 1u << 20;
     writer = KafkaWriter::open(settings).value();

@@ -183,6 +183,8 @@ Result<Answer> resume(const Options& options) {
     Answer answer;
     answer.json = json::serialize(document);
     if (document.at("index_accepted").as_bool()) answer.text = "the index of decisions goes on\n";
+    if (document.at("keys_accepted").as_bool())
+        answer.text = "the keys of persons go on as asked\n";
     for (const auto& item : document.at("accepted").as_array()) {
         const auto& one = item.as_object();
         answer.text += fmt::format(

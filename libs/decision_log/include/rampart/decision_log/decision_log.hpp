@@ -80,7 +80,8 @@ struct Upkeep {
 /// another took its partition over can still append, but what it appends counts nowhere: it finds
 /// the other's fence before its own record, and gives the partition up.
 ///
-/// A partition whose log or index fails is tried again with the next batch and by maintain(); after
+/// A partition whose log or index fails is tried again by maintain() and with the next batch, unless
+/// that takes long: no other waits for it; after
 /// a gap in the log it waits for accept_gap(). One whose index is damaged, or far behind the log
 /// when it is opened, answers nothing until mend() has read the log to its end. The others go on.
 ///
@@ -88,7 +89,8 @@ struct Upkeep {
 class DecisionLog {
   public:
     /// The topic has to exist. Errors: those of DecisionIndex::open and catch_up, but for gaps,
-    /// which stop their partition; those of options.claim; failed_precondition
+    /// which stop their partition, and for partitions that are unavailable, unless all are: they
+    /// are read and claimed by maintain(); those of options.claim; failed_precondition
     /// "partitions_changed": the topic has another number of partitions, "fenced": another node was
     /// faster; out_of_range "bad_partitions".
     static base::Result<std::unique_ptr<DecisionLog>> open(DecisionLogOptions options,
@@ -170,6 +172,7 @@ class DecisionLog {
     base::Result<std::optional<AcceptedGap>> accept_gap_of(OwnedPartition& partition,
                                                            streaming::PartitionId which);
     void between_commits(std::function<void()> job);
+    void recover(OwnedPartition& partition);
     void commit(std::span<Work* const> works);
     AppendResult append(const PendingDecisions& pending);
     std::vector<base::Result<streaming::Position>> write(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -43,6 +44,11 @@ class OwnedPartition {
     bool is_rebuilding() const;
     /// Failed with something that may pass: catch up before deciding again.
     bool is_behind() const;
+    /// Whether others can wait for a further try of catch_up(): the last one that failed took so
+    /// long that it is not repeated yet.
+    bool may_try() const;
+    /// Whether begin() has come to an answer from the log.
+    bool has_begun() const { return begun_; }
 
     /// Notes that the log may hold more than the index.
     void fell_behind(const base::Error& why);
@@ -65,11 +71,13 @@ class OwnedPartition {
     const std::unique_ptr<DecisionIndex> index_;
     const uint64_t exploration_per_day_;
     uint64_t epoch_ = 0;
+    bool begun_ = false;
 
     mutable std::mutex mutex_;
     base::Status trouble_;
     bool given_up_ = false;
     bool rebuilding_ = false;
+    std::chrono::steady_clock::time_point retry_at_{};
 };
 
 /// What falls to a partition of the explored approvals that a day has, over all partitions: the

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -138,6 +139,7 @@ struct PartitionState {
     uint64_t fence = 0;  // epoch of its last fence
     std::vector<std::pair<std::string, streaming::Bookmark>> bookmarks;  // "topic/partition"
     Counts counts;  // counts of this partition; a function of the log and the clock, as the hash is
+    std::optional<base::TimePoint> clock;  // its own; nullopt: never advanced
 };
 
 /// Joins the decisions and outcomes of a Reader into labelled examples, in a database for each
@@ -203,7 +205,11 @@ class OutcomeJoiner {
     /// version 0, with a value or none. Returns the number of these. The clock never goes back: an
     /// earlier `now` counts as the clock's time. Poll after `now` was taken and before this call,
     /// for what had arrived by then. Refused while a partition is not whole.
-    base::Result<size_t> advance(base::TimePoint now);
+    ///
+    /// Held partitions among `waiting` stay where they are, and so does clock(), which is that of
+    /// the slowest: for those whose decisions could not be read, while all outcomes were.
+    base::Result<size_t> advance(base::TimePoint now,
+                                 const std::set<streaming::PartitionId>& waiting = {});
     /// Goes on where a source stopped for a gap: from the first record that the log has now, or in
     /// the topic as it is now (partition -1). What is lost stays lost; what was read before and
     /// comes again is known by its id. failed_precondition "not_stopped": there is no gap to
@@ -211,7 +217,7 @@ class OutcomeJoiner {
     base::Result<std::vector<AcceptedGap>> accept_gap(std::string_view topic,
                                                       streaming::PartitionId partition);
 
-    /// The latest `now`; nullopt: never advanced.
+    /// The latest `now` of all held partitions; nullopt: never advanced.
     std::optional<base::TimePoint> clock() const;
 
     /// Called with each example in turn; an error ends the visit and is passed on.

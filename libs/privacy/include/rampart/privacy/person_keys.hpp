@@ -105,6 +105,20 @@ class PersonKeys {
     /// Returns the last cursor; empty: none yet.
     base::Result<std::string> cursor() const;
 
+    /// Publishes all keys, destroyed ones among them, to an exchange that may lack some. What is
+    /// destroyed meanwhile is published after it.
+    base::Status publish_all();
+    /// Key that unseal() has not found here, and the name of a value that is sealed with it.
+    struct Missing {
+        std::string id, name;
+    };
+    /// Returns those that are still missing, at most kMostMissing.
+    base::Result<std::vector<Missing>> missing() const;
+    static constexpr size_t kMostMissing = 1000;
+    /// Declares missing keys destroyed, here and at all nodes: what is sealed with them counts as
+    /// erased. For the operator, who knows that they are lost; cannot be undone.
+    base::Status give_up(std::span<const Missing> keys);
+
     PersonTag tag_of(const domain::PersonId& person) const;
 
   private:

@@ -61,6 +61,8 @@ class SealedLog final : public SealedReader, public streaming::Writer {
 
     base::Result<std::vector<streaming::Position>> append(
         std::string_view topic, std::span<const streaming::Record> records) override;
+    std::vector<base::Result<streaming::Position>> append_each(
+        std::string_view topic, std::span<const streaming::Record> records) override;
     base::Result<std::vector<streaming::Position>> append_to(
         std::string_view topic, streaming::PartitionId partition,
         std::span<const streaming::Record> records) override;

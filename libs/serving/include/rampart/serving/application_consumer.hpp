@@ -45,9 +45,10 @@ struct ConsumerDeps {
     runtime::Health& health;
 };
 
-/// A source of applications that stands still for a partition after a gap, until accept_gap().
+/// A source of applications that stands still for a partition after a gap, until accept_gap(), or,
+/// for all, while it cannot be read.
 struct StoppedSource {
-    streaming::PartitionId holder;  // whose applications are not read
+    streaming::PartitionId holder;  // whose applications are not read; -1: those of all
     streaming::PartitionId source;  // partition of the topic of applications
     base::Error error;
 };
@@ -69,8 +70,9 @@ struct StoppedSource {
 ///
 /// When the log, the index or the policy is missing, nothing is read on for the partitions
 /// concerned until it works again; the others go on, and so does one that is further behind than
-/// the rest. No more is read than is decided. /readyz
-/// names what stands still, and is 200 all the same.
+/// the rest. A source that cannot be read is tried again after a while, and the others are read
+/// meanwhile. No more is read than is decided. /readyz names what stands still, and is 200 all the
+/// same.
 ///
 /// Thread safe; one poll at a time.
 class ApplicationConsumer {
@@ -129,6 +131,11 @@ class ApplicationConsumer {
     base::Result<size_t> poll_lanes();
     void load(Lane& lane);
     base::Status load_sources(Lane& lane);
+    base::Status load_source(Lane& lane, streaming::PartitionId source);
+    std::optional<base::Error> trouble_of(streaming::PartitionId source,
+                                          const base::Error& why) const;
+    void wait_for(streaming::PartitionId source, const base::Error& why);
+    void try_sources();
     std::vector<Lane*> leading();
     Lane* lagging(std::span<Lane* const> leading);
     base::Result<size_t> process(std::vector<Lane*> lanes,
@@ -150,7 +157,14 @@ class ApplicationConsumer {
     mutable std::mutex poll_mutex_;  // one poll, acceptance or replay at a time
     std::vector<std::unique_ptr<Lane>> lanes_;
     int32_t sources_ = 0;  // partitions of the topic
-    int32_t turn_ = 0;     // the source that is read first; advances each time
+    /// Source that cannot be read.
+    struct Wait {
+        base::Error why;
+        base::Duration delay;
+        Instant retry_at;
+    };
+    std::map<streaming::PartitionId, Wait> waits_;
+    int32_t turn_ = 0;  // the source that is read first; advances each time
     size_t lag_turn_ = 0;
 
     mutable std::mutex status_mutex_;

@@ -28,6 +28,8 @@ namespace rampart::streaming_kafka {
     X(kDeliveryTimeout, kUnavailable, "delivery_timeout",                                          \
       "Check the brokers; read the log to see which records arrived.")                             \
     X(kNoBroker, kUnavailable, "no_broker", "Check bootstrap_servers, and that the broker is up.") \
+    X(kNoLeader, kUnavailable, "no_leader",                                                        \
+      "Bring a replica of the partition back; the others go on, and so does it by itself.")        \
     X(kNoOffset, kInternal, "no_offset",                                                           \
       "Try again; report the case if it stays: the broker acknowledged without an offset.")        \
     X(kNotAuthorized, kPermissionDenied, "not_authorized",                                         \
