@@ -77,6 +77,22 @@ Result<uint64_t> LogAccess::drop(base::TimePoint now,
     return local_->drop(now, needed);
 }
 
+Status LogAccess::erase_published(const std::function<bool(const streaming::Record&)>& matches) {
+    constexpr size_t kReadBatch = 1000;
+    const streaming::PartitionId only(0);
+    RAMPART_TRY(auto next, local_->begin_offset(topics_.quarantine, only));
+    std::optional<streaming::Offset> until;
+    while (true) {
+        RAMPART_TRY(const auto records, local_->read(topics_.quarantine, only, next, kReadBatch));
+        if (records.empty()) break;
+        next = streaming::Offset(records.back().offset.value() + 1);
+        for (const auto& one : records) {
+            if (matches(one.record)) until = streaming::Offset(one.offset.value() + 1);
+        }
+    }
+    return until ? local_->erase_until(topics_.quarantine, only, *until) : base::ok();
+}
+
 Status LogAccess::open_kafka(const LogSettings& settings, const base::Clock& clock) {
     RAMPART_TRY(kafka_reader_, streaming_kafka::KafkaReader::open(settings.kafka));
     RAMPART_TRY(kafka_writer_, streaming_kafka::KafkaWriter::open(settings.kafka));

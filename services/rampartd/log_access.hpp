@@ -56,6 +56,11 @@ class LogAccess {
     base::Result<uint64_t> drop(base::TimePoint now,
                                 const streaming_local::LocalLog::Needed& needed);
 
+    /// Erases the records of the embedded log's topic `quarantine` up to the last one that matches:
+    /// nothing reads it, and the quarantines have them. Does nothing if none does. Fails with
+    /// failed_precondition "snapshot_held". Not for a broker's log.
+    base::Status erase_published(const std::function<bool(const streaming::Record&)>& matches);
+
   private:
     LogAccess(wire::Topics topics, lease::SteadyTimer::Wait wait)
         : topics_(std::move(topics)), timer_(std::move(wait)) {}

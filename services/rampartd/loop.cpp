@@ -349,7 +349,7 @@ Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person
                                       settings.log.broker != LogSettings::Broker::kLocal,
                                       settings.log.held(),
                                       !settings.log.follow.empty() || !settings.log.holds_all()};
-    const data_retention::ErasureDeps deps{
+    data_retention::ErasureDeps deps{
         log,
         settings.privacy.retention_months,
         std::move(set_aside),
@@ -370,7 +370,13 @@ Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person
             return tries-- > 0 && !stop_;
         },
         deps_.keys.split,
-        settings.training.gate.late_attributes};
+        settings.training.gate.late_attributes,
+        {}};
+    if (!stores.log().shared()) {
+        deps.erase_published = [&stores](const auto& matches) {
+            return stores.log().erase_published(matches);
+        };
+    }
     return data_retention::erase_person(
         deps, {person, std::string(actor), std::string(reason), deps_.clock.now(), dry_run});
 }

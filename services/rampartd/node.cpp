@@ -151,6 +151,10 @@ Status Node::open_services(const Progress& progress) {
             log.topics().applications,
             [this](streaming::PartitionId source) { return applications_->settled(source); },
             [&log](TimePoint now, const auto& needed) { return log.drop(now, needed); }});
+    quarantine_ = std::make_unique<QuarantineUpkeep>(
+        settings_.quarantine, settings_.quarantine_period,
+        QuarantineUpkeep::Deps{stores_->joiner(), log.topics().decisions, *applications_,
+                               metrics_});
     if (log.shared()) {
         attributes_ = std::make_unique<protected_attributes::AttributeFeed>(
             log.reader(), log.writer(), log.topics().protected_attributes, stores_->attributes());
@@ -240,8 +244,11 @@ Status Node::keep_leases() {
 Status Node::upkeep() {
     decisions_->maintain();
     const Status beaten = clock_->beat();
-    const Status retained = clock_->check() ? retention_->apply(clock_->now()) : base::ok();
-    return beaten ? retained : beaten;
+    if (!clock_->check()) return beaten;
+    const Status retained = retention_->apply(clock_->now());
+    const Status bounded = quarantine_->apply(clock_->now());
+    for (const Status& status : {beaten, retained, bounded}) RAMPART_RETURN_IF_ERROR(status);
+    return base::ok();
 }
 
 bool Node::mend() {

@@ -19,6 +19,7 @@
 #include "services/rampartd/loop.hpp"
 #include "services/rampartd/node_clock.hpp"
 #include "services/rampartd/node_metrics.hpp"
+#include "services/rampartd/quarantine_upkeep.hpp"
 #include "services/rampartd/settings.hpp"
 #include "services/rampartd/stores.hpp"
 
@@ -57,8 +58,9 @@ class Node {
     /// every third of the lease's ttl (settings().log.lease_ttl).
     base::Status keep_leases();
     /// Tries again what failed; every settings().retention_period, and the first time, applies the
-    /// retention of the embedded log's topics as of now(), but for what is not decided yet, and
-    /// unless now() is in doubt. To be called as often as keep_leases().
+    /// retention of the embedded log's topics as of now(), but for what is not decided yet; as
+    /// often as settings().quarantine_period the bounds of the quarantines. Neither is done while
+    /// now() is in doubt. To be called as often as keep_leases().
     base::Status upkeep();
 
     /// A turn of making damaged indices of decisions anew, between the commits of other partitions;
@@ -163,6 +165,7 @@ class Node {
     std::unique_ptr<serving::DecisionService> decisions_;
     std::unique_ptr<serving::ApplicationConsumer> applications_;
     std::unique_ptr<data_retention::LogRetention> retention_;
+    std::unique_ptr<QuarantineUpkeep> quarantine_;
     std::unique_ptr<protected_attributes::AttributeFeed> attributes_;  // on a shared log
     std::unique_ptr<ChampionSwitch> champion_;
     std::unique_ptr<Loop> loop_;

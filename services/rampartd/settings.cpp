@@ -59,6 +59,12 @@ PrivacySettings read_privacy(config::Table table, const std::filesystem::path& f
     return privacy;
 }
 
+data_retention::QuarantineLimits read_quarantine(config::Table table) {
+    const int64_t mib = table.integer("max_mib", 1, 1 << 20, 256);
+    const int64_t days = table.integer("max_days", 1, 36500, 365);
+    return {static_cast<uint64_t>(mib) << 20, base::Duration::days(days)};
+}
+
 /// Checks that no decision may be erased before it has matured. Persons who ask for erasure may
 /// have other outcomes than the rest, so that the gate would read a biased sample.
 base::Status check_retention(const PrivacySettings& privacy, const domain::Product& product) {
@@ -198,6 +204,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const PrivacySettings privacy = read_privacy(root.table("privacy"), folder, store, log);
     const auto monitor = champion_monitor::read_monitor_settings(root);
     const auto event_window = serving::read_event_window(root.table("event_time"));
+    const auto quarantine = read_quarantine(root.table("quarantine"));
     const bool audit = root.table("audit").boolean("enabled", false);
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
@@ -238,7 +245,8 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
                     monitor,
                     event_window,
                     {audit},
-                    max_downtime};
+                    max_downtime,
+                    quarantine};
 }
 
 }  // namespace rampart::rampartd

@@ -5,6 +5,7 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/champion_monitor/monitor_settings.hpp"
+#include "rampart/data_retention/quarantine_bounds.hpp"
 #include "rampart/dataset/feature_schema.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/domain/product.hpp"
@@ -59,8 +60,12 @@ struct Settings {
     AuditSettings audit{};
     // by the wall clock, between two starts; after a longer one the clock has to be accepted
     base::Duration max_downtime = base::Duration::hours(24);
+    data_retention::QuarantineLimits
+        quarantine{};  // of joined states, and the same of applications
     // how often the embedded log lets go what its topics need not keep; not for operators to choose
     base::Duration retention_period = base::Duration::seconds(600);
+    // how often the bounds of the quarantines are applied; likewise
+    base::Duration quarantine_period = base::Duration::seconds(60);
 };
 
 /// A product: its label and impact, its protected attributes, and the first policy.

@@ -6,6 +6,7 @@
 
 #include "integration/decision_service_fixture.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/data_retention/quarantine_bounds.hpp"
 #include "rampart/wire/record_codec.hpp"
 
 /// Applications that arrive in the log: each is decided once, whatever fails.
@@ -280,6 +281,35 @@ TEST_F(ApplicationConsumerTest, UndecodableRecordsAreQuarantinedAndBlockNoOther)
     poll_all();
     EXPECT_EQ(quarantine_records(), 4u);
     EXPECT_EQ(quarantined().size(), 4u);
+}
+
+TEST_F(ApplicationConsumerTest, TheQuarantineLosesTheOldestOfAllPartitionsToItsBounds) {
+    const auto at = [](int day) { return time("2005-01-01") + base::Duration::days(day); };
+    for (int n = 0; n < 12; ++n)
+        send({fmt::format("key-{}", n), std::string(500, 'x'), at(n), {}}, n % kSources);
+    poll_all();
+    ASSERT_EQ(quarantined().size(), 12u);
+    const auto days_left = [&] {
+        std::vector<int64_t> left;
+        for (const auto& one : quarantined())
+            left.push_back((one.record.timestamp - at(0)).micros() /
+                           base::Duration::days(1).micros());
+        std::sort(left.begin(), left.end());
+        return left;
+    };
+    const auto trim = [&](uint64_t bytes, int64_t days) {
+        const data_retention::QuarantineLimits limits{.max_bytes = bytes,
+                                                      .max_age = base::Duration::days(days)};
+        return data_retention::trim(*consumer_, limits, at(20)).value();
+    };
+    const auto old = trim(1 << 20, 15);
+    EXPECT_EQ(old.too_old, 5u);
+    EXPECT_EQ(days_left(), (std::vector<int64_t>{5, 6, 7, 8, 9, 10, 11}));
+    const auto much = trim(old.bytes / 2, 15);
+    EXPECT_EQ(much.too_much, 4u);
+    EXPECT_EQ(days_left(), (std::vector<int64_t>{9, 10, 11}));
+    start();
+    EXPECT_EQ(quarantined().size(), 3u);
 }
 
 TEST_F(ApplicationConsumerTest, OutOfQuarantineByReplayOrForGood) {

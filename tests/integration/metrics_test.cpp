@@ -97,13 +97,17 @@ class MetricsTest : public testing::Test {
         const auto status = node_->advance(node_->now());
         return status ? "" : status.error().reason;
     }
-    /// Appends to the topic of outcomes, as another producer could, while the node is closed.
-    void append_outcome(const std::string& key, const std::string& value,
-                        const std::vector<streaming::Header>& headers) {
+    /// Appends as another producer could, while the node is closed.
+    void append(const std::string& topic, const std::string& key, const std::string& value,
+                const std::vector<streaming::Header>& headers) {
         close();
         const auto log = streaming_local::LocalLog::open(workspace_.store / "log").value();
         const streaming::Record record{key, value, kStart, headers};
-        ASSERT_TRUE(log->append("outcomes", {&record, 1}));
+        ASSERT_TRUE(log->append(topic, {&record, 1}));
+    }
+    void append_outcome(const std::string& key, const std::string& value,
+                        const std::vector<streaming::Header>& headers) {
+        append("outcomes", key, value, headers);
     }
 
     support::Host host_;
@@ -279,6 +283,40 @@ TEST_F(MetricsTest, OutcomesThatAreMissingOrMakeNoSenseAreShown) {
     EXPECT_GT(std::stoi(value_of(text, "rampart_joined_overdue")), 0);
     EXPECT_EQ(value_of(text, "rampart_joined_unmatched"), "1");
     EXPECT_EQ(value_of(text, R"(rampart_quarantined_records_total{kind="undecodable"})"), "1");
+}
+
+TEST_F(MetricsTest, WhatTheBoundsOfTheQuarantineDeleteAndKeepIsShown) {
+    decide(0, 5);
+    EXPECT_EQ(tick(), "");
+    const auto record =
+        wire::to_record(domain::Outcome{domain::DecisionId("nobody"), "repaid", 0, 1, kStart});
+    const std::string mib(1u << 20 >> 1, 'x');
+    for (int n = 0; n < 3; ++n) append_outcome("key", mib, record.headers);
+    auto config = base::read_file(workspace_.config, 1 << 20).value();
+    const auto bound = [&](const std::string& bounds) {
+        EXPECT_TRUE(
+            base::write_file_atomically(workspace_.config, config + "\n[quarantine]\n" + bounds));
+        open();
+        EXPECT_EQ(tick(), "");
+        EXPECT_TRUE(node_->upkeep());
+        return scrape();
+    };
+    const std::string deleted = "rampart_quarantine_deleted_records_total";
+    auto text = bound("max_mib = 1\nmax_days = 1000\n");
+    EXPECT_EQ(value_of(text, deleted + R"({bound="bytes",store="joins"})"), "2");
+    EXPECT_EQ(value_of(text, deleted + R"({bound="age",store="joins"})"), "0");
+    EXPECT_EQ(value_of(text, R"(rampart_quarantine_bytes{store="joins"})"), "0") << "whole MiB";
+    EXPECT_EQ(node_->joiner().list_quarantined(9)->size(), 1u);
+    host_.pass(Duration::days(2));
+    text = bound("max_mib = 1\nmax_days = 1\n");
+    EXPECT_EQ(value_of(text, deleted + R"({bound="age",store="joins"})"), "1");
+    EXPECT_EQ(value_of(text, deleted + R"({bound="age",store="applications"})"), "0");
+    EXPECT_EQ(value_of(text, "rampart_quarantine_unread_decisions"), "0");
+    append("decisions", "key", "no decision at all", {{"schema", "rampart.v9.Decision/1"}});
+    host_.pass(Duration::days(2));
+    text = bound("max_mib = 1\nmax_days = 1\n");
+    EXPECT_EQ(value_of(text, "rampart_quarantine_unread_decisions"), "1");
+    EXPECT_EQ(node_->joiner().list_quarantined(9)->size(), 1u);
 }
 
 TEST_F(MetricsTest, ADamagedDatabaseIsShown) {

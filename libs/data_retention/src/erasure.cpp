@@ -55,9 +55,10 @@ class About {
         for (const auto& id : found.ids) keys_.insert(id.value());
         for (const auto& one : found.decisions) keys_.insert(one.application.value());
     }
-    bool operator()(const wire::Quarantined& one) const {
-        return keys_.contains(one.record.key) || one.record.value.find(field_) != std::string::npos;
+    bool operator()(const streaming::Record& record) const {
+        return keys_.contains(record.key) || record.value.find(field_) != std::string::npos;
     }
+    bool operator()(const wire::Quarantined& one) const { return (*this)(one.record); }
 
   private:
     const std::string field_;
@@ -259,6 +260,10 @@ Status remove_bytes(const ErasureDeps& deps, const ErasureRequest& request, bool
         RAMPART_RETURN_IF_ERROR(patiently(deps, [&] { return deps.decisions.compact_erased(); }));
     if (deps.feed != nullptr) {
         RAMPART_RETURN_IF_ERROR(deps.feed->publish_erasure(request.person, request.now));
+    }
+    if (deps.erase_published) {
+        const About about(request.person, found);
+        RAMPART_RETURN_IF_ERROR(patiently(deps, [&] { return deps.erase_published(about); }));
     }
     RAMPART_RETURN_IF_ERROR(patiently(deps, [&] { return deps.attributes.erase(request.person); }));
     RAMPART_RETURN_IF_ERROR(patiently(deps, [&] { return deps.joiner.compact_erased(found.ids); }));

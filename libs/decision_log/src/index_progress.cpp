@@ -88,18 +88,21 @@ Status DecisionIndex::drop_quarantined(const wire::Quarantined& one) {
 Status DecisionIndex::drop_quarantined_if(
     const std::function<bool(const wire::Quarantined&)>& matches) {
     constexpr size_t kPerWrite = 1000;
-    size_t dropped = kPerWrite;
-    while (dropped == kPerWrite) {
+    std::vector<std::string> keys;
+    const auto drop = [&]() -> Status {
         storage::WriteBatch batch;
-        dropped = 0;
-        RAMPART_RETURN_IF_ERROR(visit_quarantined([&](const auto& one) -> Result<bool> {
-            if (!matches(one)) return true;
-            batch.erase(kQuarantine, wire::quarantine_key(one.topic, one.partition, one.offset));
-            return ++dropped < kPerWrite;
-        }));
-        if (dropped > 0) RAMPART_RETURN_IF_ERROR(database_->write(batch, storage::Sync::kAlways));
-    }
-    return base::ok();
+        for (const auto& key : keys) batch.erase(kQuarantine, key);
+        keys.clear();
+        return database_->write(batch, storage::Sync::kAlways);
+    };
+    const auto visit = [&](const auto& one) -> Result<bool> {
+        if (!matches(one)) return true;
+        keys.push_back(wire::quarantine_key(one.topic, one.partition, one.offset));
+        if (keys.size() == kPerWrite) RAMPART_RETURN_IF_ERROR(drop());
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(visit_quarantined(visit));
+    return keys.empty() ? base::ok() : drop();
 }
 
 }  // namespace rampart::decision_log

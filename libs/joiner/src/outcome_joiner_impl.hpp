@@ -66,8 +66,8 @@ struct OutcomeJoiner::Impl {
     base::Status commit(Round& round);
     void publish_clock(std::optional<base::TimePoint> time);
     base::Result<std::optional<AcceptedGap>> accept(size_t i, const Source& source);
-    base::Result<bool> drop_some(PartitionJoiner& partition,
-                                 const std::function<bool(const Quarantined&)>& matches) const;
+    base::Status drop_matching(PartitionJoiner& partition,
+                               const std::function<bool(const Quarantined&)>& matches) const;
     base::Result<std::pair<size_t, Quarantined>> find_quarantined(std::string_view topic,
                                                                   streaming::PartitionId partition,
                                                                   streaming::Offset offset,

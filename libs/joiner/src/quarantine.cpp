@@ -1,6 +1,7 @@
 #include "listings.hpp"
 #include "outcome_joiner_impl.hpp"
 #include "rampart/joiner/reasons.hpp"
+#include "rampart/joiner/unread_decision.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/reasons.hpp"
 
@@ -44,11 +45,10 @@ Status OutcomeJoiner::visit_quarantined(const QuarantineVisitor& visit) const {
 }
 
 Result<size_t> OutcomeJoiner::unread_decisions(base::TimePoint t) const {
-    const auto known = reason_info(Reason::kConflictingDecision).word;
     size_t count = 0;
     RAMPART_RETURN_IF_ERROR(visit_quarantined([&](const Quarantined& one) {
-        count += one.topic == impl_->options.decisions_topic && one.reason != known &&
-                 one.record.timestamp <= t;
+        count +=
+            is_unread_decision(one, impl_->options.decisions_topic) && one.record.timestamp <= t;
         return base::ok();
     }));
     return count;
@@ -94,29 +94,35 @@ Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view 
     return std::optional<Error>();
 }
 
-/// Takes up to kDroppedPerWrite out of one partition's quarantine; false: there was no more.
-Result<bool> OutcomeJoiner::Impl::drop_some(
+/// Takes all that match out of one partition's quarantine, in one scan and as many writes as it
+/// takes. What is withheld is not counted: that there was some depends on an outcome.
+Status OutcomeJoiner::Impl::drop_matching(
     PartitionJoiner& partition, const std::function<bool(const Quarantined&)>& matches) const {
-    JoinBatch batch = partition.begin();
-    size_t dropped = 0;
-    RAMPART_RETURN_IF_ERROR(
-        joiner::visit_quarantined(partition.store(), [&](const Quarantined& one) -> Result<bool> {
-            if (!matches(one)) return true;
-            batch.erase(kQuarantine, wire::quarantine_key(one.topic, one.partition, one.offset));
-            return ++dropped < kDroppedPerWrite;
-        }));
-    batch.counts().dropped += dropped;
-    RAMPART_RETURN_IF_ERROR(partition.commit(batch, Sync::kAlways));
-    return dropped == kDroppedPerWrite;
+    std::vector<std::string> keys;
+    uint64_t shown = 0;
+    const auto drop = [&]() -> Status {
+        JoinBatch batch = partition.begin();
+        for (const auto& key : keys) batch.erase(kQuarantine, key);
+        batch.counts().dropped += shown;
+        keys.clear();
+        shown = 0;
+        return partition.commit(batch, Sync::kAlways);
+    };
+    const auto visit = [&](const Quarantined& one) -> Result<bool> {
+        if (!matches(one)) return true;
+        keys.push_back(wire::quarantine_key(one.topic, one.partition, one.offset));
+        shown += !is_withheld(one);
+        if (keys.size() == kDroppedPerWrite) RAMPART_RETURN_IF_ERROR(drop());
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(joiner::visit_quarantined(partition.store(), visit));
+    return keys.empty() ? base::ok() : drop();
 }
 
 Status OutcomeJoiner::drop_quarantined_if(const std::function<bool(const Quarantined&)>& matches) {
     const std::lock_guard lock(impl_->write_mutex);
     for (const auto& partition : impl_->partitions) {
-        bool more = true;
-        while (more) {
-            RAMPART_TRY(more, impl_->drop_some(*partition, matches));
-        }
+        RAMPART_RETURN_IF_ERROR(impl_->drop_matching(*partition, matches));
     }
     return base::ok();
 }

@@ -148,7 +148,11 @@ struct LocalLog::Impl {
     void commit(std::span<Request* const> group);
     Result<uint64_t> drop_from(const TopicInfo& info, PartitionId partition, base::TimePoint now,
                                std::optional<Offset> needed);
-    Result<uint64_t> drop_some(Topic& topic, size_t partition, base::TimePoint now, int64_t end);
+    /// Whether the first record of a partition is to go: by its time, and the bytes that there are.
+    using Goes = std::function<bool(base::TimePoint timestamp, uint64_t bytes)>;
+    Result<uint64_t> drop_some(Topic& topic, size_t partition, int64_t end, const Goes& goes);
+    Result<uint64_t> drop_from(const TopicInfo& info, PartitionId partition, int64_t end,
+                               const Goes& goes);
 };
 
 Result<std::unique_ptr<LocalLog::Impl>> LocalLog::Impl::open(const std::filesystem::path& folder,
@@ -250,26 +254,23 @@ void LocalLog::Impl::commit(std::span<Request* const> group) {
 }
 
 /// Deletes up to kMaxDropped records, all of them before `end`. Requires the write turn.
-Result<uint64_t> LocalLog::Impl::drop_some(Topic& topic, size_t index, base::TimePoint now,
-                                           int64_t end) {
-    const Retention& retention = topic.info.options.retention;
+Result<uint64_t> LocalLog::Impl::drop_some(Topic& topic, size_t index, int64_t end,
+                                           const Goes& goes) {
     const PartitionId id(static_cast<int32_t>(index));
     Partition left = topic.partitions[index];
     const int64_t begin = left.begin;
     end = std::min({end, left.end, begin + static_cast<int64_t>(kMaxDropped)});
     if (end <= begin) return uint64_t{0};
     const std::string first = record_key(topic, id, begin);
-    RAMPART_RETURN_IF_ERROR(
-        db->scan(kRecords, {first, record_key(topic, id, end)},
-                 [&](std::string_view, std::string_view value) -> Result<bool> {
-                     RAMPART_TRY(const base::TimePoint timestamp, timestamp_of(value));
-                     const bool old = retention.max_age && timestamp < now - *retention.max_age;
-                     const bool too_much = retention.max_bytes && left.bytes > *retention.max_bytes;
-                     if (!old && !too_much) return false;
-                     left.bytes -= std::min<uint64_t>(left.bytes, value.size());
-                     ++left.begin;
-                     return true;
-                 }));
+    RAMPART_RETURN_IF_ERROR(db->scan(kRecords, {first, record_key(topic, id, end)},
+                                     [&](std::string_view, std::string_view value) -> Result<bool> {
+                                         RAMPART_TRY(const base::TimePoint timestamp,
+                                                     timestamp_of(value));
+                                         if (!goes(timestamp, left.bytes)) return false;
+                                         left.bytes -= std::min<uint64_t>(left.bytes, value.size());
+                                         ++left.begin;
+                                         return true;
+                                     }));
     if (left.begin == begin) return uint64_t{0};
     Topic after = topic;
     after.partitions[index] = left;
@@ -284,14 +285,24 @@ Result<uint64_t> LocalLog::Impl::drop_some(Topic& topic, size_t index, base::Tim
 
 Result<uint64_t> LocalLog::Impl::drop_from(const TopicInfo& info, PartitionId partition,
                                            base::TimePoint now, std::optional<Offset> needed) {
-    const int64_t end = needed ? needed->value() : std::numeric_limits<int64_t>::max();
+    const Retention& retention = info.options.retention;
+    return drop_from(info, partition,
+                     needed ? needed->value() : std::numeric_limits<int64_t>::max(),
+                     [&](base::TimePoint timestamp, uint64_t bytes) {
+                         const bool old = retention.max_age && timestamp < now - *retention.max_age;
+                         return old || (retention.max_bytes && bytes > *retention.max_bytes);
+                     });
+}
+
+Result<uint64_t> LocalLog::Impl::drop_from(const TopicInfo& info, PartitionId partition,
+                                           int64_t end, const Goes& goes) {
     uint64_t dropped = 0;
     while (true) {
         const Turn turn(*this);  // one turn per step, so that appends can run in between
         const auto it = topics.find(info.name);
         if (it == topics.end() || it->second.info.id != info.id) return dropped;
         RAMPART_TRY(const uint64_t n,
-                    drop_some(it->second, static_cast<size_t>(partition.value()), now, end));
+                    drop_some(it->second, static_cast<size_t>(partition.value()), end, goes));
         dropped += n;
         if (n < kMaxDropped) return dropped;
     }
@@ -383,6 +394,21 @@ Result<uint64_t> LocalLog::drop(base::TimePoint now, const Needed& needed) {
     }
     if (!status) return status.error();
     return dropped;
+}
+
+Status LocalLog::erase_until(std::string_view name, PartitionId partition, Offset until) {
+    RAMPART_RETURN_IF_ERROR(impl_->check_writable());
+    std::optional<Topic> topic;
+    {
+        const std::lock_guard lock(impl_->mutex);
+        RAMPART_RETURN_IF_ERROR(impl_->find(name, partition).map([](const auto*) {}));
+        topic = *impl_->find(name).value();
+    }
+    const auto all = [](base::TimePoint, uint64_t) { return true; };
+    RAMPART_RETURN_IF_ERROR(
+        impl_->drop_from(topic->info, partition, until.value(), all).map([](uint64_t) {}));
+    return impl_->db->compact(
+        kRecords, {record_key(*topic, partition, 0), record_key(*topic, partition, until.value())});
 }
 
 Result<std::vector<std::string>> LocalLog::check() const {

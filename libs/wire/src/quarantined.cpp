@@ -5,6 +5,7 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/wire/quarantine_time.hpp"
 #include "rampart/wire/reasons.hpp"
 #include "rampart/wire/topics.hpp"
 
@@ -39,11 +40,13 @@ Quarantined quarantine(std::string_view topic, const streaming::StoredRecord& st
         out.record.headers.push_back(header);
         break;
     }
+    if (stored.appended_at) out.record.headers.push_back(appended_header(*stored.appended_at));
     return out;
 }
 
 streaming::Record to_record(const Quarantined& quarantined) {
     streaming::Record record = quarantined.record;
+    std::erase_if(record.headers, is_appended_header);
     record.headers.push_back({"topic", quarantined.topic});
     record.headers.push_back({"partition", std::to_string(quarantined.partition.value())});
     record.headers.push_back({"offset", std::to_string(quarantined.offset.value())});

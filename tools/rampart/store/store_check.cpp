@@ -86,7 +86,7 @@ Result<Answer> check(const fs::path& config) {
             "one in its place is whole (ops/runbooks/damage.md)");
     }
     for (const auto& item : store_checks()) {
-        const auto found = item.run(settings);
+        const auto found = item.run(settings, report.answer.notes);
         if (!found && found.error().code != base::ErrorCode::kDataLoss) {
             return found.error().with_context(item.name);
         }

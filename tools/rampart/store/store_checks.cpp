@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "frame/reasons.hpp"
 #include "rampart/certification/delta_ledger.hpp"
 #include "rampart/decision_log/decision_index.hpp"
 #include "rampart/decision_log/reasons.hpp"
@@ -15,11 +14,12 @@
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/retraining/run_store.hpp"
 #include "rampart/storage/folder.hpp"
-#include "rampart/storage/live_copy.hpp"
 #include "rampart/streaming/bookmark.hpp"
 #include "rampart/streaming_local/local_log.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "rampart/wire/topics.hpp"
+#include "store/erased_check.hpp"
+#include "store/store_copies.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -28,26 +28,6 @@ namespace fs = std::filesystem;
 using base::Result;
 using Problems = std::vector<std::string>;
 using streaming::PartitionId;
-
-/// For what is looked at and never polls, where there is no log to look into.
-class NoLog final : public streaming::Reader {
-  public:
-    Result<int32_t> partitions(std::string_view) const override { return none(); }
-    Result<std::string> identity(std::string_view) const override { return none(); }
-    Result<std::vector<streaming::StoredRecord>> read(std::string_view, PartitionId,
-                                                      streaming::Offset, size_t) const override {
-        return none();
-    }
-    Result<streaming::Offset> begin_offset(std::string_view, PartitionId) const override {
-        return none();
-    }
-    Result<streaming::Offset> end_offset(std::string_view, PartitionId) const override {
-        return none();
-    }
-
-  private:
-    static base::Error none() { return base::make_error(Reason::kNoLog, "a check reads no log"); }
-};
 
 void add(Problems& problems, const std::string& where, const Problems& found) {
     for (const auto& problem : found) problems.push_back(where + ": " + problem);
@@ -112,29 +92,6 @@ Result<Problems> check_runs(const rampartd::Settings& settings) {
     return problems;
 }
 
-/// A folder that goes away with it.
-struct Temporary {
-    fs::path folder;
-    explicit Temporary(fs::path path) : folder(std::move(path)) { remove(); }
-    ~Temporary() { remove(); }
-    Temporary(const Temporary&) = delete;
-    Temporary& operator=(const Temporary&) = delete;
-    void remove() const {
-        std::error_code ignored;
-        fs::remove_all(folder, ignored);
-    }
-};
-
-/// Copies a database of the store, if it is there, to the same place under `copy`.
-Result<bool> copy_to(const fs::path& copy, const rampartd::Settings& settings,
-                     const fs::path& database) {
-    if (!storage::is_database(settings.store / database)) return false;
-    std::error_code failure;
-    fs::create_directories((copy / database).parent_path(), failure);
-    RAMPART_RETURN_IF_ERROR(storage::copy_live(settings.store / database, copy / database));
-    return true;
-}
-
 Result<Problems> check_protected(const rampartd::Settings& settings) {
     const Temporary copy(settings.store / ".check");
     RAMPART_TRY(const bool there, copy_to(copy.folder, settings, "protected"));
@@ -143,36 +100,6 @@ Result<Problems> check_protected(const rampartd::Settings& settings) {
                                       copy.folder / "protected", settings.catalog));
     return store->check();
 }
-
-/// Copies of everything that follows from the log, and then the log, so that it is ahead of them.
-struct Derived {
-    Temporary copy;
-    std::vector<PartitionId> joined, decided;
-    std::unique_ptr<streaming_local::LocalLog> log;  // null: not here
-
-    explicit Derived(const rampartd::Settings& settings) : copy(settings.store / ".check") {}
-    static Result<std::unique_ptr<Derived>> of(const rampartd::Settings& settings) {
-        auto derived = std::make_unique<Derived>(settings);
-        for (int32_t p = 0; p < settings.log.partitions; ++p) {
-            const auto folder = fs::path("partitions") / std::to_string(p);
-            const auto& copy = derived->copy.folder;
-            RAMPART_TRY(const bool joins, copy_to(copy, settings, folder / "joins"));
-            RAMPART_TRY(const bool decisions, copy_to(copy, settings, folder / "decisions"));
-            if (joins) derived->joined.emplace_back(p);
-            if (decisions) derived->decided.emplace_back(p);
-        }
-        if (storage::is_database(settings.store / "log")) {
-            RAMPART_TRY(derived->log,
-                        streaming_local::LocalLog::open_read_only(settings.store / "log"));
-        }
-        return derived;
-    }
-    const streaming::Reader& reader() const {
-        static const NoLog none;
-        return log ? static_cast<const streaming::Reader&>(*log) : none;
-    }
-    fs::path partitions() const { return copy.folder / "partitions"; }
-};
 
 /// Whether the log goes as far as the state does, and still has what comes next. The ends alone: a
 /// record's digest is of what its keys open, and a check needs no keys.
@@ -187,30 +114,6 @@ base::Status check_bookmark(const Derived& derived, Problems& problems, const st
     }
     problems.push_back(where + ": " + status.error().message);
     return base::ok();
-}
-
-Result<std::unique_ptr<joiner::OutcomeJoiner>> open_joined(const rampartd::Settings& settings,
-                                                           const Derived& derived,
-                                                           std::vector<PartitionId> held) {
-    const auto topics = wire::Topics::with_prefix(settings.log.topic_prefix);
-    joiner::JoinerOptions options;
-    options.product = settings.product;
-    options.decisions_topic = topics.decisions;
-    options.outcomes_topic = topics.outcomes;
-    options.partitions = settings.log.partitions;
-    options.held = std::move(held);
-    return joiner::OutcomeJoiner::open(derived.partitions(), options, derived.reader());
-}
-
-Result<std::unique_ptr<decision_log::DecisionIndex>> open_index(const rampartd::Settings& settings,
-                                                                const Derived& derived,
-                                                                PartitionId partition) {
-    decision_log::IndexOptions options;
-    options.path = derived.partitions() / std::to_string(partition.value()) / "decisions";
-    options.decisions_topic = wire::Topics::with_prefix(settings.log.topic_prefix).decisions;
-    options.partition = partition;
-    options.partitions = settings.log.partitions;
-    return decision_log::DecisionIndex::open(options, derived.reader());
 }
 
 Result<Problems> check_joined_state(const rampartd::Settings& settings) {
@@ -406,13 +309,19 @@ Result<Problems> check_log(const rampartd::Settings& settings) {
 }  // namespace
 
 std::vector<StoreCheck> store_checks() {
-    return {{"embedded log", check_log},
-            {"joined state", check_joined_state},
-            {"decisions", check_decisions},
-            {"decisions against joined state", check_agreement},
-            {"protected attributes", check_protected},
-            {"registry", check_registry},
-            {"training runs", check_runs}};
+    const auto plain = [](Result<Problems> (*check)(const rampartd::Settings&)) {
+        return [check](const rampartd::Settings& settings, std::vector<std::string>&) {
+            return check(settings);
+        };
+    };
+    return {{"embedded log", plain(check_log)},
+            {"joined state", plain(check_joined_state)},
+            {"decisions", plain(check_decisions)},
+            {"decisions against joined state", plain(check_agreement)},
+            {"protected attributes", plain(check_protected)},
+            {"erased persons", check_erased},
+            {"registry", plain(check_registry)},
+            {"training runs", plain(check_runs)}};
 }
 
 std::optional<uint32_t> known_version(const std::string& database) {

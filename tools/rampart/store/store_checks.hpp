@@ -14,8 +14,11 @@ namespace rampart::cli {
 /// changing anything, also while a node is at work: for reading only, or at a copy_live.
 struct StoreCheck {
     std::string name;
-    /// What does not hold, a line each; empty: all does. An error: it could not be looked at.
-    std::function<base::Result<std::vector<std::string>>(const rampartd::Settings&)> run;
+    /// What does not hold, a line each; empty: all does. An error: it could not be looked at. The
+    /// other list gets what could not be looked at for reasons that are no fault of the store.
+    std::function<base::Result<std::vector<std::string>>(const rampartd::Settings&,
+                                                         std::vector<std::string>& notes)>
+        run;
 };
 
 /// All of them, in the order in which `rampart store check` runs them; a further one is a line

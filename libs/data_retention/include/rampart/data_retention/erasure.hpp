@@ -70,6 +70,11 @@ struct ErasureDeps {
     std::function<bool()> wait;
     std::string split_salt{};  // as the training sets are divided by
     training_set::LateAttributes late_attributes = training_set::LateAttributes::kMissing;
+    /// Whether a record, as it was rejected, is about the person.
+    using AboutPerson = std::function<bool(const streaming::Record&)>;
+    /// Erases the records of the topic of the quarantine up to the last one about the person; no
+    /// function: a broker keeps that topic.
+    std::function<base::Status(const AboutPerson&)> erase_published{};
 };
 
 /// Persons not erased who must share month, side, action and cell of an erased record, so that the

@@ -77,6 +77,15 @@ namespace rampart::runtime::metric {
       "have stopped.")                                                                             \
     X(kJoinedUnmatched, "gauge", "rampart_joined_unmatched", "",                                   \
       "Outcomes and overrides whose decision has not arrived: wrong ids, or decisions lost.")      \
+    X(kQuarantineBytes, "gauge", "rampart_quarantine_bytes", "store",                              \
+      "Bytes in quarantine, of joined states or of applications, in whole MiB: [quarantine] "      \
+      "bounds them.")                                                                              \
+    X(kQuarantineDeleted, "counter", "rampart_quarantine_deleted_records_total", "store,bound",    \
+      "Records that a bound has deleted from quarantine, oldest first: bound=\"age\" or "          \
+      "\"bytes\". They are lost here, but for what their topic still has.")                        \
+    X(kQuarantineUnread, "gauge", "rampart_quarantine_unread_decisions", "",                       \
+      "Records of decisions in quarantine that no other record makes known. No bound deletes "     \
+      "them, and the gate counts each at its worst: replay or drop them.")                         \
     X(kQuarantined, "counter", "rampart_quarantined_records_total", "kind",                        \
       "Records put into quarantine, since the store was made: 'rampart quarantine list' shows "    \
       "them.")

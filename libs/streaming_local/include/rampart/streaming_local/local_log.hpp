@@ -99,6 +99,12 @@ class LocalLog final : public streaming::Reader, public streaming::Writer {
     /// returned at the end.
     base::Result<uint64_t> drop(base::TimePoint now, const Needed& needed = {});
 
+    /// Deletes the records of a partition before `until`, whatever its retention; when it returns,
+    /// no file has their bytes. Not for what has a reader: it would find a gap. Fails with
+    /// failed_precondition "snapshot_held".
+    base::Status erase_until(std::string_view topic, streaming::PartitionId partition,
+                             streaming::Offset until);
+
     /// Reads everything and returns the faults: a record that cannot be decoded, offsets
     /// that are not dense from the partition's begin to its end, wrong sizes, records of
     /// no topic. Empty: no faults. For a log without concurrent appends: at rest, or
