@@ -58,8 +58,8 @@ struct PersonKeys::Impl {
     std::mutex mutex;  // guards changes of keys
     KeyCache cache;
     std::mutex fetch_mutex;  // guards the exchange; locked before `mutex`
-    mutable std::mutex missing_mutex;
-    std::map<std::string, std::string> missing;  // key id -> name
+    mutable std::mutex unknown_mutex;
+    std::map<std::string, std::string> unknown;  // key id that was not found -> name
 
     std::string wrap(const PersonTag& tag, const Key& key) const {
         return base::seal(wrapping, key.id, tag.value() + key.secret);
@@ -268,8 +268,8 @@ Result<std::optional<std::string>> PersonKeys::Impl::look_up(PersonKeys& keys,
         RAMPART_TRY(stored, db->get(kKeys, id));
     }
     if (!stored) {
-        const std::lock_guard lock(missing_mutex);
-        if (missing.size() < kMostMissing) missing.emplace(id, name);
+        const std::lock_guard lock(unknown_mutex);
+        if (unknown.size() < kMostMissing) unknown.emplace(id, name);
         return base::make_error(Reason::kUnknownPersonKey,
                                 "'{}' is sealed with key {}, which is not here; restore the folder "
                                 "privacy/keys, or wait for the node that made it",
@@ -396,12 +396,13 @@ Status PersonKeys::publish_all() {
 }
 
 Result<std::vector<PersonKeys::Missing>> PersonKeys::missing() const {
-    const std::lock_guard lock(impl_->missing_mutex);
+    const std::lock_guard lock(impl_->unknown_mutex);
     std::vector<Missing> left;
-    for (auto it = impl_->missing.begin(); it != impl_->missing.end();) {
+    auto& unknown = impl_->unknown;
+    for (auto it = unknown.begin(); it != unknown.end();) {
         RAMPART_TRY(const auto stored, impl_->db->get(kKeys, it->first));
         if (!stored) left.push_back({it->first, it->second});
-        it = stored ? impl_->missing.erase(it) : std::next(it);
+        it = stored ? unknown.erase(it) : std::next(it);
     }
     return left;
 }

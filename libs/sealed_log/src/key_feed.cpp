@@ -195,8 +195,9 @@ Status KeyFeed::learn(privacy::PersonKeys& keys, std::span<const streaming::Stor
 
 void KeyFeed::pass_over(const streaming::StoredRecord& stored, const base::Error& why) {
     const std::lock_guard lock(mutex_);
+    if (!first_passed_over_ || stored.offset < first_passed_over_->first)
+        first_passed_over_.emplace(stored.offset, why.message);
     if (passed_over_++ > 0) return;
-    first_passed_over_ = fmt::format("offset {}: {}", stored.offset, why.message);
     kLog.error(
         "msg=\"a record is no person key, and is passed over\" topic={} offset={} "
         "what=\"{}\" runbook=ops/runbooks/person-keys.md",
@@ -213,8 +214,10 @@ Status KeyFeed::state() const {
     if (passed_over_ == 0) return base::ok();
     return base::make_error(privacy::Reason::kBadPersonKey,
                             "{} records of topic '{}' are no keys of this deployment and were "
-                            "passed over, the first at {}; see ops/runbooks/person-keys.md",
-                            passed_over_, topic_, first_passed_over_);
+                            "passed over, the first at offset {}: {}; see "
+                            "ops/runbooks/person-keys.md",
+                            passed_over_, topic_, first_passed_over_->first,
+                            first_passed_over_->second);
 }
 
 Status KeyFeed::accept(privacy::PersonKeys& keys) {
@@ -227,6 +230,7 @@ Status KeyFeed::accept(privacy::PersonKeys& keys) {
     const std::lock_guard lock(mutex_);
     other_topic_.reset();
     passed_over_ = 0;
+    first_passed_over_.reset();
     return base::ok();
 }
 

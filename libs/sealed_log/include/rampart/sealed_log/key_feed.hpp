@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "rampart/base/clock.hpp"
 #include "rampart/privacy/person_keys.hpp"
@@ -58,7 +59,7 @@ class KeyFeed final : public privacy::KeyExchange {
     mutable std::mutex mutex_;  // guards what follows
     std::optional<base::Error> other_topic_;
     uint64_t passed_over_ = 0;
-    std::string first_passed_over_;
+    std::optional<std::pair<streaming::Offset, std::string>> first_passed_over_;
 };
 
 }  // namespace rampart::sealed_log
