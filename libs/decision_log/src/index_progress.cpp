@@ -95,12 +95,13 @@ Status DecisionIndex::drop_quarantined_if(
         keys.clear();
         return database_->write(batch, storage::Sync::kAlways);
     };
-    RAMPART_RETURN_IF_ERROR(visit_quarantined([&](const auto& one) -> Result<bool> {
+    const auto visit = [&](const auto& one) -> Result<bool> {
         if (!matches(one)) return true;
         keys.push_back(wire::quarantine_key(one.topic, one.partition, one.offset));
         if (keys.size() == kPerWrite) RAMPART_RETURN_IF_ERROR(drop());
         return true;
-    }));
+    };
+    RAMPART_RETURN_IF_ERROR(visit_quarantined(visit));
     return keys.empty() ? base::ok() : drop();
 }
 

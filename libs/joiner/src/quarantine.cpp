@@ -108,14 +108,14 @@ Status OutcomeJoiner::Impl::drop_matching(
         shown = 0;
         return partition.commit(batch, Sync::kAlways);
     };
-    RAMPART_RETURN_IF_ERROR(
-        joiner::visit_quarantined(partition.store(), [&](const Quarantined& one) -> Result<bool> {
-            if (!matches(one)) return true;
-            keys.push_back(wire::quarantine_key(one.topic, one.partition, one.offset));
-            shown += !is_withheld(one);
-            if (keys.size() == kDroppedPerWrite) RAMPART_RETURN_IF_ERROR(drop());
-            return true;
-        }));
+    const auto visit = [&](const Quarantined& one) -> Result<bool> {
+        if (!matches(one)) return true;
+        keys.push_back(wire::quarantine_key(one.topic, one.partition, one.offset));
+        shown += !is_withheld(one);
+        if (keys.size() == kDroppedPerWrite) RAMPART_RETURN_IF_ERROR(drop());
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(joiner::visit_quarantined(partition.store(), visit));
     return keys.empty() ? base::ok() : drop();
 }
 
