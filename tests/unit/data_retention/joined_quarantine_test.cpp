@@ -32,7 +32,7 @@ class BoundedQuarantine : public joiner::Joined {
     }
     /// A report that makes no sense, of that day.
     void nonsense(int n) {
-        const streaming::Record record{fmt::format("key-{}", n), std::string(200, 'x'), day(n), {}};
+        const streaming::Record record{fmt::format("key-{}", n), std::string(400, 'x'), day(n), {}};
         append("outcomes", record);
         poll(*joiner);
     }
@@ -66,9 +66,9 @@ TEST_F(BoundedQuarantine, LosesTheOldestOfAllPartitionsAndNoDecisionThatIsUnread
     const auto old = trim(1 << 20, 85, 100);  // before day 15
     EXPECT_EQ(old.too_old, 5u) << "the decision that contradicts, and days 11 to 14";
     EXPECT_EQ(left(), (std::vector<std::string>{"1", "15", "16", "17", "18", "19", "20"}));
-    const auto much = trim(1000, 365, 100);
+    const auto much = trim(2000, 365, 100);
     EXPECT_GT(much.too_much, 0u);
-    EXPECT_LE(much.bytes, 1000u);
+    EXPECT_LE(much.bytes, 2000u);
     EXPECT_EQ(left().back(), "20") << "the newest stays longest";
     EXPECT_EQ(joiner->counts().dropped, dropped + 5 + much.too_much);
     // as full as can be: what the gate counts is there
