@@ -288,6 +288,7 @@ TEST(LocalLog, ErasesTheFrontOfAPartitionWithItsBytes) {
     EXPECT_EQ(log->begin_offset("t", PartitionId(1)).value(), Offset(3));
     expect_error(log->erase_until("t", PartitionId(2), Offset(1)), ErrorCode::kOutOfRange,
                  "bad_partition");
+    log.reset();
     log = open(folder);
     EXPECT_EQ(log->end_offset("t", PartitionId(1)).value(), Offset(3));
     fs::remove_all(folder);
