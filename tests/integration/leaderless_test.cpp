@@ -164,7 +164,8 @@ TEST_F(Leaderless, DecisionsOfOtherPartitionsGoOnAndNothingIsLostOrDoubled) {
     }
     EXPECT_LT(Steady::now() - begin, kLimit) << "others are not read meanwhile";
     EXPECT_EQ(joiner_->clock(), before) << "what is known of all partitions";
-    for (const auto& state : joiner_->partition_states().value())
+    const auto states = joiner_->partition_states().value();
+    for (const auto& state : states)
         EXPECT_EQ(state.clock, state.partition == kDead ? before : clock_.now());
 
     mock_.lead("decisions", kDead, 1);
@@ -185,7 +186,8 @@ TEST_F(Leaderless, DecisionsOfOtherPartitionsGoOnAndNothingIsLostOrDoubled) {
     EXPECT_EQ(joiner_->clock(), clock_.now());
     EXPECT_EQ(joiner_->counts().decisions, 220u);
     EXPECT_EQ(joiner_->counts().conflicting_decisions, 0u);
-    for (const auto& view : service_->partitions()) EXPECT_TRUE(view.status) << view.partition;
+    for (const auto& view : service_->partitions())
+        EXPECT_TRUE(view.status) << view.partition.value();
 }
 
 TEST_F(Leaderless, OneRequestForManyPartitionsSaysWhichFailed) {

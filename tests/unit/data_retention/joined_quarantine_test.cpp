@@ -1,6 +1,6 @@
 // The bounds of the quarantine of joined states.
 #include "rampart/data_retention/quarantine_bounds.hpp"
-#include "tests/unit/joiner/joined.hpp"
+#include "unit/joiner/joined.hpp"
 
 namespace rampart::data_retention {
 namespace {
