@@ -52,20 +52,21 @@ class Leaderless : public testing::Test {
     void open() {
         consumer_.reset();
         service_.reset();
+        health_ = std::make_unique<runtime::Health>();  // it keeps the checks of a service
         DecisionServiceOptions options;
         options.log.folder = folder_ / "partitions";
         options.log.partitions = kPartitions;
         options.product = sample_product();
         options.draw_key = {"key", "secret"};
         auto service =
-            DecisionService::open(options, {*reader_, *writer_, clock_, metrics_, health_});
+            DecisionService::open(options, {*reader_, *writer_, clock_, metrics_, *health_});
         ASSERT_TRUE(service) << service.error().message;
         service_ = *std::move(service);
         ASSERT_TRUE(service_->set_policy(constant(0.5), false));
         ConsumerOptions consumer;
         consumer.retry_first = consumer.retry_last = Duration::micros(20'000);
         consumer_ = ApplicationConsumer::create(consumer,
-                                                {*reader_, *writer_, *service_, metrics_, health_})
+                                                {*reader_, *writer_, *service_, metrics_, *health_})
                         .value();
     }
     void open_joiner() {
@@ -112,7 +113,7 @@ class Leaderless : public testing::Test {
     std::unique_ptr<streaming_kafka::KafkaWriter> writer_;
     runtime::ManualClock clock_{time("2005-04-02")};
     runtime::Metrics metrics_;
-    runtime::Health health_;
+    std::unique_ptr<runtime::Health> health_;
     std::unique_ptr<DecisionService> service_;
     std::unique_ptr<ApplicationConsumer> consumer_;
     std::unique_ptr<joiner::OutcomeJoiner> joiner_;

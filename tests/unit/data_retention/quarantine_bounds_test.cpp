@@ -27,11 +27,12 @@ Quarantined record(int64_t offset, int64_t appended, int64_t event_time = 0) {
         {"key", std::string(100, 'x'), day(event_time), {wire::appended_header(day(appended))}}};
 }
 
-uint64_t bytes_of_one() {
-    const auto one = record(0, 10);
+uint64_t bytes_of(const Quarantined& one) {
     return wire::quarantine_key(one.topic, one.partition, one.offset).size() +
            wire::encode_quarantined(one).size();
 }
+/// Returns the bytes of each record with the event time 0, from day 12 on; one less before.
+uint64_t bytes_of_one() { return bytes_of(record(20, 20)); }
 
 /// The days of those that a look chooses.
 std::vector<int64_t> chosen(QuarantineTrim& trim, const std::vector<Quarantined>& records,
@@ -49,7 +50,8 @@ TEST(QuarantineTrim, TakesWhatIsPastTheAgeByItsAppendAndNotByItsEvent) {
     QuarantineTrim trim({.max_bytes = 1 << 20, .max_age = Duration::days(10)}, day(30));
     const std::vector records{record(1, 20, 1), record(2, 19, 30), record(3, 15)};
     EXPECT_EQ(chosen(trim, records, 3), std::vector<int64_t>{2});
-    EXPECT_EQ(trim.report(), (QuarantineReport{2, 2 * bytes_of_one(), 1, 1, 0}));
+    EXPECT_EQ(trim.report(),
+              (QuarantineReport{2, bytes_of(records[0]) + bytes_of(records[2]), 1, 1, 0}));
     EXPECT_FALSE(trim.again());
 }
 
@@ -58,7 +60,7 @@ TEST(QuarantineTrim, TakesTheOldestWhileThereAreTooManyBytesAndNeverWhatStays) {
     std::vector<Quarantined> records;
     for (const int64_t n : {14, 11, 13, 12, 15}) records.push_back(record(n, n));
     EXPECT_EQ(chosen(trim, records, 11), (std::vector<int64_t>{12, 13}));
-    EXPECT_EQ(trim.report(), (QuarantineReport{3, 3 * bytes_of_one(), 1, 0, 2}));
+    EXPECT_EQ(trim.report(), (QuarantineReport{3, 3 * bytes_of_one() - 1, 1, 0, 2}));
     QuarantineTrim full({.max_bytes = 0, .max_age = Duration::days(1)}, day(30));
     EXPECT_TRUE(chosen(full, {record(11, 11)}, 11).empty());
     EXPECT_FALSE(full.has_chosen());
