@@ -183,11 +183,10 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const std::filesystem::path schema_path = folder / root.string("schema");
     const std::filesystem::path store = folder / root.string("store", "store");
     const http::ServerOptions http = decision_service::read_http(root.table("http"));
-    const bool event_clock =
-        root.table("clock").choice("mode", {"system", "event"}, "system") == "event";
+    auto clock = root.table("clock");
+    const bool event_clock = clock.choice("mode", {"system", "event"}, "system") == "event";
     const auto drain = read_drain(root.table("http"), event_clock);
-    const auto max_downtime =
-        base::Duration::hours(root.table("clock").integer("max_downtime_hours", 1, 24 * 365, 24));
+    const auto downtime_hours = clock.integer("max_downtime_hours", 1, 24 * 365, 24);
     auto decision = root.table("decision");
     const bool group_aware = decision.choice("protected_attributes", {"group_blind", "group_aware"},
                                              "group_blind") == "group_aware";
@@ -245,7 +244,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
                     monitor,
                     event_window,
                     {audit},
-                    max_downtime,
+                    base::Duration::hours(downtime_hours),
                     quarantine};
 }
 

@@ -60,8 +60,8 @@ struct Settings {
     AuditSettings audit{};
     // by the wall clock, between two starts; after a longer one the clock has to be accepted
     base::Duration max_downtime = base::Duration::hours(24);
-    data_retention::QuarantineLimits
-        quarantine{};  // of joined states, and the same of applications
+    // for joined states, and the same for applications
+    data_retention::QuarantineLimits quarantine{};
     // how often the embedded log lets go what its topics need not keep; not for operators to choose
     base::Duration retention_period = base::Duration::seconds(600);
     // how often the bounds of the quarantines are applied; likewise

@@ -285,31 +285,14 @@ TEST_F(ApplicationConsumerTest, UndecodableRecordsAreQuarantinedAndBlockNoOther)
 
 TEST_F(ApplicationConsumerTest, TheQuarantineLosesTheOldestOfAllPartitionsToItsBounds) {
     const auto at = [](int day) { return time("2005-01-01") + base::Duration::days(day); };
-    for (int n = 0; n < 12; ++n)
-        send({fmt::format("key-{}", n), std::string(500, 'x'), at(n), {}}, n % kSources);
+    for (int n = 0; n < 12; ++n) send({"k", std::string(500, 'x'), at(n), {}}, n % kSources);
     poll_all();
-    ASSERT_EQ(quarantined().size(), 12u);
-    const auto days_left = [&] {
-        std::vector<int64_t> left;
-        for (const auto& one : quarantined())
-            left.push_back((one.record.timestamp - at(0)).micros() /
-                           base::Duration::days(1).micros());
-        std::sort(left.begin(), left.end());
-        return left;
-    };
-    const auto trim = [&](uint64_t bytes, int64_t days) {
-        const data_retention::QuarantineLimits limits{.max_bytes = bytes,
-                                                      .max_age = base::Duration::days(days)};
-        return data_retention::trim(*consumer_, limits, at(20)).value();
-    };
-    const auto old = trim(1 << 20, 15);
+    const auto days = base::Duration::days(15);
+    const auto old = data_retention::trim(*consumer_, {1 << 20, days}, at(20)).value();
     EXPECT_EQ(old.too_old, 5u);
-    EXPECT_EQ(days_left(), (std::vector<int64_t>{5, 6, 7, 8, 9, 10, 11}));
-    const auto much = trim(old.bytes / 2, 15);
-    EXPECT_EQ(much.too_much, 4u);
-    EXPECT_EQ(days_left(), (std::vector<int64_t>{9, 10, 11}));
-    start();
+    EXPECT_EQ(data_retention::trim(*consumer_, {old.bytes / 2, days}, at(20))->too_much, 4u);
     EXPECT_EQ(quarantined().size(), 3u);
+    for (const auto& one : quarantined()) EXPECT_GE(one.record.timestamp, at(9));
 }
 
 TEST_F(ApplicationConsumerTest, OutOfQuarantineByReplayOrForGood) {

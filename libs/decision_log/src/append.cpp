@@ -51,8 +51,8 @@ void DecisionLog::commit(std::span<Work* const> works) {
 }
 
 /// Returns where each record landed. All go in one call, and so in one write to the disk, since a
-/// key's partition is the decision's; one by one where that is not so, and where the log refuses one
-/// of them for what it is, which must keep no other out.
+/// key's partition is the decision's; one by one where that is not so, and where the log refuses
+/// one of them for what it is, which must keep no other out.
 std::vector<Result<streaming::Position>> DecisionLog::write(
     std::span<const streaming::Record> records) {
     std::vector<Result<streaming::Position>> placed;

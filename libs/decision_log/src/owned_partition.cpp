@@ -13,7 +13,7 @@ using base::Status;
 namespace {
 
 constexpr base::Logger kLog("decision_log");
-// Of the time for which commits wait at most a fifth goes to what fails.
+// At most a fifth of the time for which commits wait goes to what fails.
 constexpr int kPauseFactor = 4;
 using Steady = std::chrono::steady_clock;
 

@@ -23,7 +23,7 @@ Response administrative_busy() {
 
 Response waited_too_long() {
     return error_response(base::make_error(
-        Reason::kOverloaded,
+        Reason::kWaitTooLong,
         "requests wait longer than http.longest_wait_ms for their turn; nothing was done, retry "
         "later"));
 }

@@ -63,7 +63,7 @@ struct Shared {
     RequestIds ids;
     std::array<Gate, 3> gates;   // for the lanes kWork, kBulk and kAdministrative
     Groups groups;               // for kGroup
-    asio::any_io_executor pool;  // of the threads of the lanes
+    asio::any_io_executor pool;  // the threads of the lanes
     std::atomic<bool> stopping{false};
 
     static Response answer(const Plan& plan, const Request& request) {
@@ -76,9 +76,9 @@ struct Shared {
     }
 };
 
-/// One connection. All its steps but the handler run on its strand, one at a time: header -> (100 continue) -> body
-/// -> (gate of the lane, or group) -> handler -> response -> header …, or response -> drain -> close. A spare
-/// connection is answered once, and inline only.
+/// One connection. All its steps but the handler run on its strand, one at a time: header -> (100
+/// continue) -> body -> (gate of the lane, or group) -> handler -> response -> header …, or response
+/// -> drain -> close. A spare connection is answered once, and inline only.
 class Session : public std::enable_shared_from_this<Session> {
   public:
     Session(tcp::socket socket, Shared& shared, Sessions& sessions, bool spare)

@@ -68,8 +68,8 @@ Status KeyFeed::publish(std::span<const KeyRecord> keys) {
 /// How far the topic was read. A store of an earlier release has the offset alone.
 struct KeyFeed::Cursor {
     Offset next;
-    std::string identity;  // of the topic
-    std::string digest;    // of the record before `next`; empty: none
+    std::string identity;  // the identity of the topic
+    std::string digest;    // that of the record before `next`; empty: none
     std::string why;       // what was wrong with the topic, until it is accepted
 
     std::string encode() const {

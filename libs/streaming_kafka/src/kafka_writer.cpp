@@ -183,7 +183,7 @@ struct KafkaWriter::Impl {
     KafkaSettings settings;
     std::mutex mutex;  // guards all members below
     std::shared_ptr<Client> client;
-    std::shared_ptr<InFlight> in_flight;  // of this client: one that failed may not report
+    std::shared_ptr<InFlight> in_flight;  // with this client: one that failed may not report
     Instant opened_at{};
     struct Partitions {
         int32_t count = 0;

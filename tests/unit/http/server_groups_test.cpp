@@ -98,7 +98,7 @@ class ServerGroups : public testing::Test {
         return sizes_;
     }
 
-    static constexpr int kWorkers = 3;  // of a server
+    static constexpr int kWorkers = 3;  // as a server has
 
     Router router_{"secret"};
     std::mutex mutex_;
@@ -184,7 +184,7 @@ TEST_F(ServerGroups, WhileTheOldestHasWaitedTooLongOthersAreRefused) {
     const auto refused = post("too late");
     EXPECT_EQ(refused.status, 503);
     EXPECT_EQ(refused.header("Retry-After"), "1");
-    EXPECT_NE(refused.body.find("overloaded"), std::string::npos) << refused.body;
+    EXPECT_NE(refused.body.find("wait_too_long"), std::string::npos) << refused.body;
     EXPECT_EQ(router_.traffic()->waiting(), 1u);
     EXPECT_EQ(router_.traffic()->wait_refusals(), 1u);
     open();

@@ -19,7 +19,6 @@
 #include "rampart/base/random.hpp"
 #include "rampart/storage/database.hpp"
 #include "rampart/streaming/partitioner.hpp"
-#include "support/byte_scan.hpp"
 #include "support/set_clock.hpp"
 
 namespace rampart::streaming_local {
@@ -267,31 +266,6 @@ TEST(LocalLog, WhatSomebodyHasYetToReadStaysHoweverOldItIs) {
     EXPECT_EQ(begins("unread"), std::pair(int64_t{0}, int64_t{0}));
     EXPECT_EQ(begins("kept"), std::pair(int64_t{0}, int64_t{0}));
     EXPECT_TRUE(log->check()->empty());
-}
-
-TEST(LocalLog, ErasesTheFrontOfAPartitionWithItsBytes) {
-    const auto folder = fresh_folder();
-    const std::string marker = "Zk3vQ8mWx2Rt7YbN";
-    auto log = open(folder);
-    ASSERT_TRUE(log->create_topic("t", {2, Fsync::kAlways, {}}));
-    for (const std::string& value : {marker, std::string("second"), std::string("third")}) {
-        const auto one = record("k", value);
-        ASSERT_TRUE(log->append_to("t", PartitionId(1), std::span(&one, 1)));
-    }
-    EXPECT_FALSE(test_support::files_with(folder, marker).empty());
-    ASSERT_TRUE(log->erase_until("t", PartitionId(1), Offset(2)));
-    EXPECT_TRUE(test_support::files_with(folder, marker).empty());
-    EXPECT_EQ(log->begin_offset("t", PartitionId(1)).value(), Offset(2));
-    EXPECT_EQ(log->read("t", PartitionId(1), Offset(2), 9)->size(), 1u);
-    EXPECT_TRUE(log->check()->empty());
-    ASSERT_TRUE(log->erase_until("t", PartitionId(1), Offset(99))) << "no further than its end";
-    EXPECT_EQ(log->begin_offset("t", PartitionId(1)).value(), Offset(3));
-    expect_error(log->erase_until("t", PartitionId(2), Offset(1)), ErrorCode::kOutOfRange,
-                 "bad_partition");
-    log.reset();
-    log = open(folder);
-    EXPECT_EQ(log->end_offset("t", PartitionId(1)).value(), Offset(3));
-    fs::remove_all(folder);
 }
 
 TEST(LocalLog, MoreThanOneTurnsWorthIsDroppedInOneCall) {

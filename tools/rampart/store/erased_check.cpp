@@ -44,7 +44,7 @@ class Found {
     std::vector<std::string> problems_;
 };
 
-/// A decision that is erased, as the log tells it.
+/// A decision that is erased, as the log has it.
 struct Gone {
     Offset at;                         // the record that says so
     std::optional<TimePoint> since{};  // nullopt: its key is destroyed, which has no time

@@ -21,7 +21,7 @@ constexpr char kPersonField = 0x12;  // field 2 of a protobuf message of ours, o
 
 /// What the audit log says of a person: the last erasure that was done, unless another was begun.
 struct Done {
-    uint64_t sequence = 0;  // of the entry
+    uint64_t sequence = 0;  // the number of the entry
     TimePoint at;
 };
 

@@ -27,7 +27,7 @@ struct QuarantineLimits {
 /// What a quarantine has, and what its bounds took.
 struct QuarantineReport {
     uint64_t records = 0, bytes = 0;     // left
-    uint64_t stays = 0;                  // of these, records that no bound takes
+    uint64_t stays = 0;                  // those of them that no bound takes
     uint64_t too_old = 0, too_much = 0;  // deleted
     bool operator==(const QuarantineReport&) const = default;
 };

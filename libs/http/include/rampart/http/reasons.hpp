@@ -34,8 +34,6 @@ namespace rampart::http {
       "Use one of the methods that the header Allow lists.")                                     \
     X(kNoConnection, kUnavailable, "no_connection",                                              \
       "Check address and port, and that the service is up.")                                     \
-    X(kOverloaded, kResourceExhausted, "overloaded",                                             \
-      "Try again later, or send fewer applications at once.")                                    \
     X(kPortInUse, kFailedPrecondition, "port_in_use",                                            \
       "Stop the program that uses the port, or choose another port.")                            \
     X(kPortNotAllowed, kPermissionDenied, "port_not_allowed", "Use a port from 1024 on.")        \
@@ -45,7 +43,9 @@ namespace rampart::http {
       "Send the header 'Authorization: Bearer <token>' with the token of the store's "           \
       "keys/token.")                                                                             \
     X(kUnknownPath, kNotFound, "unknown_path",                                                   \
-      "Correct the path; schemas/http/openapi.yaml lists all.")
+      "Correct the path; schemas/http/openapi.yaml lists all.")                                  \
+    X(kWaitTooLong, kResourceExhausted, "wait_too_long",                                         \
+      "Try again later; for good, add a node or raise http.longest_wait_ms.")
 RAMPART_REASONS("http", RAMPART_HTTP_REASONS)
 
 }  // namespace rampart::http

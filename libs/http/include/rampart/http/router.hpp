@@ -51,7 +51,7 @@ enum class Lane {
 struct Plan {
     std::optional<Response> refusal;  // send this response instead, and leave the body unread
     const Handler* handler = nullptr;
-    const GroupHandler* group = nullptr;  // of Lane::kGroup
+    const GroupHandler* group = nullptr;  // for Lane::kGroup
     Lane lane = Lane::kWork;
     std::string_view route{};  // pattern of the route, of the router; empty: it has no such route
     size_t max_body_bytes = SIZE_MAX;  // the server's own limit applies as well

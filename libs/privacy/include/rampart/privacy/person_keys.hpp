@@ -78,8 +78,8 @@ class PersonKeys {
     /// Returns one envelope per letter, in order. New keys are written together, with one sync.
     base::Result<std::vector<std::string>> seal(std::span<const Letter> letters);
 
-    /// Makes the keys that are missing, with one sync, so that seal() waits for no disk. Threads may
-    /// do so while another seals.
+    /// Makes the keys that are missing, with one sync, so that seal() waits for no disk. Threads
+    /// may do so while another seals.
     base::Status prepare(std::span<const domain::PersonId> people);
 
     /// Returns nullopt if the key is destroyed. Fails with data_loss "bad_envelope",

@@ -41,8 +41,8 @@ inline constexpr size_t kMaxHeaders = 32;  // per record
 /// Fails as Writer does, and, with nothing written, with not_found "no_topic"; out_of_range
 /// "record_too_large", "batch_too_large" (more than writer_bytes at once), "too_many_headers",
 /// "bad_partition"; resource_exhausted "queue_full", "broker_stalled". Possibly written:
-/// unavailable "delivery_timeout", "no_leader", "no_broker", "producer_failed"; permission_denied as for the
-/// reader; out_of_range "record_too_large" by the topic's own limit.
+/// unavailable "delivery_timeout", "no_leader", "no_broker", "producer_failed"; permission_denied
+/// as for the reader; out_of_range "record_too_large" by the topic's own limit.
 class KafkaWriter final : public streaming::Writer {
   public:
     static base::Result<std::unique_ptr<KafkaWriter>> open(const KafkaSettings& settings);
