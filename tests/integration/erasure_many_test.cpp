@@ -31,7 +31,7 @@ using test_support::run_program;
 
 size_t erasures() {
     const char* wanted = std::getenv("RAMPART_ERASURES");
-    return wanted == nullptr ? 200 : std::strtoul(wanted, nullptr, 10);
+    return wanted == nullptr ? 20 : std::strtoul(wanted, nullptr, 10);
 }
 
 test_support::Ran check(const demo::Workspace& workspace) {

@@ -167,6 +167,7 @@ TEST_F(MetricsTest, AScrapeIsWhatTheListSays) {
     decide(0, 20);
     host_.pass(Duration::seconds(1));
     EXPECT_EQ(tick(), "");
+    EXPECT_TRUE(node_->upkeep());
     node_->mend();
     decide(20, 30);
     const auto text = scrape();
@@ -301,19 +302,25 @@ TEST_F(MetricsTest, WhatTheBoundsOfTheQuarantineDeleteAndKeepIsShown) {
         EXPECT_TRUE(node_->upkeep());
         return scrape();
     };
+    const auto pass_two_days = [&] {
+        for (int i = 0; i < 4; ++i) {
+            host_.pass(Duration::hours(12));
+            EXPECT_TRUE(node_->upkeep());  // so that it was not away for long
+        }
+    };
     const std::string deleted = "rampart_quarantine_deleted_records_total";
     auto text = bound("max_mib = 1\nmax_days = 1000\n");
     EXPECT_EQ(value_of(text, deleted + R"({bound="bytes",store="joins"})"), "2");
     EXPECT_EQ(value_of(text, deleted + R"({bound="age",store="joins"})"), "0");
     EXPECT_EQ(value_of(text, R"(rampart_quarantine_bytes{store="joins"})"), "0") << "whole MiB";
     EXPECT_EQ(node_->joiner().list_quarantined(9)->size(), 1u);
-    host_.pass(Duration::days(2));
+    pass_two_days();
     text = bound("max_mib = 1\nmax_days = 1\n");
     EXPECT_EQ(value_of(text, deleted + R"({bound="age",store="joins"})"), "1");
     EXPECT_EQ(value_of(text, deleted + R"({bound="age",store="applications"})"), "0");
     EXPECT_EQ(value_of(text, "rampart_quarantine_unread_decisions"), "0");
     append("decisions", "key", "no decision at all", {{"schema", "rampart.v9.Decision/1"}});
-    host_.pass(Duration::days(2));
+    pass_two_days();
     text = bound("max_mib = 1\nmax_days = 1\n");
     EXPECT_EQ(value_of(text, "rampart_quarantine_unread_decisions"), "1");
     EXPECT_EQ(node_->joiner().list_quarantined(9)->size(), 1u);
