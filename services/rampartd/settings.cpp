@@ -132,6 +132,13 @@ void check_criterion(config::Table& root, const training::Recipe& recipe, bool g
                                        recipe.criterion));
 }
 
+void set_impact(certification::GateConfig& config, const domain::Impact& impact) {
+    config.impact_lo = impact.lo;
+    config.impact_hi = impact.hi;
+    config.declined_impact = impact.declined;
+    config.impact_units = impact.units;
+}
+
 }  // namespace
 
 Result<ProductFile> load_product_file(const std::filesystem::path& file) {
@@ -213,10 +220,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     if (auto status = check_retention(privacy, product.product); !status) {
         return status.error().with_context(file.string());
     }
-    training.gate.config.impact_lo = product.product.impact.lo;
-    training.gate.config.impact_hi = product.product.impact.hi;
-    training.gate.config.declined_impact = product.product.impact.declined;
-    training.gate.config.impact_units = product.product.impact.units;
+    set_impact(training.gate.config, product.product.impact);
     RAMPART_TRY(const auto constraints,
                 certification::ConstraintSet::compile(training.gate.config));
     if (auto status = training::check_conditions(constraints, table_schema.features,

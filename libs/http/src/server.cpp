@@ -77,8 +77,8 @@ struct Shared {
 };
 
 /// One connection. All its steps but the handler run on its strand, one at a time: header -> (100
-/// continue) -> body -> (gate of the lane, or group) -> handler -> response -> header …, or response
-/// -> drain -> close. A spare connection is answered once, and inline only.
+/// continue) -> body -> (gate of the lane, or group) -> handler -> response -> header …, or
+/// response -> drain -> close. A spare connection is answered once, and inline only.
 class Session : public std::enable_shared_from_this<Session> {
   public:
     Session(tcp::socket socket, Shared& shared, Sessions& sessions, bool spare)
