@@ -320,6 +320,7 @@ TEST_F(MetricsTest, WhatTheBoundsOfTheQuarantineDeleteAndKeepIsShown) {
     EXPECT_EQ(value_of(text, deleted + R"({bound="age",store="applications"})"), "0");
     EXPECT_EQ(value_of(text, "rampart_quarantine_unread_decisions"), "0");
     append("decisions", "key", "no decision at all", {{"schema", "rampart.v9.Decision/1"}});
+    bound("max_mib = 1\nmax_days = 1\n");
     pass_two_days();
     text = bound("max_mib = 1\nmax_days = 1\n");
     EXPECT_EQ(value_of(text, "rampart_quarantine_unread_decisions"), "1");
