@@ -20,7 +20,6 @@
 #include "rampart/wire/record_codec.hpp"
 #include "rampart/wire/topics.hpp"
 #include "services/rampartd/node.hpp"
-#include "support/damage.hpp"
 #include "support/kafka_mock.hpp"
 #include "support/set_clock.hpp"
 #include "tools/demo/workspace.hpp"
@@ -99,17 +98,6 @@ class AlertsOfANode : public testing::Test {
     void decide(size_t from, size_t to) {
         for (size_t n = from; n < to; ++n) ASSERT_EQ(post(applicant(n)), 200);
     }
-    /// Decides so many applications of one person after the other, quickly.
-    void decide_many(size_t count) {
-        std::vector<domain::Application> batch;
-        for (size_t n = 0; n < count; ++n) {
-            batch.push_back(applicant(n % kRows));
-            batch.back().id = domain::ApplicationId(fmt::format("many-{}", n));
-            if (batch.size() < 500 && n + 1 < count) continue;
-            ASSERT_TRUE(node_->decisions().decide(batch));
-            batch.clear();
-        }
-    }
     std::string tick() {
         const auto status = node_->advance(node_->now());
         return status ? "" : status.error().reason;
@@ -169,7 +157,7 @@ TEST_F(AlertsOfANode, TheClockJumps) {
     expect_fires({"RampartClockInDoubt", "RampartCheckFails"}, before, scrape());
 }
 
-TEST_F(AlertsOfANode, NothingIsJoinedAndTrainedAnyMore) {
+TEST_F(AlertsOfANode, NothingIsJoinedAnyMore) {
     prepare();
     open();
     EXPECT_EQ(tick(), "");
@@ -177,10 +165,6 @@ TEST_F(AlertsOfANode, NothingIsJoinedAndTrainedAnyMore) {
     const auto before = scrape();
     host_.pass(Duration::days(70));
     expect_fires({"RampartJoinBehind"}, before, scrape());
-    close();
-    open();  // reads what is behind long locks anew
-    EXPECT_TRUE(
-        Alerts(folder_).fires("RampartTrainingOverdue", before, scrape(), host_.wall.now()));
 }
 
 TEST_F(AlertsOfANode, OutcomesAreMissingMatchNothingOrMakeNoSense) {
@@ -289,47 +273,6 @@ TEST_F(AlertsOfANode, TheDiskFillsUp) {
                                        Alerts::Gauges::kMove));
 }
 
-TEST_F(AlertsOfANode, ADatabaseIsDamaged) {
-    prepare();
-    open();
-    decide_many(1600);
-    const auto before = scrape();
-    close();
-    for (int p = 0; p < 4; ++p) {
-        test_support::damage_table(workspace_.store / fmt::format("partitions/{}/decisions", p),
-                                   test_support::Damage::kMostOfATable);
-    }
-    open();
-    for (int n = 0; n < 100; ++n) {  // reads what is damaged
-        auto one = applicant(0);
-        one.id = domain::ApplicationId(fmt::format("many-{}", n));
-        static_cast<void>(node_->decisions().decide({&one, 1}));
-    }
-    EXPECT_TRUE(node_->mend()) << "one turn is not enough for a partition";
-    expect_fires({"RampartDatabaseSetAside", "RampartRebuildTakesLong"}, before, scrape());
-    while (node_->mend()) {
-    }
-    EXPECT_FALSE(
-        Alerts(folder_).fires("RampartRebuildTakesLong", before, scrape(), host_.wall.now()));
-}
-
-TEST_F(AlertsOfANode, ADamagedDatabaseCannotBeMadeAnew) {
-    prepare();
-    open();
-    decide(0, 40);
-    const auto before = scrape();
-    close();
-    for (int p = 0; p < 4; ++p) {
-        test_support::damage_table(workspace_.store / fmt::format("partitions/{}/decisions", p),
-                                   test_support::Damage::kMostOfATable);
-    }
-    make_anew("decisions");  // the log does not have what they held
-    open();
-    for (size_t n = 0; n < 40; ++n) EXPECT_NE(post(applicant(n)), 0);
-    node_->mend();
-    expect_fires({"RampartPartitionRefused"}, before, scrape());
-}
-
 TEST_F(AlertsOfANode, TheBrokerIsSlowAndThenGone) {
     const support::KafkaMock mock;
     for (const auto& spec : wire::Topics::with_prefix("").specs(4)) {
@@ -358,7 +301,7 @@ TEST_F(AlertsOfANode, TheBrokerIsSlowAndThenGone) {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
         after = scrape();
     }
-    expect_fires({"RampartLeaseNotRenewed", "RampartLogFails"}, before, after);
+    expect_fires({"RampartLeaseNotRenewed"}, before, after);
     mock.up();
 }
 
