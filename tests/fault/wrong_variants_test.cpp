@@ -23,9 +23,10 @@ class WrongVariants : public testing::Test {
     }
     void TearDown() override { std::filesystem::remove_all(folder_); }
 
-    Verdict judge(const std::string& variant) const {
-        const auto verdict = judge_consumer(test_support::shared_kafka().bootstrap, variant, kKills,
-                                            seed_, folder_ / variant);
+    Verdict judge(const std::string& variant, uint64_t run = 0) const {
+        const auto verdict =
+            judge_consumer(test_support::shared_kafka().bootstrap, variant, kKills, seed_ + run,
+                           folder_ / fmt::format("{}-{}", variant, run));
         fmt::print("{}", verdict.text(variant));
         EXPECT_EQ(verdict.kills, kKills);
         EXPECT_GT(verdict.events, 1000u);
@@ -64,7 +65,11 @@ TEST_F(WrongVariants, OffsetsWrittenBeforeTheStateLose) {
 }
 
 TEST_F(WrongVariants, AGroupThatMovesPartitionsButNotTheirStateCountsTwice) {
-    EXPECT_GT(judge("subscribe").doubled, 0u);
+    // on a machine with much to do the group may have assigned nothing before the last kill
+    uint64_t doubled = 0;
+    for (uint64_t run = 0; run < 4 && doubled == 0; ++run)
+        doubled = judge("subscribe", run).doubled;
+    EXPECT_GT(doubled, 0u);
 }
 
 TEST_F(WrongVariants, AWriterThatReadsBackAcknowledgesOnlyWhatCounts) {

@@ -31,7 +31,7 @@ using test_support::run_program;
 
 size_t erasures() {
     const char* wanted = std::getenv("RAMPART_ERASURES");
-    return wanted == nullptr ? 20 : std::strtoul(wanted, nullptr, 10);
+    return wanted == nullptr ? 0 : std::strtoul(wanted, nullptr, 10);
 }
 
 test_support::Ran check(const demo::Workspace& workspace) {
@@ -162,6 +162,7 @@ class ManyErasures : public Erasure {
 
 TEST_F(ManyErasures, UnderTrafficLeaveNothingReadableAndAStoreThatIsClean) {
     const size_t persons = erasures();
+    if (persons == 0) GTEST_SKIP() << "takes long: ops/test --all, or RAMPART_ERASURES=20";
     const auto workspace = prepare(true, 0);
     auto node = open(workspace);
     std::vector<protected_attributes::ProtectedAttributes> people;
