@@ -290,7 +290,7 @@ TEST_F(MetricsTest, WhatTheBoundsOfTheQuarantineDeleteAndKeepIsShown) {
     decide(0, 5);
     EXPECT_EQ(tick(), "");
     const auto record =
-        wire::to_record(domain::Outcome{domain::DecisionId("nobody"), "repaid", 0, 1, kStart});
+        wire::to_record(domain::Outcome{domain::DecisionId("unknown"), "repaid", 0, 1, kStart});
     const std::string mib(1u << 20 >> 1, 'x');
     for (int n = 0; n < 3; ++n) append_outcome("key", mib, record.headers);
     auto config = base::read_file(workspace_.config, 1 << 20).value();

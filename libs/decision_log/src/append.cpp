@@ -55,21 +55,19 @@ void DecisionLog::commit(std::span<Work* const> works) {
 /// one of them for what it is, which must keep no other out.
 std::vector<Result<streaming::Position>> DecisionLog::write(
     std::span<const streaming::Record> records) {
+    const auto write_one = [&](const streaming::Record& record) {
+        const auto home = streaming::partition_of(record.key, options_.partitions);
+        return deps_.writer.append_to(options_.topic, home, {&record, 1})
+            .map([](const auto& positions) { return positions.front(); });
+    };
     std::vector<Result<streaming::Position>> placed;
-    if (!partitions_added_) placed = deps_.writer.append_each(options_.topic, records);
-    for (size_t i = 0; i < records.size(); ++i) {
-        if (!partitions_added_) {
-            const auto& one = placed[i];
-            if (one || !is_refusal(one.error()) || records.size() == 1) continue;
-        }
-        const auto home = streaming::partition_of(records[i].key, options_.partitions);
-        const auto position = deps_.writer.append_to(options_.topic, home, {&records[i], 1});
-        auto result = position.map([](const auto& all) { return all.front(); });
-        if (partitions_added_) {
-            placed.push_back(std::move(result));
-        } else {
-            placed[i] = std::move(result);
-        }
+    if (partitions_added_) {
+        for (const auto& record : records) placed.push_back(write_one(record));
+        return placed;
+    }
+    placed = deps_.writer.append_each(options_.topic, records);
+    for (size_t i = 0; i < records.size() && records.size() > 1; ++i) {
+        if (!placed[i] && is_refusal(placed[i].error())) placed[i] = write_one(records[i]);
     }
     return placed;
 }

@@ -498,6 +498,8 @@ void Server::Impl::stop() {
     if (!sessions.wait_for_none(chrono_of(shared.options.stop_timeout))) {
         kLog.warning("msg=\"running requests are cut off\" connections={}", sessions.count());
         context.stop();
+        lanes.stop();
+        shared.groups.clear();  // of these none has begun
     }
     lanes.join();
     work.reset();

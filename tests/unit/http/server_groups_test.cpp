@@ -214,6 +214,26 @@ TEST_F(ServerGroups, ManyClientsAtOnceGetTheirOwnAnswers) {
     EXPECT_EQ(total, static_cast<size_t>(kClients * kRequests));
 }
 
+TEST_F(ServerGroups, AStopThatCutsOffRunsNoneThatStillWaits) {
+    ServerOptions options;
+    options.stop_timeout = base::Duration::micros(50'000);
+    start(options);
+    std::vector<std::thread> callers;
+    for (int i = 0; i < kWorkers; ++i) {
+        callers.emplace_back([this] { post("hold"); });
+        std::unique_lock lock(mutex_);
+        ASSERT_TRUE(changed_.wait_for(lock, kPatience, [&] { return held_ > i; }));
+    }
+    for (size_t i = 0; i < 5; ++i) callers.emplace_back([this] { post("waits"); });
+    wait_for_waiting(5);
+    std::thread stopper([this] { server_->stop(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));  // ten times stop_timeout
+    open();
+    stopper.join();
+    for (auto& caller : callers) caller.join();
+    EXPECT_EQ(sizes(), std::vector<size_t>(kWorkers, 1));
+}
+
 TEST_F(ServerGroups, AStopAnswersThoseThatWait) {
     hold_all_workers();
     for (int i = 0; i < 5; ++i) send(std::to_string(i));

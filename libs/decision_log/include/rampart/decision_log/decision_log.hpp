@@ -80,10 +80,10 @@ struct Upkeep {
 /// another took its partition over can still append, but what it appends counts nowhere: it finds
 /// the other's fence before its own record, and gives the partition up.
 ///
-/// A partition whose log or index fails is tried again by maintain() and with the next batch,
-/// unless that takes long: no other waits for it; after
-/// a gap in the log it waits for accept_gap(). One whose index is damaged, or far behind the log
-/// when it is opened, answers nothing until mend() has read the log to its end. The others go on.
+/// A partition whose log or index fails is tried again by maintain(), and with the next batch
+/// where that is quick, so that the others do not wait for it. After a gap in the log it waits for
+/// accept_gap(). One whose index is damaged, or far behind the log when it is opened, answers
+/// nothing until mend() has read the log to its end. The others go on.
 ///
 /// Thread safe.
 class DecisionLog {
