@@ -41,12 +41,11 @@ base::Status write(const std::filesystem::path& folder, const std::string& confi
         replace(workspace.config, "every_months = 2", "every_months = 0\nevery_matured = EVERY"));
     std::ofstream(folder / "token") << workspace.token;
     std::ofstream batches(folder / "batches.jsonl"), outcomes(folder / "outcomes.jsonl"),
-        bodies(folder / "bodies.jsonl"), people(folder / "people.txt");
+        bodies(folder / "bodies.jsonl");
     std::vector<domain::Application> batch;
     for (size_t i = 0; i < stream.applicants.size(); ++i) {
         const auto& applicant = stream.applicants[i];
         batch.push_back(applicant.application);
-        people << applicant.application.person.value() << "\n";
         for (const auto& report : applicant.reports) {
             outcomes << wire::to_json(
                             domain::Outcome{domain::decision_id_of(applicant.application.id),
