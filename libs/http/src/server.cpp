@@ -499,7 +499,7 @@ void Server::Impl::stop() {
         kLog.warning("msg=\"running requests are cut off\" connections={}", sessions.count());
         context.stop();
         lanes.stop();
-        shared.groups.clear();  // of these none has begun
+        shared.groups.clear();  // none of these has begun
     }
     lanes.join();
     work.reset();
