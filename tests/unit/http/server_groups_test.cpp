@@ -230,6 +230,7 @@ TEST_F(ServerGroups, AStopThatCutsOffRunsNoneThatStillWaits) {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));  // ten times stop_timeout
     open();
     stopper.join();
+    server_.reset();  // closes what was cut off
     for (auto& caller : callers) caller.join();
     EXPECT_EQ(sizes(), std::vector<size_t>(kWorkers, 1));
 }
