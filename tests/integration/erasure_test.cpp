@@ -73,7 +73,7 @@ TEST_F(Erasure, ATombstoneOnlyVariantFailsTheSameScan) {
     const auto marker = kAnna.value();
     // without compaction the files of the joined state still have her data
     EXPECT_TRUE(on_disk(workspace.store / "partitions", marker));
-    ASSERT_TRUE(node->joiner().compact_erased(std::span(&id, 1)));
+    ASSERT_TRUE(node->joiner().compact_erased(kAnna, std::span(&id, 1)));
     EXPECT_FALSE(on_disk(workspace.store / "partitions", marker));
     // and as long as her key exists, the log has them
     node.reset();

@@ -66,17 +66,17 @@ Result<std::optional<wire::Quarantined>> DecisionIndex::find_quarantined(std::st
 }
 
 Status DecisionIndex::compact_erased(std::span<const domain::DecisionId> decisions) {
-    for (const auto& id : decisions) {
-        RAMPART_RETURN_IF_ERROR(database_->compact(kDecisions, {id.value(), id.value() + '\0'}));
-    }
-    RAMPART_RETURN_IF_ERROR(database_->compact(kMeta));
-    return database_->compact(kQuarantine);
+    std::vector<storage::FamilyRange> parts;
+    for (const auto& id : decisions) parts.push_back({kDecisions, {id.value(), id.value() + '\0'}});
+    if (!parts.empty()) parts.push_back({kMeta});
+    RAMPART_RETURN_IF_ERROR(database_->compact(parts));
+    return database_->compact_erased(kQuarantine);
 }
 
 Status DecisionIndex::compact_erased() {
-    RAMPART_RETURN_IF_ERROR(database_->compact(kDecisions));
-    RAMPART_RETURN_IF_ERROR(database_->compact(kMeta));
-    return database_->compact(kQuarantine);
+    const storage::FamilyRange parts[] = {{kDecisions}, {kMeta}};
+    RAMPART_RETURN_IF_ERROR(database_->compact(parts));
+    return database_->compact_erased(kQuarantine);
 }
 
 Status DecisionIndex::drop_quarantined(const wire::Quarantined& one) {

@@ -1,6 +1,7 @@
 #include "join_keys.hpp"
 
 #include "rampart/base/bytes.hpp"
+#include "rampart/base/digest.hpp"
 
 namespace rampart::joiner {
 
@@ -42,6 +43,13 @@ Result<MaturityKey> parse_maturity_key(std::string_view key) {
     RAMPART_TRY(const auto maturity, read_time(in));
     RAMPART_TRY(const auto measure, in.field());
     return MaturityKey{maturity, std::string(measure), std::string(in.rest())};
+}
+
+std::string person_key(const domain::PersonId& person, std::string_view id) {
+    const auto digest = base::sha256(person.value());
+    std::string key(digest.bytes.begin(), digest.bytes.begin() + kPersonHashBytes);
+    key += id;
+    return key;
 }
 
 }  // namespace rampart::joiner

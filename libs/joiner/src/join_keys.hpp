@@ -5,9 +5,10 @@
 
 #include "rampart/base/clock.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/domain/ids.hpp"
 
-/// The keys of the indices into joined state (schemas/keys.md); they sort by time. Parsing gives
-/// data_loss for what is none.
+/// The keys of the indices into joined state (schemas/keys.md). Parsing gives data_loss for what is
+/// none.
 namespace rampart::joiner {
 
 /// (event time, decision id) of a decision: by_time.
@@ -26,5 +27,10 @@ struct MaturityKey {
 };
 std::string maturity_key(const MaturityKey& key);
 base::Result<MaturityKey> parse_maturity_key(std::string_view key);
+
+inline constexpr size_t kPersonHashBytes = 16;
+/// (first bytes of SHA-256 of the person id, decision id) of a decision: persons. Without an id: the
+/// prefix of all of the person's.
+std::string person_key(const domain::PersonId& person, std::string_view id = {});
 
 }  // namespace rampart::joiner

@@ -6,12 +6,15 @@
 #include "rampart/base/bytes.hpp"
 #include "rampart/joiner/reasons.hpp"
 #include "rampart/streaming/reasons.hpp"
+#include "rampart/wire/event_codec.hpp"
 
 namespace rampart::joiner {
 namespace {
 
 using base::Result;
 using base::TimePoint;
+
+constexpr size_t kPersonsPerStep = 10'000;
 
 constexpr std::string_view kMeasuresKey = "measures", kPartitionKey = "partition",
                            kClockKey = "clock", kCountsKey = "counts", kHashKey = "hash",
@@ -99,16 +102,39 @@ base::Status check_identity(storage::DerivedDatabase& db, const StoreIdentity& i
     return base::ok();
 }
 
+/// Makes a part of the index by person in a store of a release that had none.
+Result<std::optional<std::string>> index_persons(const storage::Database& db,
+                                                 std::string_view cursor,
+                                                 storage::WriteBatch& batch) {
+    std::optional<std::string> next;
+    const auto visit = [&](std::string_view id, std::string_view value) -> Result<bool> {
+        if (batch.size() == kPersonsPerStep) {
+            next = std::string(id);
+            return false;
+        }
+        RAMPART_TRY(const auto state, decode_join_state(value));
+        if (state.decision.empty()) return true;
+        RAMPART_TRY(const auto decision, wire::decode_decision(state.decision));
+        batch.put(kPersons, person_key(decision.application.person, id), "");
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(db.scan(kJoins, {std::string(cursor), ""}, visit));
+    return next;
+}
+
+storage::Schema schema() { return {2, {{2, "index of decisions by person", index_persons}}}; }
+
 }  // namespace
 
 Result<JoinStore> JoinStore::open(const std::filesystem::path& folder,
                                   const StoreIdentity& identity,
                                   std::shared_ptr<storage::MemoryBudget> memory) {
     JoinStore store;
-    RAMPART_TRY(store.db_, storage::DerivedDatabase::open(folder,
-                                                          {"meta", "joins", "by_time", "pending",
-                                                           "dangling", "overdue", "quarantine"},
-                                                          {.budget = std::move(memory)}));
+    RAMPART_TRY(store.db_,
+                storage::DerivedDatabase::open(folder,
+                                               {"meta", "joins", "by_time", "pending", "dangling",
+                                                "overdue", "quarantine", "persons"},
+                                               {.schema = schema(), .budget = std::move(memory)}));
     const auto fits = check_identity(*store.db_, identity);
     if (!fits && store.db_->damage()) return fits.error();
     return store;

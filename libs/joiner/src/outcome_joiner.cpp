@@ -8,7 +8,7 @@
 #include "examples_by_time.hpp"
 #include "listings.hpp"
 #include "outcome_joiner_impl.hpp"
-#include "person_scan.hpp"
+#include "person_decisions.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/joiner/reasons.hpp"
@@ -392,19 +392,22 @@ Result<std::vector<PersonDecision>> OutcomeJoiner::decisions_of(
     std::span<const domain::PersonId> persons) const {
     std::vector<PersonDecision> found;
     for (const auto& partition : impl_->partitions) {
-        RAMPART_RETURN_IF_ERROR(scan_for(partition->store(), persons, found));
+        for (const auto& person : persons)
+            RAMPART_RETURN_IF_ERROR(find_decisions(partition->store(), person, found));
     }
     return found;
 }
 
-Status OutcomeJoiner::compact_erased(std::span<const domain::DecisionId> decisions) {
+Status OutcomeJoiner::compact_erased(const domain::PersonId& person,
+                                     std::span<const domain::DecisionId> decisions) {
     std::vector<std::vector<std::string>> homes(impl_->partitions.size());
     for (const auto& id : decisions) {
         const size_t home = impl_->home_of(id.value());
         if (home < homes.size()) homes[home].push_back(id.value());
     }
     for (size_t i = 0; i < homes.size(); ++i) {
-        RAMPART_RETURN_IF_ERROR(joiner::compact_erased(impl_->partitions[i]->store(), homes[i]));
+        RAMPART_RETURN_IF_ERROR(
+            joiner::compact_erased(impl_->partitions[i]->store(), person, homes[i]));
     }
     return base::ok();
 }

@@ -148,6 +148,7 @@ Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::R
     batch.touch(id);
     const TimePoint event_time = decision->application.event_time;
     batch.put(kByTime, time_key(event_time, id));
+    batch.put(kPersons, person_key(decision->application.person, id));
     for (const auto& measure : product_.all_measures()) {
         batch.put_pending({measure.maturity(event_time), measure.name, id});
     }
@@ -299,6 +300,7 @@ base::Status Reducer::forget(JoinBatch& batch, const std::string& id,
     if (granted) owe_no_more(batch, open_examples(state, id));
     const TimePoint event_time = decision.application.event_time;
     batch.erase(kByTime, time_key(event_time, id));
+    batch.erase(kPersons, person_key(decision.application.person, id));
     for (const auto& measure : product_.all_measures()) {
         batch.erase(kPending, maturity_key({measure.maturity(event_time), measure.name, id}));
         if (latest(state, measure.name) != nullptr) --counts.matured;

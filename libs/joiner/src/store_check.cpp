@@ -18,7 +18,8 @@ class Check {
         RAMPART_TRY(const auto counts, store_.counts());
         RAMPART_TRY(const auto hash, store_.hash());
         RAMPART_RETURN_IF_ERROR(states());
-        RAMPART_RETURN_IF_ERROR(index(kByTime, "by_time", by_time_));
+        RAMPART_RETURN_IF_ERROR(index(kByTime, "by_time", decisions_));
+        RAMPART_RETURN_IF_ERROR(index(kPersons, "persons", decisions_));
         RAMPART_RETURN_IF_ERROR(index(kUnmatched, "dangling", unmatched_ids_));
         RAMPART_RETURN_IF_ERROR(index(kPending, "pending", 0));
         RAMPART_RETURN_IF_ERROR(index(kOverdue, "overdue", overdue_));
@@ -74,7 +75,6 @@ class Check {
             return base::ok();
         }
         ++decisions_;
-        ++by_time_;
         const auto action = state.taken.empty() ? decision->action : state.taken.back().action;
         const bool granted = action == domain::Action::kApprove;
         for (const auto& version : state.versions) {
@@ -85,7 +85,10 @@ class Check {
             RAMPART_RETURN_IF_ERROR(present(
                 kOverdue, maturity_key({version.matured_at, version.measure, id}), "overdue", id));
         }
-        return present(kByTime, time_key(decision->application.event_time, id), "by_time", id);
+        const auto& application = decision->application;
+        RAMPART_RETURN_IF_ERROR(
+            present(kPersons, person_key(application.person, id), "persons", id));
+        return present(kByTime, time_key(application.event_time, id), "by_time", id);
     }
 
     Status present(storage::ColumnFamily family, std::string_view key, std::string_view name,
@@ -130,8 +133,8 @@ class Check {
     const storage::DerivedSnapshot at_;
     std::vector<std::string> problems_;
     StateHash hash_;
-    uint64_t decisions_ = 0, by_time_ = 0, unmatched_ids_ = 0, unmatched_reports_ = 0, overdue_ = 0,
-             matured_ = 0, erased_ = 0;
+    uint64_t decisions_ = 0, unmatched_ids_ = 0, unmatched_reports_ = 0, overdue_ = 0, matured_ = 0,
+             erased_ = 0;
 };
 
 }  // namespace

@@ -24,7 +24,8 @@ namespace {
 constexpr storage::ColumnFamily kMeta{0};
 constexpr storage::ColumnFamily kKeys{1};    // key id -> kLive and the wrapped key, or kDestroyed
 constexpr storage::ColumnFamily kPeople{2};  // person tag -> ids of the live keys
-constexpr std::string_view kCursorKey = "cursor", kSecretKey = "secret";
+constexpr std::string_view kCursorKey = "cursor", kSecretKey = "secret",
+                           kDestroyingKey = "destroying";
 constexpr char kEnvelopeFormat = 1;
 constexpr char kLive = 1, kDestroyed = 2;
 constexpr size_t kHeadBytes = 1 + kKeyIdBytes;
@@ -57,7 +58,8 @@ struct PersonKeys::Impl {
     std::unique_ptr<storage::Database> db;
     std::mutex mutex;  // guards changes of keys
     KeyCache cache;
-    std::mutex fetch_mutex;  // guards the exchange; locked before `mutex`
+    std::mutex fetch_mutex;  // guards the exchange; locked before the others
+    std::mutex destroying;   // held until what was destroyed is in no file; locked before `mutex`
     mutable std::mutex unknown_mutex;
     std::map<std::string, std::string> unknown;  // key id that was not found -> name
 
@@ -86,7 +88,9 @@ struct PersonKeys::Impl {
     Result<std::vector<std::string>> ids_of(const PersonTag& tag) const;
     Result<std::optional<std::string>> look_up(PersonKeys& keys, const std::string& id,
                                                std::string_view name);
-    Status compact(const PersonTag& tag, const std::vector<std::string>& ids);
+    using Destroyed = std::map<PersonTag, std::vector<std::string>>;
+    Status write_destroyed(storage::WriteBatch& batch, const Destroyed& destroyed,
+                           std::unique_lock<std::mutex> lock);
 };
 
 PersonKeys::PersonKeys(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -298,13 +302,28 @@ Result<std::optional<std::string>> PersonKeys::Impl::look_up(PersonKeys& keys,
     return std::optional(std::move(key.secret));
 }
 
-Status PersonKeys::Impl::compact(const PersonTag& tag, const std::vector<std::string>& ids) {
+/// Writes that keys are destroyed and takes their bytes out of the files; others get keys while it
+/// does the latter. With `destroying` held, and `lock`, of `mutex`. A mark stays where a crash cut
+/// it off: then the next call goes through all that there is.
+Status PersonKeys::Impl::write_destroyed(storage::WriteBatch& batch, const Destroyed& destroyed,
+                                         std::unique_lock<std::mutex> lock) {
+    RAMPART_TRY(const auto cut_off, db->get(kMeta, kDestroyingKey));
+    if (!destroyed.empty()) batch.put(kMeta, kDestroyingKey, "");
+    RAMPART_RETURN_IF_ERROR(db->write(batch, Sync::kAlways));
+    if (destroyed.empty() && !cut_off) return base::ok();
+    cache.clear();
+    lock.unlock();
     const auto only = [](const std::string& key) { return KeyRange{key, key + '\0'}; };
-    for (const auto& id : ids) RAMPART_RETURN_IF_ERROR(db->compact(kKeys, only(id)));
-    if (ids.empty())
-        RAMPART_RETURN_IF_ERROR(db->compact(kKeys));  // an earlier call was
-                                                      // interrupted here
-    return db->compact(kPeople, only(tag.value()));
+    std::vector<storage::FamilyRange> parts;
+    for (const auto& [tag, ids] : destroyed) {
+        parts.push_back({kPeople, only(tag.value())});
+        for (const auto& id : ids) parts.push_back({kKeys, only(id)});
+    }
+    if (cut_off) parts = {{kPeople}, {kKeys}};
+    RAMPART_RETURN_IF_ERROR(db->compact(parts));
+    storage::WriteBatch done;
+    done.erase(kMeta, kDestroyingKey);
+    return db->write(done, Sync::kNever);
 }
 
 Result<bool> PersonKeys::has_key(const domain::PersonId& person) const {
@@ -314,7 +333,8 @@ Result<bool> PersonKeys::has_key(const domain::PersonId& person) const {
 Result<size_t> PersonKeys::destroy(const domain::PersonId& person) {
     RAMPART_RETURN_IF_ERROR(impl_->fetch(*this));
     const PersonTag tag = tag_of(person);
-    const std::lock_guard lock(impl_->mutex);
+    const std::lock_guard destroying(impl_->destroying);
+    std::unique_lock lock(impl_->mutex);
     RAMPART_TRY(const auto ids, impl_->ids_of(tag));
     std::vector<KeyRecord> records;
     storage::WriteBatch batch;
@@ -327,14 +347,15 @@ Result<size_t> PersonKeys::destroy(const domain::PersonId& person) {
     if (impl_->exchange != nullptr && !records.empty()) {
         RAMPART_RETURN_IF_ERROR(impl_->exchange->publish(records));
     }
-    RAMPART_RETURN_IF_ERROR(impl_->db->write(batch, Sync::kAlways));
-    impl_->cache.clear();
-    RAMPART_RETURN_IF_ERROR(impl_->compact(tag, ids));
+    Impl::Destroyed destroyed;
+    if (!ids.empty()) destroyed.emplace(tag, ids);
+    RAMPART_RETURN_IF_ERROR(impl_->write_destroyed(batch, destroyed, std::move(lock)));
     return ids.size();
 }
 
 Status PersonKeys::learn(std::span<const KeyRecord> records, std::string_view cursor) {
-    const std::lock_guard lock(impl_->mutex);
+    const std::lock_guard destroying(impl_->destroying);
+    std::unique_lock lock(impl_->mutex);
     storage::WriteBatch batch;
     std::map<std::string, std::string> people;  // changed entries
     const auto list_of = [&](const PersonTag& tag) -> Result<std::string*> {
@@ -344,7 +365,7 @@ Status PersonKeys::learn(std::span<const KeyRecord> records, std::string_view cu
         return &people.emplace(tag.value(), std::move(stored).value_or("")).first->second;
     };
     std::map<std::string, std::string> keys;
-    std::map<PersonTag, std::vector<std::string>> destroyed_now;  // those that were known here
+    Impl::Destroyed destroyed_now;  // those that were known here
     for (const KeyRecord& record : records) {
         if (record.id.size() != kKeyIdBytes) {
             return base::make_error(Reason::kBadPersonKey, "a key's id has {} bytes",
@@ -378,12 +399,7 @@ Status PersonKeys::learn(std::span<const KeyRecord> records, std::string_view cu
         list.empty() ? batch.erase(kPeople, tag) : batch.put(kPeople, tag, list);
     }
     batch.put(kMeta, kCursorKey, cursor);
-    RAMPART_RETURN_IF_ERROR(impl_->db->write(batch, Sync::kAlways));
-    if (!destroyed_now.empty()) impl_->cache.clear();
-    for (const auto& [tag, ids] : destroyed_now) {
-        RAMPART_RETURN_IF_ERROR(impl_->compact(tag, ids));
-    }
-    return base::ok();
+    return impl_->write_destroyed(batch, destroyed_now, std::move(lock));
 }
 
 Status PersonKeys::refresh() { return impl_->fetch(*this); }

@@ -97,8 +97,8 @@ base::Status ProtectedStore::erase(const domain::PersonId& person) {
         RAMPART_RETURN_IF_ERROR(impl_->db->scan(kHistory, versions, erase_version));
         RAMPART_RETURN_IF_ERROR(impl_->db->write(batch, storage::Sync::kAlways));
     }
-    RAMPART_RETURN_IF_ERROR(impl_->db->compact(kHistory, versions));
-    return impl_->db->compact(kPeople, {id, id + '\0'});
+    const storage::FamilyRange parts[] = {{kHistory, versions}, {kPeople, {id, id + '\0'}}};
+    return impl_->db->compact(parts);
 }
 
 Result<std::optional<ProtectedAttributes>> ProtectedStore::get(

@@ -72,7 +72,9 @@ base::Status Database::Impl::check_room(size_t bytes) const {
         path.string(), space.available, min_free_bytes);
 }
 
-base::Status Database::Impl::add(rocksdb::WriteBatch& batch, const WriteBatch& changes) const {
+Result<ErasedFamilies::Writing> Database::Impl::add(rocksdb::WriteBatch& batch,
+                                                    const WriteBatch& changes) {
+    std::vector<ColumnFamily> erased_from;
     for (const auto& change : changes.changes_) {
         const auto key = slice(changes.key_of(change)), value = slice(changes.value_of(change));
         rocksdb::Status added;
@@ -88,8 +90,11 @@ base::Status Database::Impl::add(rocksdb::WriteBatch& batch, const WriteBatch& c
                 break;
         }
         if (!added.ok()) return failed(added, "write to");
+        const bool erases = change.kind != WriteBatch::Kind::kPut;
+        if (erases && (erased_from.empty() || erased_from.back() != change.family))
+            erased_from.push_back(change.family);
     }
-    return base::ok();
+    return erased.begin(erased_from, batch);
 }
 
 base::Status Database::Impl::write(rocksdb::WriteBatch& batch, Sync sync) {
@@ -116,7 +121,7 @@ base::Status Database::write(const WriteBatch& changes, Sync sync) {
     constexpr size_t kOverhead =
         24;  // bytes of a change besides its content: kind, family, two lengths
     rocksdb::WriteBatch batch(changes.bytes() + kOverhead * changes.size());
-    RAMPART_RETURN_IF_ERROR(impl_->add(batch, changes));
+    RAMPART_TRY(const auto writing, impl_->add(batch, changes));
     return impl_->write(batch, sync);
 }
 
@@ -182,42 +187,6 @@ base::Status Database::checkpoint(const std::filesystem::path& target) const {
     const std::unique_ptr<rocksdb::Checkpoint> checkpoint(raw);
     if (status.ok()) status = checkpoint->CreateCheckpoint(target.string());
     if (!status.ok()) return map_error(status, target, "write checkpoint of");
-    return base::ok();
-}
-
-base::Status Database::compact(ColumnFamily family, const KeyRange& range) {
-    auto& db = *impl_->db;
-    uint64_t oldest_snapshot = 0;
-    if (db.GetIntProperty(rocksdb::DB::Properties::kNumSnapshots, &oldest_snapshot) &&
-        oldest_snapshot > 0 &&
-        db.GetIntProperty(rocksdb::DB::Properties::kOldestSnapshotSequence, &oldest_snapshot) &&
-        oldest_snapshot < db.GetLatestSequenceNumber()) {
-        return base::make_error(
-            Reason::kSnapshotHeld,
-            "cannot compact database '{}': a reader holds a snapshot of older content; try again "
-            "when it is done",
-            impl_->path.string());
-    }
-    RAMPART_TRY(const uint64_t bytes, approximate_bytes(family, range));
-    RAMPART_RETURN_IF_ERROR(impl_->check_room(2 * bytes));  // the old and the new, for a while
-    // All families: they share the write-ahead log, which goes when none of them needs it.
-    rocksdb::FlushOptions flush;
-    flush.allow_write_stall = true;
-    auto status = db.Flush(flush, impl_->handles);
-    if (status.ok()) {
-        rocksdb::CompactRangeOptions options;
-        options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
-        const rocksdb::Slice begin = range.begin, end = range.end;
-        status = db.CompactRange(options, impl_->handle(family), &begin,
-                                 range.end.empty() ? nullptr : &end);
-    }
-    // A new manifest begins with the files as they were before the change that it was made for, so
-    // it takes one more change, here an option set to what it is, for the old ones to be forgotten.
-    if (status.ok()) status = db.SetOptions(impl_->handle(family), unchanged_option());
-    // Obsolete files are looked for when deletions are allowed again, and gone when that returns.
-    if (status.ok()) status = db.DisableFileDeletions();
-    if (status.ok()) status = db.EnableFileDeletions(/*force=*/false);
-    if (!status.ok()) return impl_->failed(status, "compact");
     return base::ok();
 }
 

@@ -3,9 +3,11 @@
 #include <rocksdb/db.h>
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "damage_note.hpp"
+#include "erased_families.hpp"
 #include "rampart/base/histogram.hpp"
 #include "rampart/storage/database.hpp"
 
@@ -22,6 +24,7 @@ struct Database::Impl {
     size_t families = 0;                            // the caller's
     rocksdb::ColumnFamilyHandle* format = nullptr;  // null: open for reading, has none
     uint64_t min_free_bytes = 0;
+    ErasedFamilies erased;
     std::shared_ptr<base::Histogram> synced_writes =
         std::make_shared<base::Histogram>(base::latency_bounds());
 
@@ -32,8 +35,11 @@ struct Database::Impl {
     base::Status check_room(size_t bytes) const;
     /// RocksDB's error as ours; damage is noted.
     base::Error failed(const rocksdb::Status& status, std::string_view action) const;
-    base::Status add(rocksdb::WriteBatch& batch, const WriteBatch& changes) const;
+    /// Adds the changes; what is returned is to be held until they are written.
+    base::Result<ErasedFamilies::Writing> add(rocksdb::WriteBatch& batch,
+                                              const WriteBatch& changes);
     base::Status write(rocksdb::WriteBatch& batch, Sync sync);
+    base::Status compact(std::span<const FamilyRange> parts);
     base::Result<uint32_t> present_version(const Schema& schema);
 };
 

@@ -154,6 +154,16 @@ Status DerivedDatabase::compact(ColumnFamily family, const KeyRange& range) {
     return database->compact(family, range);
 }
 
+Status DerivedDatabase::compact(std::span<const FamilyRange> parts) {
+    RAMPART_TRY(const auto database, current());
+    return database->compact(parts);
+}
+
+Status DerivedDatabase::compact_erased(ColumnFamily family) {
+    RAMPART_TRY(const auto database, current());
+    return database->compact_erased(family);
+}
+
 Status DerivedDatabase::check_replaceable() const {
     std::error_code error;
     if (fs::exists(beyond_log_mark(path_), error) || error) {

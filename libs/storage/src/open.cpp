@@ -113,7 +113,10 @@ Status open_folder(const rocksdb::Options& options, const OpenOptions& wanted, N
     impl.db.reset(db);
     const auto format = std::find(families.begin(), families.end(), kFormatFamily);
     if (format != families.end()) impl.format = impl.handles[format - families.begin()];
-    return base::ok();
+    const std::vector known(impl.handles.begin(),
+                            impl.handles.begin() + static_cast<ptrdiff_t>(impl.families));
+    const auto loaded = impl.erased.load(*db, impl.format, known);
+    return loaded.ok() ? base::ok() : Status(map_error(loaded, path, "read"));
 }
 
 /// Whether the database is corrupt in no more than the last write of its log, which was not yet

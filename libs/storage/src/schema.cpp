@@ -113,7 +113,7 @@ Status Database::run(const Migration& migration) {
                                     "no progress past a cursor of {} bytes", cursor.size());
         }
         rocksdb::WriteBatch batch;
-        RAMPART_RETURN_IF_ERROR(impl.add(batch, changes));
+        RAMPART_TRY(const auto writing, impl.add(batch, changes));
         std::string reached = encoded(migration.to);
         base::append_field(reached, next.value_or(""));
         auto status = more ? batch.Put(impl.format, std::string(kProgressKey), reached)

@@ -2,6 +2,7 @@
 
 #include "joined.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/storage/database.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/fence.hpp"
 
@@ -101,6 +102,49 @@ TEST_F(ErasureTest, InAWrongPartitionItErasesNothingAndIsQuarantined) {
     EXPECT_EQ(joiner->list_quarantined(9)->at(0).reason, "wrong_partition");
 }
 
+/// Copies a store to what a release without the index by person would have written.
+void copy_as_of_version_1(const std::filesystem::path& from, const std::filesystem::path& to) {
+    std::vector<std::string> families{"meta",     "joins",   "by_time",   "pending",
+                                      "dangling", "overdue", "quarantine"};
+    auto old_families = families;
+    families.emplace_back("persons");
+    const auto source = *storage::Database::open(from, families, {.schema = {2, {}}});
+    const auto target = *storage::Database::open(to, old_families);
+    storage::WriteBatch batch;
+    for (uint32_t i = 0; i < old_families.size(); ++i) {
+        ASSERT_TRUE(source->scan({i}, storage::KeyRange::all(),
+                                 [&](auto key, auto value) -> base::Result<bool> {
+                                     batch.put({i}, key, value);
+                                     return true;
+                                 }));
+    }
+    ASSERT_TRUE(target->write(batch, storage::Sync::kAlways));
+}
+
+TEST_F(ErasureTest, AStoreOfAReleaseWithoutTheIndexByPersonGetsIt) {
+    constexpr int kDecisions = 40;
+    for (int i = 0; i < kDecisions; ++i) {
+        auto decision = make_decision(std::to_string(i), day(0));
+        decision.application.person = domain::PersonId(i % 2 == 0 ? "even" : "odd");
+        say(decision);
+    }
+    say(erase("0"));
+    say(make_outcome("dangling", "repaid", 0, 1, day(1)));
+    const auto hash = joiner->state_hash();
+    joiner.reset();
+    const auto before = fresh_folder();
+    for (const auto* partition : {"0", "1", "2"})
+        copy_as_of_version_1(folder / partition / "joins", before / partition / "joins");
+    joiner = open(before);
+    EXPECT_EQ(joiner->state_hash(), hash);
+    const domain::PersonId even("even");
+    EXPECT_EQ(joiner->decisions_of(std::span(&even, 1))->size(), kDecisions / 2 - 1u);
+    expect_sound();
+    joiner.reset();
+    std::filesystem::remove_all(before);
+    joiner = open(folder);
+}
+
 TEST_F(ErasureTest, APersonsDecisionsAreFoundInAllPartitionsAndNobodyElses) {
     std::vector<domain::DecisionId> of_anna;
     for (const std::string name : {"1", "2", "3", "4", "5", "6"}) {
@@ -154,7 +198,7 @@ TEST_F(ErasureTest, AfterCompactionTheBytesAreInNoFileAndWithoutItTheyAre) {
         joiner->drop_quarantined("decisions", quarantined[0].partition, quarantined[0].offset));
     EXPECT_TRUE(on_disk("lighthouse keeper")) << "erased, and still in the files";
     const std::vector<domain::DecisionId> erased{decision.id};
-    ASSERT_TRUE(joiner->compact_erased(erased));
+    ASSERT_TRUE(joiner->compact_erased(decision.application.person, erased));
     EXPECT_FALSE(on_disk("lighthouse keeper"));
     EXPECT_FALSE(on_disk("anna@example.org"));
     EXPECT_TRUE(on_disk("p-2")) << "the scan would find somebody";

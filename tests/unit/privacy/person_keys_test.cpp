@@ -11,6 +11,7 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/storage/database.hpp"
 
 namespace rampart::privacy {
 namespace {
@@ -187,6 +188,27 @@ TEST_F(PersonKeysTest, NoFileHoldsThePersonNorAfterwardsTheTag) {
     ASSERT_TRUE(keys->destroy(kAnna));
     EXPECT_FALSE(on_disk(base, tag.value()));
     EXPECT_TRUE(on_disk(base, keys->tag_of(kBert).value()));
+}
+
+TEST_F(PersonKeysTest, WhatACrashLeftInTheFilesGoesWithTheNextCall) {
+    auto keys = open("a");
+    seal(*keys, kAnna, "d-1", "content");
+    const auto tag = keys->tag_of(kAnna);
+    keys.reset();
+    {  // as it stands before the files are written anew
+        auto db = storage::Database::open(base / "a", {"meta", "keys", "people"});
+        ASSERT_TRUE(db);
+        constexpr storage::ColumnFamily kMeta{0}, kKeys{1}, kPeople{2};
+        storage::WriteBatch batch;
+        batch.put(kKeys, (*db)->get(kPeople, tag.value()).value().value(), "\2");
+        batch.erase(kPeople, tag.value());
+        batch.put(kMeta, "destroying", "");
+        ASSERT_TRUE((*db)->write(batch, storage::Sync::kAlways));
+    }
+    keys = open("a");
+    EXPECT_TRUE(on_disk(base, tag.value()));
+    EXPECT_EQ(keys->destroy(kAnna).value(), 0u);
+    EXPECT_FALSE(on_disk(base, tag.value()));
 }
 
 TEST_F(PersonKeysTest, AKeyThatIsNotHereIsNotTakenForDestroyed) {

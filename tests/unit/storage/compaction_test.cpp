@@ -3,6 +3,7 @@
 #include <rocksdb/env.h>
 
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include "rampart/storage/database.hpp"
@@ -88,6 +89,58 @@ TEST(Compaction, OfWhatWasWrittenAndErasedAtOnceLeavesNothing) {
     ASSERT_TRUE(db->compact(kFirst));
     EXPECT_EQ(files_with(path, "secret"), "");
     EXPECT_EQ(files_with(path, "person-0815"), "");
+}
+
+std::set<std::string> tables(const path& folder) {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        if (entry.path().extension() == ".sst") names.insert(entry.path().filename());
+    return names;
+}
+
+void erase(Database& db, ColumnFamily family, std::string_view key) {
+    WriteBatch batch;
+    batch.erase(family, key);
+    ASSERT_TRUE(db.write(batch, Sync::kAlways));
+}
+
+TEST(Compaction, OfWhatWasErasedLeavesAFamilyAloneThatNothingWasErasedFrom) {
+    const auto folder = fresh_folder();
+    auto db = open(folder);
+    put(*db, "person-0815", "secret");
+    put(*db, "other", "other");
+    ASSERT_TRUE(db->compact_erased(kFirst)) << "of an earlier release: not known";
+    const auto before = tables(folder);
+    ASSERT_FALSE(before.empty());
+    ASSERT_TRUE(db->compact_erased(kFirst));
+    EXPECT_EQ(tables(folder), before);
+    put(*db, "more", "more");
+    erase(*db, kSecond, "person-0815");
+    ASSERT_TRUE(db->compact_erased(kFirst));
+    EXPECT_EQ(tables(folder), before) << "not even flushed";
+    erase(*db, kFirst, "person-0815");
+    db.reset();
+    db = open(folder);  // it is known after a restart
+    EXPECT_NE(files_with(folder, "secret"), "");
+    ASSERT_TRUE(db->compact_erased(kFirst));
+    EXPECT_EQ(files_with(folder, "secret"), "");
+    EXPECT_EQ(db->get(kFirst, "more").value(), "more");
+}
+
+TEST(Compaction, OfWhatWasErasedSeesWhatIsErasedMeanwhile) {
+    const auto folder = fresh_folder();
+    const auto db = open(folder);
+    for (int round = 0; round < 60; ++round) {
+        const auto person = fmt::format("person-{}-", round);
+        put(*db, person, "secret");
+        erase(*db, kFirst, "of the round before");
+        std::thread compacting([&] { EXPECT_TRUE(db->compact_erased(kFirst)); });
+        std::this_thread::sleep_for(std::chrono::milliseconds(3 * (round % 20)));
+        erase(*db, kFirst, person);
+        compacting.join();
+        ASSERT_TRUE(db->compact_erased(kFirst));
+        ASSERT_EQ(files_with(folder, person), "") << round;
+    }
 }
 
 TEST(Compaction, SaysSoWhenASnapshotKeepsOldContent) {

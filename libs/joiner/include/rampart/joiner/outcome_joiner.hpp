@@ -264,15 +264,15 @@ class OutcomeJoiner {
     /// without its state, a state without its entry, totals that do not add up. Empty: all is well.
     base::Result<std::vector<std::string>> check() const;
 
-    /// The decisions about these persons, by partition and decision id. Reads all that is held: a
-    /// second for about a million decisions.
+    /// The decisions about these persons, by partition and decision id.
     base::Result<std::vector<PersonDecision>> decisions_of(
         std::span<const domain::PersonId> persons) const;
-    /// After an erasure was read: when it returns, what was erased of these decisions, or dropped
+    /// After an erasure was read: when it returns, what was erased of these decisions of a person, or dropped
     /// from quarantine, is in none of the files any more; but for the decision ids and times in the
     /// indices, which go within a week. failed_precondition "snapshot_held": a reader is active;
     /// call it again.
-    base::Status compact_erased(std::span<const domain::DecisionId> decisions);
+    base::Status compact_erased(const domain::PersonId& person,
+                                std::span<const domain::DecisionId> decisions);
 
     // Up to `limit` each: by decision id, by maturity, by position.
     base::Result<std::vector<Unmatched>> list_unmatched(size_t limit) const;

@@ -60,6 +60,8 @@ class DerivedDatabase {
                       const DerivedSnapshot* at = nullptr) const;
     DerivedSnapshot snapshot() const;
     base::Status compact(ColumnFamily family, const KeyRange& range = KeyRange::all());
+    base::Status compact(std::span<const FamilyRange> parts);
+    base::Status compact_erased(ColumnFamily family);
     const std::filesystem::path& path() const { return path_; }
 
     /// ok, or why the database has to be set aside, or could not be replaced yet.
