@@ -38,8 +38,7 @@ base::Status serve(const std::filesystem::path& config) {
     options.event_window = settings.event_window;
 
     // the log, the registry, and an index for each partition
-    RAMPART_RETURN_IF_ERROR(
-        runtime::reserve_files(files_needed(options.log.partitions + 2, settings.http)));
+    RAMPART_RETURN_IF_ERROR(reserve_files(options.log.partitions + 2, settings.http));
     // signals become a flag before there is anything that they could interrupt
     runtime::report_crashes();
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());

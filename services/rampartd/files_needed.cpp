@@ -12,11 +12,12 @@ size_t databases_of(const Settings& settings) {
     return count;
 }
 
-std::vector<runtime::FilesNeeded> files_needed(const Settings& settings) {
+base::Status reserve_files(const Settings& settings) {
     constexpr uint64_t kKafka = 256;  // three clients, with a socket and a pipe for each broker
-    auto needs = decision_service::files_needed(databases_of(settings), settings.http);
-    if (settings.log.broker == LogSettings::Broker::kKafka) needs.push_back({"Kafka", kKafka});
-    return needs;
+    std::vector<runtime::FilesNeeded> others;
+    if (settings.log.broker == LogSettings::Broker::kKafka) others.push_back({"Kafka", kKafka});
+    return decision_service::reserve_files(databases_of(settings), settings.http,
+                                           std::move(others));
 }
 
 }  // namespace rampart::rampartd

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <vector>
-
-#include "rampart/runtime/open_files.hpp"
+#include "rampart/base/result.hpp"
 #include "services/rampartd/settings.hpp"
 
 namespace rampart::rampartd {
@@ -11,8 +9,8 @@ namespace rampart::rampartd {
 /// each that it owns the index of decisions, and those that there is one of.
 size_t databases_of(const Settings& settings);
 
-/// What a node with these settings may have open at a time, for runtime::reserve_files. A
-/// connection that does nothing so never takes a file from a database.
-std::vector<runtime::FilesNeeded> files_needed(const Settings& settings);
+/// Reserves what a node with these settings may have open at a time, so that a connection that does
+/// nothing never takes a file from a database. Fails as runtime::reserve_files.
+base::Status reserve_files(const Settings& settings);
 
 }  // namespace rampart::rampartd

@@ -8,6 +8,7 @@
 #include "rampart/champion_monitor/monitor_report.hpp"
 #include "rampart/joiner/catch_up.hpp"
 #include "rampart/registry/vault_export.hpp"
+#include "rampart/runtime/priority.hpp"
 #include "rampart/storage/derived_database.hpp"
 #include "services/rampartd/log_ends.hpp"
 #include "services/rampartd/reasons.hpp"
@@ -43,7 +44,20 @@ std::set<streaming::PartitionId> only_partitions_of(
     return partitions;
 }
 
+/// Makes the threads that train. They have the priority of the thread that makes them: on the wall
+/// clock they leave the processor to decisions.
+std::unique_ptr<base::ThreadPool> training_pool(const Settings& settings) {
+    std::unique_ptr<base::ThreadPool> pool;
+    std::thread([&] {
+        if (!settings.event_clock) runtime::lower_priority();
+        pool = std::make_unique<base::ThreadPool>(settings.training_threads);
+    }).join();
+    return pool;
+}
+
 }  // namespace
+
+Loop::Loop(Deps deps) : deps_(deps), pool_(training_pool(deps.settings)) {}
 
 Result<std::unique_ptr<Loop>> Loop::open(Deps deps) {
     std::unique_ptr<Loop> loop(new Loop(deps));
@@ -65,7 +79,7 @@ Status Loop::open_trainer() {
                 retraining::TrainingLoop::open(
                     settings.store / "trainer", settings.training,
                     {settings.product, stores.joiner(), *builder_, stores.registry(), keys.signing,
-                     keys.evidence, &pool_, keys.ids, &stores.holds(),
+                     keys.evidence, pool_.get(), keys.ids, &stores.holds(),
                      clock.is_event_time() ? nullptr : &clock, software(),
                      [&log = stores.log()](const auto& known) {
                          return log_ends(log.sealed_reader(), log.topics().decisions, known);

@@ -94,7 +94,7 @@ class Loop {
     void count_upkeep();
 
   private:
-    explicit Loop(Deps deps) : deps_(deps), pool_(deps.settings.training_threads) {}
+    explicit Loop(Deps deps);
     base::Status open_trainer();
     base::Status catch_up();
     base::TimePoint known_until() const;
@@ -107,7 +107,7 @@ class Loop {
     void note(base::Status Loop::*part, const base::Status& status);
 
     const Deps deps_;
-    base::ThreadPool pool_;
+    const std::unique_ptr<base::ThreadPool> pool_;
     std::optional<training_set::TrainingSetBuilder> builder_;
     std::unique_ptr<retraining::TrainingLoop> trainer_;           // where it trains
     std::unique_ptr<champion_monitor::ChampionMonitor> monitor_;  // where it trains

@@ -76,7 +76,7 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
                                          runtime::Clocks clocks, const Progress& progress) {
     const Progress say = progress ? progress : [](const std::string&) {};
     say("opening the store");
-    RAMPART_RETURN_IF_ERROR(runtime::reserve_files(files_needed(settings)));
+    RAMPART_RETURN_IF_ERROR(reserve_files(settings));
     const auto& store = settings.store;
     RAMPART_TRY(const auto start, runtime::StoreStart::begin(store, entries_of_a_store(),
                                                              [&] { return holds_a_store(store); }));
@@ -155,6 +155,7 @@ Status Node::open_services(const Progress& progress) {
         settings_.quarantine, settings_.quarantine_period,
         QuarantineUpkeep::Deps{stores_->joiner(), log.topics().decisions, *applications_,
                                metrics_});
+    scrub_ = std::make_unique<ScrubJob>(settings_.disk.scrub_rate, metrics_);
     if (log.shared()) {
         attributes_ = std::make_unique<protected_attributes::AttributeFeed>(
             log.reader(), log.writer(), log.topics().protected_attributes, stores_->attributes());
@@ -169,6 +170,8 @@ Status Node::open_services(const Progress& progress) {
                           [this] { return loop_->stopped(); }},
         metrics_);
     health_.add(runtime::Probe::kDegraded, "loop", [loop = loop_.get()] { return loop->status(); });
+    health_.add(runtime::Probe::kDegraded, "files",
+                [scrub = scrub_.get()] { return scrub->status(); });
     health_.add(runtime::Probe::kDegraded, "person_keys",
                 [stores = stores_.get()] { return stores->check_person_keys(); });
     health_.add(runtime::Probe::kReady, "running", [this]() -> Status {
@@ -194,6 +197,13 @@ void Node::begin_work() {
                   }
                   return base::ok();
               });
+    jobs_.add({.name = "scrub",
+               .every = settings_.disk.scrub_period,
+               .longest = settings_.disk.scrub_period,
+               .background = true},
+              [this](const auto& run) {
+                  return scrub_->run(clock_->now(), [&] { return run.stopping(); });
+              });
     if (settings_.event_clock) return;
     // so often that what is decided is joined within a second
     jobs_.add({.name = "join",
@@ -208,7 +218,8 @@ void Node::begin_work() {
         jobs_.add({.name = "learn",
                    .every = second,
                    .longest = base::Duration::seconds(300),
-                   .stuck_after = base::Duration::hours(6)},
+                   .stuck_after = base::Duration::hours(6),
+                   .background = true},
                   [this](const auto& run) { return loop_->learn([&] { return run.stopping(); }); });
 }
 

@@ -20,6 +20,7 @@
 #include "services/rampartd/node_clock.hpp"
 #include "services/rampartd/node_metrics.hpp"
 #include "services/rampartd/quarantine_upkeep.hpp"
+#include "services/rampartd/scrub_job.hpp"
 #include "services/rampartd/settings.hpp"
 #include "services/rampartd/stores.hpp"
 
@@ -166,6 +167,7 @@ class Node {
     std::unique_ptr<serving::ApplicationConsumer> applications_;
     std::unique_ptr<data_retention::LogRetention> retention_;
     std::unique_ptr<QuarantineUpkeep> quarantine_;
+    std::unique_ptr<ScrubJob> scrub_;
     std::unique_ptr<protected_attributes::AttributeFeed> attributes_;  // on a shared log
     std::unique_ptr<ChampionSwitch> champion_;
     std::unique_ptr<Loop> loop_;

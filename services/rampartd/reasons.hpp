@@ -15,6 +15,8 @@ namespace rampart::rampartd {
     X(kClockJump, kOutOfRange, "clock_jump",                                                    \
       "Correct the clock, or accept it with `rampart clock accept`; in a replay, move it in "   \
       "smaller steps.")                                                                         \
+    X(kDamageFound, kDataLoss, "damage_found",                                                  \
+      "Look at the disk, then do what ops/runbooks/damage.md says for the database.")           \
     X(kEmptyBatch, kInvalidArgument, "empty_batch", "Send one JSON object a line.")             \
     X(kEventClock, kFailedPrecondition, "event_clock", "Move time by POST /v1/clock.")          \
     X(kNoChampion, kInternal, "no_champion",                                                    \

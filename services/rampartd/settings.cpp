@@ -139,6 +139,15 @@ void set_impact(certification::GateConfig& config, const domain::Impact& impact)
     config.impact_units = impact.units;
 }
 
+DiskSettings read_disk(config::Table table) {
+    const auto mib = [&](const char* key, int64_t least, int64_t otherwise) {
+        return static_cast<uint64_t>(table.integer(key, least, 1 << 20, otherwise)) << 20;
+    };
+    return {mib("background_mib_per_second", 0, 128),
+            base::Duration::days(table.integer("scrub_every_days", 1, 365, 7)),
+            mib("scrub_mib_per_second", 1, 16)};
+}
+
 }  // namespace
 
 Result<ProductFile> load_product_file(const std::filesystem::path& file) {
@@ -200,6 +209,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const auto [exploration_per_day, cool_off_days] = read_limits(decision);
     LogSettings log = read_log_settings(root, folder);
     const auto memory_mib = root.table("memory").integer("databases_mib", 32, 1 << 20, 512);
+    const auto disk = read_disk(root.table("disk"));
     const bool trains = root.table("training").boolean("enabled", true);
     const std::string gate_key = root.table("training").string("gate_key", "");
     check_trainer(root, log, trains, gate_key);
@@ -237,6 +247,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
                     cool_off_days,
                     std::move(log),
                     static_cast<size_t>(memory_mib) << 20,
+                    disk,
                     trains,
                     gate_key.empty() ? std::filesystem::path() : folder / gate_key,
                     std::move(product.product),

@@ -35,6 +35,12 @@ struct AuditSettings {
     bool enabled = false;
 };
 
+struct DiskSettings {
+    uint64_t background_rate = 0;  // storage::limit_background_rate()
+    base::Duration scrub_period = base::Duration::days(7);
+    uint64_t scrub_rate = 16u << 20;  // bytes a second
+};
+
 /// Settings of the all-in-one process. Paths in the file are relative to the file.
 struct Settings {
     std::filesystem::path store;
@@ -47,6 +53,7 @@ struct Settings {
     int cool_off_days = domain::kDefaultCoolOffDays;  // whose applications have one draw
     LogSettings log;
     size_t memory_bytes = 512u << 20;  // memory of all databases together
+    DiskSettings disk{};
     bool trains = true;              // false: another node of the group does; follows its champion
     std::filesystem::path gate_key;  // public key of that node: its gate.pub.pem
     domain::Product product;

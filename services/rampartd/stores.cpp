@@ -6,6 +6,7 @@
 #include "rampart/joiner/reasons.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/privacy/reasons.hpp"
+#include "rampart/storage/process_limits.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 #include "services/rampartd/store_layout.hpp"
 
@@ -66,6 +67,7 @@ bool Stores::wait(base::Duration duration) {
 }
 
 Status Stores::open_log() {
+    storage::limit_background_rate(settings_.disk.background_rate);
     RAMPART_TRY(memory_, storage::MemoryBudget::create(settings_.memory_bytes));
     const auto patience = [this](base::Duration duration) { return wait(duration); };
     RAMPART_TRY(log_, LogAccess::open(settings_.log, settings_.store / "log", wall_clock_, patience,

@@ -149,6 +149,26 @@ class DamageTest : public testing::Test {
 
 using DamageOfAServedStore = DamageTest;
 
+TEST_F(DamageOfAServedStore, AScrubFindsWhatNobodyReadsAndDecisionsGoOn) {
+    test_support::damage_table(workspace_.store / "log", Damage::kOneByte);
+    auto process = serve();
+    auto asking = client();
+    const std::string found = "rampart_scrub_damaged_files 1";
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto scrubbed = [&] {
+        return asking.get("/metrics").value().body.find(found) != std::string::npos;
+    };
+    while (!scrubbed() && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_TRUE(scrubbed());
+    const auto status = asking.get("/v1/status").value().body;
+    EXPECT_NE(status.find("damage_found"), std::string::npos) << status;
+    EXPECT_EQ(asking.get("/readyz").value().status, 200);
+    for (const auto* decisions : {&here_, &elsewhere_})
+        EXPECT_EQ(ask_again(asking, decisions->front()), 200);
+    EXPECT_TRUE(process.stop());
+}
+
 TEST_F(DamageOfAServedStore, AnIndexIsRebuiltFromTheLogWhileTheOthersDecide) {
     test_support::damage_table(index(), Damage::kMostOfATable);
     auto process = serve();

@@ -29,8 +29,8 @@ std::string maturity_key(const MaturityKey& key);
 base::Result<MaturityKey> parse_maturity_key(std::string_view key);
 
 inline constexpr size_t kPersonHashBytes = 16;
-/// (first bytes of SHA-256 of the person id, decision id) of a decision: persons. Without an id: the
-/// prefix of all of the person's.
+/// (first bytes of SHA-256 of the person id, decision id) of a decision: persons. Without an id:
+/// the prefix of all of the person's.
 std::string person_key(const domain::PersonId& person, std::string_view id = {});
 
 }  // namespace rampart::joiner

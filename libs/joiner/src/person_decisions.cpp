@@ -16,7 +16,7 @@ Status find_decisions(const JoinStore& store, const domain::PersonId& person,
         if (!state || state->decision.empty()) return true;  // erased since
         RAMPART_TRY(const auto decision, wire::decode_decision(state->decision));
         const auto& application = decision.application;
-        if (application.person != person) return true;  // of the same hash
+        if (application.person != person) return true;  // its hash is the same
         found.push_back({person, domain::DecisionId(std::string(id)), application.id,
                          application.event_time, decision.decided_at});
         return true;

@@ -9,6 +9,7 @@
 #include "rampart/base/check.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/runtime/metric_list.hpp"
+#include "rampart/runtime/priority.hpp"
 #include "rampart/runtime/reasons.hpp"
 
 namespace rampart::runtime {
@@ -112,6 +113,7 @@ void RunningJob::end(base::Status status) {
 }
 
 void RunningJob::loop(Metrics& metrics, const JobRun& run) {
+    if (options.background) lower_priority();
     const Labels labels{{"task", options.name}};  // "job" is Prometheus' own
     auto& runs_total = metrics.counter(metric::kJobRuns, labels);
     auto& failures_total = metrics.counter(metric::kJobFailures, labels);

@@ -37,13 +37,18 @@ base::Result<uint64_t> soft_limit_for(std::span<const FilesNeeded> needs, FileLi
         total, parts, limits.hard, total, total);
 }
 
-base::Status reserve_files(std::span<const FilesNeeded> needs) {
+base::Result<FileLimits> file_limits() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return no_limit("read");
-    RAMPART_TRY(const uint64_t soft, soft_limit_for(needs, {limit.rlim_cur, limit.rlim_max}));
-    if (soft == limit.rlim_cur) return base::ok();
-    kLog.info("msg=\"limit of open files raised\" from={} to={}", limit.rlim_cur, soft);
-    limit.rlim_cur = soft;
+    return FileLimits{limit.rlim_cur, limit.rlim_max};
+}
+
+base::Status reserve_files(std::span<const FilesNeeded> needs) {
+    RAMPART_TRY(const auto limits, file_limits());
+    RAMPART_TRY(const uint64_t soft, soft_limit_for(needs, limits));
+    if (soft == limits.soft) return base::ok();
+    kLog.info("msg=\"limit of open files raised\" from={} to={}", limits.soft, soft);
+    const rlimit limit{soft, limits.hard};
     return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 ? base::ok() : no_limit("raise");
 }
 

@@ -13,6 +13,7 @@
 #include "backup_list.hpp"
 #include "errors.hpp"
 #include "files.hpp"
+#include "process_limits_impl.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/storage/inspection.hpp"
@@ -47,6 +48,7 @@ rocksdb::BackupEngineOptions engine_options(const fs::path& folder) {
     options.share_table_files = true;
     options.share_files_with_checksum = true;
     options.max_background_operations = 2;
+    options.backup_rate_limiter = background_limiter();
     return options;
 }
 

@@ -50,6 +50,19 @@ void note_closing(const Database::Impl& impl) {
     std::erase(open_databases, &impl);
 }
 
+std::vector<OpenTables> open_tables() {
+    const std::lock_guard lock(open_mutex);
+    std::vector<OpenTables> all;
+    for (const auto* impl : open_databases) {
+        OpenTables& tables = all.emplace_back(OpenTables{impl->path, impl->damage, {}});
+        std::vector<rocksdb::LiveFileMetaData> files;
+        impl->db->GetLiveFilesMetaData(&files);
+        for (const auto& file : files)
+            tables.files.emplace_back(file.db_path + "/" + file.relative_filename);
+    }
+    return all;
+}
+
 std::vector<DatabaseFigures> database_figures() {
     const std::lock_guard lock(open_mutex);
     std::vector<DatabaseFigures> all;

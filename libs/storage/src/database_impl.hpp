@@ -43,7 +43,16 @@ struct Database::Impl {
     base::Result<uint32_t> present_version(const Schema& schema);
 };
 
-/// Lets database_figures() see a database that is open for writing, until note_closing().
+/// The tables of a database that is open for writing, at one moment.
+struct OpenTables {
+    std::filesystem::path path;
+    std::shared_ptr<DamageNote> damage;
+    std::vector<std::filesystem::path> files;
+};
+std::vector<OpenTables> open_tables();
+
+/// Lets database_figures() and open_tables() see a database that is open for writing, until
+/// note_closing().
 void note_open(const Database::Impl& impl);
 void note_closing(const Database::Impl& impl);
 

@@ -149,11 +149,6 @@ DerivedSnapshot DerivedDatabase::snapshot() const {
     return snapshot;
 }
 
-Status DerivedDatabase::compact(ColumnFamily family, const KeyRange& range) {
-    RAMPART_TRY(const auto database, current());
-    return database->compact(family, range);
-}
-
 Status DerivedDatabase::compact(std::span<const FamilyRange> parts) {
     RAMPART_TRY(const auto database, current());
     return database->compact(parts);

@@ -4,7 +4,10 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
+#include <algorithm>
+
 #include "memory_budget_impl.hpp"
+#include "process_limits_impl.hpp"
 
 namespace rampart::storage {
 namespace {
@@ -65,6 +68,7 @@ rocksdb::Options database_options(const OpenOptions& options) {
     // keep old logs, and are flushed for it. With 8: 4.4 s instead of 3.5 for a million decisions.
     out.max_total_wal_size = 4 * options.memtable_bytes;
     out.max_background_jobs = 2;
+    out.rate_limiter = background_limiter();
     out.write_buffer_size = options.memtable_bytes;
     // Most keys that are looked up are new, and need no search through the write buffer to say so.
     // 16 kB of 8 MB, taken at once, for every column family: 16 bits for each kB that is written.
@@ -79,7 +83,8 @@ rocksdb::Options database_options(const OpenOptions& options) {
     // first and last keys of files that are long gone, erased ones among them.
     out.max_manifest_file_size = 1;
     // A reader beside a writer keeps every file open, so that none can be deleted under its hands.
-    out.max_open_files = options.read_only ? -1 : options.max_open_files;
+    out.max_open_files =
+        options.read_only ? -1 : std::min(options.max_open_files, open_tables_limit());
 
     rocksdb::BlockBasedTableOptions table;
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));  // absent: 1.4 us, without 11.4

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 using test_support::Damage;
 
 constexpr ColumnFamily kFirst{0};
+const std::vector<FamilyRange> kWhole{{kFirst}};
 constexpr int kKeys = 2000;
 
 std::string key_of(int i) { return fmt::format("key {:06}", i); }
@@ -112,7 +113,7 @@ TEST_F(DerivedDatabaseTest, DamageThatCompactionMeetsStopsOnlyADatabaseThatCanno
     const auto db = open();
     if (db->damage()) {
         static_cast<void>(fill(*db));
-        EXPECT_FALSE(db->compact(kFirst));
+        EXPECT_FALSE(db->compact(kWhole));
     }
     EXPECT_EQ(db->damage().error().reason, "corrupt");
     EXPECT_TRUE(all_writable());
@@ -225,7 +226,7 @@ TEST_F(DerivedDatabaseTest, ARenamingThatFailsAndASecondDamageFailClosed) {
     EXPECT_EQ(db->set_aside(), 1u);
     expect_begun_anew(*db);
 
-    ASSERT_TRUE(db->compact(kFirst));
+    ASSERT_TRUE(db->compact(kWhole));
     fs::resize_file(test_support::largest_table(path_), 10);
     ASSERT_FALSE(read_all(*db));
     EXPECT_EQ(renew(*db).error().reason, "state_damaged");

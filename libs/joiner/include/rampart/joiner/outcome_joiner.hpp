@@ -267,10 +267,10 @@ class OutcomeJoiner {
     /// The decisions about these persons, by partition and decision id.
     base::Result<std::vector<PersonDecision>> decisions_of(
         std::span<const domain::PersonId> persons) const;
-    /// After an erasure was read: when it returns, what was erased of these decisions of a person, or dropped
-    /// from quarantine, is in none of the files any more; but for the decision ids and times in the
-    /// indices, which go within a week. failed_precondition "snapshot_held": a reader is active;
-    /// call it again.
+    /// After an erasure was read: when it returns, what was erased of these decisions of a person,
+    /// or dropped from quarantine, is in none of the files any more; but for the decision ids and
+    /// times in the indices by time, which go within a week. failed_precondition "snapshot_held": a
+    /// reader is active; call it again.
     base::Status compact_erased(const domain::PersonId& person,
                                 std::span<const domain::DecisionId> decisions);
 

@@ -23,7 +23,8 @@ struct JobOptions {
     base::Duration longest = base::Duration::seconds(1);  // longest pause after failures in a row
     /// A run that has not called JobRun::stopping() for so long is stuck. > 0
     base::Duration stuck_after = base::Duration::seconds(600);
-    bool vital = false;  // only a new process helps where it is stuck
+    bool vital = false;       // only a new process helps where it is stuck
+    bool background = false;  // with lower_priority()
 };
 
 /// A job, seen from outside. Ages are in seconds of a steady clock.

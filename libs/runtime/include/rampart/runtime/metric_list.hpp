@@ -138,6 +138,10 @@ namespace rampart::runtime::metric {
       "Databases of the kind whose writes are slowed down until compaction has caught up.")     \
     X(kWritesStopped, "gauge", "rampart_database_writes_stopped", "database",                   \
       "Databases of the kind whose writes wait until compaction has caught up.")                \
+    X(kScrubDamaged, "gauge", "rampart_scrub_damaged_files", "",                                \
+      "Files that the last scrub found damaged: 0 unless the disk has lost something.")         \
+    X(kScrubbed, "gauge", "rampart_scrub_last_success_timestamp_seconds", "",                   \
+      "When a scrub last read all databases and found no damage; absent: not since the start.") \
     X(kSetAside, "counter", "rampart_databases_set_aside_total", "database",                    \
       "Damaged databases set aside, to be made anew from the log.")                             \
     X(kDiskFree, "gauge", "rampart_disk_free_bytes", "",                                        \

@@ -19,6 +19,9 @@ struct FileLimits {
     uint64_t soft = 0, hard = 0;
 };
 
+/// Reads those of this process. unavailable "no_file_limit".
+base::Result<FileLimits> file_limits();
+
 /// Returns a sufficient soft limit: the present one or higher. Fails with failed_precondition
 /// "too_few_files", naming need, limit and remedy, if the hard limit is too low.
 base::Result<uint64_t> soft_limit_for(std::span<const FilesNeeded> needs, FileLimits limits);

@@ -59,7 +59,6 @@ class DerivedDatabase {
     base::Status scan(ColumnFamily family, const KeyRange& range, const Database::Visitor& visit,
                       const DerivedSnapshot* at = nullptr) const;
     DerivedSnapshot snapshot() const;
-    base::Status compact(ColumnFamily family, const KeyRange& range = KeyRange::all());
     base::Status compact(std::span<const FamilyRange> parts);
     base::Status compact_erased(ColumnFamily family);
     const std::filesystem::path& path() const { return path_; }
