@@ -82,6 +82,8 @@ rocksdb::Options database_options(const OpenOptions& options) {
     // The manifest is written anew with every change of files (1.5 ms each): else it would keep the
     // first and last keys of files that are long gone, erased ones among them.
     out.max_manifest_file_size = 1;
+    // Files are not allocated ahead: 13 MB for each database, of 512 with 256 partitions.
+    out.allow_fallocate = false;
     // A reader beside a writer keeps every file open, so that none can be deleted under its hands.
     out.max_open_files =
         options.read_only ? -1 : std::min(options.max_open_files, open_tables_limit());

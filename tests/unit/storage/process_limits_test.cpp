@@ -1,6 +1,7 @@
 #include "rampart/storage/process_limits.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <random>
@@ -38,6 +39,21 @@ TEST(BackgroundRate, BoundsWhatIsWrittenInTheBackground) {
     limit_background_rate(0);
     // a flush of 4 MB at 2 MiB a second; load makes it longer, never shorter
     EXPECT_GT(bounded, 1.0);
+}
+
+TEST(ADatabaseWithLittleInIt, TakesLittleOfTheDisk) {
+    const auto folder = fresh_folder();
+    const auto db = *Database::open(folder, {"first", "second", "third", "fourth"});
+    WriteBatch batch;
+    batch.put(kFirst, "key", "value");
+    ASSERT_TRUE(db->write(batch, Sync::kAlways));
+    uint64_t bytes = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+        struct stat file {};
+        ASSERT_EQ(::stat(entry.path().c_str(), &file), 0);
+        bytes += 512 * static_cast<uint64_t>(file.st_blocks);
+    }
+    EXPECT_LT(bytes, 1u << 20);  // 256 partitions have 512 databases
 }
 
 }  // namespace
