@@ -26,19 +26,24 @@ namespace {
 
 Response json(std::string body) { return {200, std::move(body), "application/json", {}}; }
 
-/// Misdirected (RFC 9110, 15.5.20): another node answers for that partition.
-Response error_of(const base::Error& error) {
-    const bool elsewhere =
-        error.is(decision_log::Reason::kNotOwner) || error.is(decision_log::Reason::kFenced);
-    return elsewhere ? error_response(error, 421) : error_response(error);
-}
-
 /// The decision, and what the client should know of it.
 std::string answer_of(const DecisionService& service, const domain::Decision& decision) {
     return wire::to_json(decision, service.unseen_categories(decision.application));
 }
 
 }  // namespace
+
+Response error_answer(const base::Error& error) {
+    const bool elsewhere =
+        error.is(decision_log::Reason::kNotOwner) || error.is(decision_log::Reason::kFenced);
+    return elsewhere ? error_response(error, 421) : error_response(error);
+}
+
+base::Result<std::string> take_overrides(DecisionService& service, std::string_view body) {
+    RAMPART_TRY(const auto parsed, wire::overrides_from_json(body));
+    RAMPART_RETURN_IF_ERROR(service.submit_overrides(parsed.overrides));
+    return fmt::format(R"({{"accepted":{}}})", parsed.overrides.size());
+}
 
 /// Single applications are decided together, batches each alone after them: a batch is decided
 /// whole or not at all.
@@ -63,7 +68,7 @@ void DecisionRoutes::handle_decisions(std::span<const http::Grouped> requests) c
             const auto* error = !results         ? &results.error()
                                 : !(*results)[i] ? &(*results)[i].error()
                                                  : nullptr;
-            callers[i]->answer(error != nullptr ? error_of(*error)
+            callers[i]->answer(error != nullptr ? error_answer(*error)
                                                 : json(answer_of(service_, *(*results)[i])));
         }
     }
@@ -72,7 +77,7 @@ void DecisionRoutes::handle_decisions(std::span<const http::Grouped> requests) c
 
 Response DecisionRoutes::handle_batch(std::span<const domain::Application> applications) const {
     const auto decisions = service_.decide(applications);
-    if (!decisions) return error_of(decisions.error());
+    if (!decisions) return error_answer(decisions.error());
     std::string answers;
     for (const auto& decision : *decisions) {
         if (!answers.empty()) answers += ',';
@@ -83,23 +88,24 @@ Response DecisionRoutes::handle_batch(std::span<const domain::Application> appli
 
 Response DecisionRoutes::handle_decision(const Request& request) const {
     const auto decision = service_.find(domain::DecisionId(request.path_values.at("id")));
-    return decision ? json(answer_of(service_, *decision)) : error_of(decision.error());
+    return decision ? json(answer_of(service_, *decision)) : error_answer(decision.error());
 }
 
 Response DecisionRoutes::handle_outcomes(const Request& request) const {
     const auto parsed = wire::outcomes_from_json(request.body);
     if (!parsed) return error_response(parsed.error());
     const auto status = service_.submit_outcomes(parsed->outcomes);
-    if (!status) return error_of(status.error());
+    if (!status) return error_answer(status.error());
     return json(fmt::format(R"({{"accepted":{}}})", parsed->outcomes.size()));
 }
 
 Response DecisionRoutes::handle_overrides(const Request& request) const {
     const auto parsed = wire::overrides_from_json(request.body);
     if (!parsed) return error_response(parsed.error());
-    const auto status = service_.submit_overrides(parsed->overrides);
-    if (!status) return error_of(status.error());
-    return json(fmt::format(R"({{"accepted":{}}})", parsed->overrides.size()));
+    const size_t count = parsed->overrides.size();
+    if (defer_ && count > kMostOverridesAtOnce) return defer_(request, count);
+    auto taken = take_overrides(service_, request.body);
+    return taken ? json(*std::move(taken)) : error_answer(taken.error());
 }
 
 Response DecisionRoutes::handle_policy() const {

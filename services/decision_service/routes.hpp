@@ -1,5 +1,9 @@
 #pragma once
 
+#include <functional>
+#include <string>
+#include <string_view>
+
 #include "rampart/http/router.hpp"
 #include "rampart/runtime/health.hpp"
 #include "rampart/runtime/metrics.hpp"
@@ -7,12 +11,26 @@
 
 namespace rampart::decision_service {
 
+/// Returns the answer to a request that failed. Misdirected (RFC 9110, 15.5.20) where another node
+/// answers for the partition.
+http::Response error_answer(const base::Error& error);
+
+/// Takes in the overrides of a body of POST /v1/overrides, and returns what is answered.
+base::Result<std::string> take_overrides(serving::DecisionService& service, std::string_view body);
+
 /// POST /v1/decisions, GET /v1/decisions/{id}, POST /v1/outcomes, POST /v1/overrides (with the
 /// token), GET /v1/policy, as in schemas/http/openapi.yaml. The router keeps a copy; the service
 /// has to outlive it.
 class DecisionRoutes {
   public:
-    explicit DecisionRoutes(serving::DecisionService& service) : service_(service) {}
+    /// Answers a request with more than kMostOverridesAtOnce overrides, each of which has an entry
+    /// of its own in the audit log: `overrides` says how many they are.
+    using Defer = std::function<http::Response(const http::Request& request, size_t overrides)>;
+    static constexpr size_t kMostOverridesAtOnce = 100;
+
+    /// Without `defer` all are taken in at once.
+    explicit DecisionRoutes(serving::DecisionService& service, Defer defer = {})
+        : service_(service), defer_(std::move(defer)) {}
     void add_to(http::Router& router) const;
 
   private:
@@ -24,6 +42,7 @@ class DecisionRoutes {
     http::Response handle_policy() const;
 
     serving::DecisionService& service_;
+    Defer defer_;
 };
 
 /// GET /healthz, /readyz and /metrics: open, and answered inline, since none waits for a commit.

@@ -345,9 +345,8 @@ Result<domain::PersonId> Loop::person_behind(const domain::ApplicationId& applic
                 deps_.stores.joiner().find_decision(domain::decision_id_of(application)));
     if (!decision) {
         return base::make_error(Reason::kUnknownApplication,
-                                "nothing is known here of application '{}', or not any more; name "
-                                "the person, or ask the node that holds its partition",
-                                application);
+                                "nothing is known here of this application, or not any more; name "
+                                "the person, or ask the node that holds its partition");
     }
     return decision->application.person;
 }
@@ -355,6 +354,11 @@ Result<domain::PersonId> Loop::person_behind(const domain::ApplicationId& applic
 Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person,
                                                   std::string_view actor, std::string_view reason,
                                                   bool dry_run) {
+    return erase({person, std::string(actor), std::string(reason), {}, dry_run}, {});
+}
+
+Result<data_retention::ErasureReport> Loop::erase(data_retention::ErasureRequest request,
+                                                  Keep keep) {
     const std::lock_guard lock(erasing_);
     const auto& settings = deps_.settings;
     const auto& stores = deps_.stores;
@@ -385,14 +389,15 @@ Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person
         },
         deps_.keys.split,
         settings.training.gate.late_attributes,
-        {}};
+        {},
+        std::move(keep)};
     if (!stores.log().shared()) {
         deps.erase_published = [&stores](const auto& matches) {
             return stores.log().erase_published(matches);
         };
     }
-    return data_retention::erase_person(
-        deps, {person, std::string(actor), std::string(reason), deps_.clock.now(), dry_run});
+    request.now = deps_.clock.now();
+    return data_retention::erase_person(deps, request);
 }
 
 Result<base::Digest> Loop::state_hash() const {

@@ -77,6 +77,10 @@ class Loop {
     base::Result<data_retention::ErasureReport> erase(const domain::PersonId& person,
                                                       std::string_view actor,
                                                       std::string_view reason, bool dry_run);
+    /// `keep` as in data_retention::ErasureDeps; the request's time is set here.
+    using Keep = std::function<base::Status(const data_retention::ErasureReport&)>;
+    base::Result<data_retention::ErasureReport> erase(data_retention::ErasureRequest request,
+                                                      Keep keep);
     base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application);
     base::Result<base::Digest> state_hash() const;
 

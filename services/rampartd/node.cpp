@@ -11,6 +11,8 @@
 #include "services/rampartd/api/candidate_routes.hpp"
 #include "services/rampartd/api/certificate_routes.hpp"
 #include "services/rampartd/api/clock_routes.hpp"
+#include "services/rampartd/api/erasure_jobs.hpp"
+#include "services/rampartd/api/job_routes.hpp"
 #include "services/rampartd/api/model_routes.hpp"
 #include "services/rampartd/api/partition_routes.hpp"
 #include "services/rampartd/api/privacy_routes.hpp"
@@ -29,6 +31,8 @@ using base::Status;
 using base::TimePoint;
 
 namespace {
+
+constexpr const char* kOverrides = "override";  // kind of their jobs
 
 /// Each of them, before it is in the log, and each time that it is sent: what people do against the
 /// policy is on record for all.
@@ -93,6 +97,7 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
     node->stores_->log().stamp_with(*node->clock_);
     RAMPART_RETURN_IF_ERROR(node->stores_->bootstrap(node->clock_->now()));
     RAMPART_RETURN_IF_ERROR(node->open_services(say));
+    RAMPART_RETURN_IF_ERROR(node->open_requests());
     start->succeed();  // from here on others hear of what is done with the keys
     RAMPART_RETURN_IF_ERROR(node->champion_->serve());
     node->applications_->start();
@@ -182,6 +187,50 @@ Status Node::open_services(const Progress& progress) {
     return base::ok();
 }
 
+/// Opens the queue of requests that may take long; a damaged file in it is no reason not to decide.
+Status Node::open_requests() {
+    runtime::JobQueueOptions options;
+    options.folder = settings_.store / "jobs";
+    options.kinds = {PrivacyRoutes::kErasure, kOverrides, CandidateRoutes::kCandidate};
+    options.most_waiting = settings_.jobs.most_waiting;
+    options.keep = settings_.jobs.keep;
+    RAMPART_TRY(requests_, runtime::JobQueue::open(std::move(options), wall_, metrics_));
+    health_.add(runtime::Probe::kDegraded, "requests",
+                [requests = requests_.get()] { return requests->check(); });
+    return base::ok();
+}
+
+/// Starts a thread for each kind of them, so that no erasure waits for a candidate.
+void Node::begin_requests() {
+    const auto add = [this](std::string name, const char* kind, runtime::JobQueue::Work work) {
+        jobs_.add({.name = std::move(name),
+                   .every = base::Duration::micros(1000),
+                   .longest = base::Duration::seconds(30),
+                   .stuck_after = base::Duration::hours(6),
+                   .background = std::string_view(kind) == CandidateRoutes::kCandidate},
+                  [this, kind, work = std::move(work)](const auto& run) {
+                      return requests_->work(kind, work, run);
+                  });
+    };
+    add("erasures", PrivacyRoutes::kErasure,
+        ErasureWork(
+            [this](const auto& asked, auto before, const auto& keep) {
+                return loop_->erase({domain::PersonId(asked.person),
+                                     asked.actor,
+                                     asked.reason,
+                                     {},
+                                     false,
+                                     std::move(before)},
+                                    keep);
+            },
+            [this](const auto& application) { return person_behind(application); }));
+    add("overrides", kOverrides, [this](const auto& task) {
+        return decision_service::take_overrides(*decisions_, task.request());
+    });
+    add("candidates", CandidateRoutes::kCandidate,
+        CandidateWork([this](const auto& request) { return propose(request); }));
+}
+
 void Node::begin_work() {
     const auto second = base::Duration::seconds(1);
     // a third of it, so that one that fails leaves time for another
@@ -204,6 +253,7 @@ void Node::begin_work() {
               [this](const auto& run) {
                   return scrub_->run(clock_->now(), [&] { return run.stopping(); });
               });
+    begin_requests();
     if (settings_.event_clock) return;
     // so often that what is decided is joined within a second
     jobs_.add({.name = "join",
@@ -225,6 +275,9 @@ void Node::begin_work() {
 
 void Node::begin_stop() {
     stopping_ = true;
+    requests_->begin_stop();
+    // before the loop: an error of theirs is no end of a job from here on
+    for (const char* name : {"erasures", "overrides", "candidates"}) jobs_.request_stop(name);
     loop_->request_stop();
     jobs_.request_stop("learn");  // the others, leases among them, until all is answered
 }
@@ -319,7 +372,11 @@ void Node::add_routes(http::Router& router) {
     auto& registry = stores_->registry();
     auto& joiner = stores_->joiner();
     const auto& topics = stores_->topics();
-    decision_service::DecisionRoutes(*decisions_).add_to(router);
+    const JobAnswers answers(*requests_, settings_.jobs.wait);
+    decision_service::DecisionRoutes(*decisions_, [answers](const auto& request, size_t overrides) {
+        return answers.answer(request, kOverrides, request.body, overrides);
+    }).add_to(router);
+    JobRoutes(*requests_).add_to(router);
     decision_service::StatusRoutes(health_, metrics_).add_to(router);
     ClockRoutes(
         *clock_, registry, [&joiner] { return joiner.clock(); },
@@ -333,7 +390,7 @@ void Node::add_routes(http::Router& router) {
     ModelRoutes(registry, [this](auto actor, auto reason) {
         return rollback(actor, reason);
     }).add_to(router);
-    CandidateRoutes([this](const auto& request) { return propose(request); }).add_to(router);
+    CandidateRoutes(answers).add_to(router);
     const bool audit = settings_.audit.enabled;
     CertificateRoutes({*clock_, registry, audit}).add_to(router);
     PartitionRoutes({*clock_, registry, joiner, *decisions_, *applications_, topics,
@@ -343,14 +400,15 @@ void Node::add_routes(http::Router& router) {
     QuarantineRoutes({*clock_, registry, joiner, *applications_, topics, audit}).add_to(router);
     PrivacyRoutes({*clock_,
                    {stores_->person_keys(), stores_->holds(), registry},
-                   [this](const auto& person, auto actor, auto reason, bool dry_run) {
-                       return erase(person, actor, reason, dry_run);
+                   [this](const auto& person, auto actor, auto reason) {
+                       return erase(person, actor, reason, true);
                    },
-                   [this](const auto& application) { return person_behind(application); }})
+                   [this](const auto& application) { return person_behind(application); },
+                   answers})
         .add_to(router);
     UnmatchedRoutes(joiner, *clock_).add_to(router);
-    StatusRoutes({health_, jobs_, *clock_, registry, joiner, *decisions_, *applications_, topics,
-                  [this] { return stopped(); }, loop_->trainer()})
+    StatusRoutes({health_, jobs_, *requests_, *clock_, registry, joiner, *decisions_,
+                  *applications_, topics, [this] { return stopped(); }, loop_->trainer()})
         .add_to(router);
     RunRoutes([this] { return loop_->runs(); }, [this] { return monitor_report(); }).add_to(router);
 }

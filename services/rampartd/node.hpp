@@ -9,6 +9,7 @@
 #include "rampart/data_retention/log_retention.hpp"
 #include "rampart/http/router.hpp"
 #include "rampart/runtime/health.hpp"
+#include "rampart/runtime/job_queue.hpp"
 #include "rampart/runtime/jobs.hpp"
 #include "rampart/runtime/metrics.hpp"
 #include "rampart/runtime/shutdown.hpp"
@@ -47,7 +48,8 @@ class Node {
 
     /// Starts what the node does by itself, each as a job of its own: leases, upkeep, mending; by
     /// the wall clock also reading and maturing (join), following the champion, and, where it
-    /// trains, training, testing and watching (learn). By event time advance() does these. Once.
+    /// trains, training, testing and watching (learn). By event time advance() does these. Takes up
+    /// what was asked for and may take long (erasures, overrides, candidates). Once.
     void begin_work();
     /// Not ready from here on; the jobs are asked to stop, a run of training to a point from which
     /// it goes on.
@@ -156,6 +158,8 @@ class Node {
     std::vector<joiner::StoppedPartition> stopped() const;
     base::Result<bool> resume_keys(const std::string& topic, streaming::PartitionId partition);
     serving::DecisionServiceOptions decision_options();
+    base::Status open_requests();
+    void begin_requests();
 
     Settings settings_;
     Keys keys_;
@@ -172,6 +176,8 @@ class Node {
     std::unique_ptr<ChampionSwitch> champion_;
     std::unique_ptr<Loop> loop_;
     std::unique_ptr<NodeMetrics> figures_;
+    const runtime::SystemClock wall_;
+    std::unique_ptr<runtime::JobQueue> requests_;
     std::atomic<bool> stopping_{false};
     runtime::Jobs jobs_{metrics_};  // the last: they use all of the above
 };

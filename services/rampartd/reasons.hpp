@@ -19,6 +19,9 @@ namespace rampart::rampartd {
       "Look at the disk, then do what ops/runbooks/damage.md says for the database.")           \
     X(kEmptyBatch, kInvalidArgument, "empty_batch", "Send one JSON object a line.")             \
     X(kEventClock, kFailedPrecondition, "event_clock", "Move time by POST /v1/clock.")          \
+    X(kJobInterrupted, kFailedPrecondition, "job_interrupted",                                  \
+      "See GET /v1/runs: a run that had begun goes on under its number; where there is none, "  \
+      "send the request again.")                                                                \
     X(kNoChampion, kInternal, "no_champion",                                                    \
       "Start the node once with `rampart serve`: it declares the first policy of the "          \
       "configuration.")                                                                         \

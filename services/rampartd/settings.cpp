@@ -65,6 +65,15 @@ data_retention::QuarantineLimits read_quarantine(config::Table table) {
     return {static_cast<uint64_t>(mib) << 20, base::Duration::days(days)};
 }
 
+/// The wait is shorter than clients wait for an answer by default.
+JobSettings read_jobs(config::Table table) {
+    JobSettings jobs;
+    jobs.wait = base::Duration::seconds(table.integer("wait_seconds", 0, 20, 10));
+    jobs.most_waiting = static_cast<size_t>(table.integer("most_waiting", 1, 10'000, 100));
+    jobs.keep = base::Duration::hours(table.integer("keep_hours", 1, 24 * 365, 168));
+    return jobs;
+}
+
 /// Checks that no decision may be erased before it has matured. Persons who ask for erasure may
 /// have other outcomes than the rest, so that the gate would read a biased sample.
 base::Status check_retention(const PrivacySettings& privacy, const domain::Product& product) {
@@ -221,23 +230,22 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const auto monitor = champion_monitor::read_monitor_settings(root);
     const auto event_window = serving::read_event_window(root.table("event_time"));
     const auto quarantine = read_quarantine(root.table("quarantine"));
+    const auto jobs = read_jobs(root.table("jobs"));
     const bool audit = root.table("audit").boolean("enabled", false);
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
     for (const auto& recipe : training.recipes)
         RAMPART_RETURN_IF_ERROR(check_rows(root, recipe, table_schema.features, product));
-    if (auto status = check_retention(privacy, product.product); !status) {
+    if (auto status = check_retention(privacy, product.product); !status)
         return status.error().with_context(file.string());
-    }
     set_impact(training.gate.config, product.product.impact);
     RAMPART_TRY(const auto constraints,
                 certification::ConstraintSet::compile(training.gate.config));
     if (auto status = training::check_conditions(constraints, table_schema.features,
                                                  product.catalog.groups());
-        !status) {
+        !status)
         return status.error().with_context(file.string());
-    }
     return Settings{store,
                     http,
                     drain,
@@ -260,7 +268,8 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
                     event_window,
                     {audit},
                     base::Duration::hours(downtime_hours),
-                    quarantine};
+                    quarantine,
+                    jobs};
 }
 
 }  // namespace rampart::rampartd

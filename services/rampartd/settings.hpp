@@ -41,6 +41,13 @@ struct DiskSettings {
     uint64_t scrub_rate = 16u << 20;  // bytes a second
 };
 
+/// Requests that may take long. Section [jobs].
+struct JobSettings {
+    base::Duration wait = base::Duration::seconds(10);  // of callers that do not say
+    size_t most_waiting = 100;
+    base::Duration keep = base::Duration::days(7);  // results, after the end
+};
+
 /// Settings of the all-in-one process. Paths in the file are relative to the file.
 struct Settings {
     std::filesystem::path store;
@@ -69,6 +76,7 @@ struct Settings {
     base::Duration max_downtime = base::Duration::hours(24);
     // for joined states, and the same for applications
     data_retention::QuarantineLimits quarantine{};
+    JobSettings jobs{};
     // how often the embedded log lets go what its topics need not keep; not for operators to choose
     base::Duration retention_period = base::Duration::seconds(600);
     // how often the bounds of the quarantines are applied; likewise

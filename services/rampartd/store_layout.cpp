@@ -8,8 +8,8 @@
 namespace rampart::rampartd {
 
 std::vector<std::string> entries_of_a_store() {
-    return {"registry",   "log",     "privacy", "protected",
-            "partitions", "trainer", "clock",   "gate.pub.pem"};
+    return {"registry", "log",   "privacy",      "protected", "partitions",
+            "trainer",  "clock", "gate.pub.pem", "jobs"};
 }
 
 base::Result<bool> holds_a_store(const std::filesystem::path& folder) {

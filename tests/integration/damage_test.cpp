@@ -190,12 +190,21 @@ TEST_F(DamageOfAServedStore, CompactionThatMeetsTheBlockEndsNoProcess) {
     ASSERT_EQ(asking.post("/v1/clock", fmt::format(R"({{"now":"{}"}})", retained)).value().status,
               200);
     const auto erase = [&] {
-        return asking
-            .post(
-                "/v1/erasures",
-                fmt::format(R"({{"person_id":"{}","actor":"office","reason":"r","dry_run":"no"}})",
-                            here_.front().application.person))
-            .value();
+        auto answer =
+            asking
+                .post("/v1/erasures",
+                      fmt::format(
+                          R"({{"person_id":"{}","actor":"office","reason":"r","dry_run":"no"}})",
+                          here_.front().application.person))
+                .value();
+        if (answer.status != 202) return answer;
+        const auto job = std::string(answer.header("Location"));  // until it has ended
+        while (answer.body.find(R"("ended_at":null)") != std::string::npos) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            answer = asking.get(job).value();
+        }
+        if (answer.body.find(R"("state":"done")") == std::string::npos) answer.status = 503;
+        return answer;
     };
     auto answer = erase();  // compacts where the decision lay
     for (int i = 0; i < 60 && answer.status != 200; ++i) {

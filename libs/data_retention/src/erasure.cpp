@@ -274,15 +274,14 @@ Status remove_bytes(const ErasureDeps& deps, const ErasureRequest& request, bool
 /// not_found "unknown_person" unless there is something that an erasure would take away.
 Status check_known(const ErasureDeps& deps, const ErasureRequest& request, const Findings& found,
                    bool attributes) {
-    RAMPART_TRY(const bool has_key, deps.keys.has_key(request.person));
-    if (has_key || attributes || !found.ids.empty() || found.quarantined + found.withheld > 0) {
+    RAMPART_TRY(const size_t keys, deps.keys.count(request.person));
+    if (keys > 0 || attributes || !found.ids.empty() || found.quarantined + found.withheld > 0) {
         return base::ok();
     }
     return base::make_error(
         Reason::kUnknownPerson,
-        "nothing is held here of the person '{}', no decision, key, protected attribute or record "
-        "in quarantine, or not any more: check the id{}",
-        request.person,
+        "nothing is held here of this person, no decision, key, protected attribute or record in "
+        "quarantine, or not any more: check the id{}",
         deps.log.holds_all() ? "" : ", and ask the nodes that hold the other partitions");
 }
 
@@ -302,6 +301,36 @@ Status note_begin(const ErasureDeps& deps, const ErasureRequest& request,
     }
     RAMPART_RETURN_IF_ERROR(audit(deps, request, "erase", found.ids.size(), found.quarantined));
     return deps.list.begin(begun);
+}
+
+/// Adds what an interrupted run had found and taken away.
+void add_earlier(const std::optional<ErasureReport>& before, ErasureReport& report) {
+    if (!before) return;
+    std::set<DecisionId> known;
+    for (const auto& one : before->decisions) known.insert(one.decision);
+    auto decisions = before->decisions;
+    for (const auto& one : report.decisions)
+        if (!known.contains(one.decision)) decisions.push_back(one);
+    report.decisions = std::move(decisions);
+    report.quarantined = std::max(report.quarantined, before->quarantined);
+    report.attributes |= before->attributes;
+    report.keys = std::max(report.keys, before->keys);
+}
+
+Status keep(const ErasureDeps& deps, const ErasureReport& report) {
+    return deps.keep ? deps.keep(report) : base::ok();
+}
+
+/// Keeps what there is before anything is gone.
+Status keep_found(const ErasureDeps& deps, const ErasureRequest& request, const Findings& found,
+                  bool attributes) {
+    ErasureReport report;
+    report.decisions = found.decisions;
+    report.quarantined = found.quarantined;
+    report.attributes = attributes;
+    RAMPART_TRY(report.keys, deps.keys.count(request.person));
+    add_earlier(request.before, report);
+    return keep(deps, report);
 }
 
 /// Whether the erasure may begin; a refusal is on record, but for a dry run.
@@ -333,6 +362,11 @@ Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest
     RAMPART_RETURN_IF_ERROR(deps.decisions.all_whole());
     const auto tag = deps.keys.tag_of(request.person);
     RAMPART_TRY(const auto pending, deps.list.pending(tag));
+    if (request.before && !pending) {  // all was done; what there is now is of a new person
+        auto report = *request.before;
+        report.remains = what_remains(deps, report.in_clear);
+        return report;
+    }
     RAMPART_TRY(Findings found, find(deps, request, pending));
     ErasureReport report;
     RAMPART_TRY(const auto attributes, deps.attributes.get(request.person));
@@ -340,6 +374,7 @@ Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest
     if (!pending) RAMPART_RETURN_IF_ERROR(check(deps, request, found, report.attributes));
     if (!request.dry_run) {
         RAMPART_RETURN_IF_ERROR(note_begin(deps, request, pending, found));
+        RAMPART_RETURN_IF_ERROR(keep_found(deps, request, found, report.attributes));
         RAMPART_TRY(report.keys, forget(deps, request, found));
     }
     reading.unlock();
@@ -348,14 +383,16 @@ Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest
         RAMPART_RETURN_IF_ERROR(remove_bytes(deps, request, pending.has_value(), found));
     }
     RAMPART_TRY(report.in_clear, count_in_clear(deps, found.ids));
+    report.quarantined = found.quarantined;
+    report.decisions = std::move(found.decisions);
+    add_earlier(request.before, report);
     if (!request.dry_run) {
+        RAMPART_RETURN_IF_ERROR(keep(deps, report));
         RAMPART_RETURN_IF_ERROR(deps.list.finish(tag));
         RAMPART_RETURN_IF_ERROR(
             audit(deps, request, "erased", found.ids.size(), found.quarantined));
     }
     report.remains = what_remains(deps, report.in_clear);
-    report.quarantined = found.quarantined;
-    report.decisions = std::move(found.decisions);
     return report;
 }
 

@@ -326,8 +326,8 @@ Status PersonKeys::Impl::write_destroyed(storage::WriteBatch& batch, const Destr
     return db->write(done, Sync::kNever);
 }
 
-Result<bool> PersonKeys::has_key(const domain::PersonId& person) const {
-    return impl_->ids_of(tag_of(person)).map([](const auto& ids) { return !ids.empty(); });
+Result<size_t> PersonKeys::count(const domain::PersonId& person) const {
+    return impl_->ids_of(tag_of(person)).map([](const auto& ids) { return ids.size(); });
 }
 
 Result<size_t> PersonKeys::destroy(const domain::PersonId& person) {

@@ -1,7 +1,9 @@
 #include "services/rampartd/api/candidate_routes.hpp"
 
+#include "rampart/base/bytes.hpp"
 #include "rampart/protected_attributes/reasons.hpp"
 #include "services/rampartd/api/bodies.hpp"
+#include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
 
@@ -44,10 +46,11 @@ Status read(const std::string& name, const std::string& text, Asked& asked) {
     return base::ok();
 }
 
-Result<Asked> asked_by(const http::Request& request) {
+using Query = std::map<std::string, std::string>;
+
+Result<Asked> asked_by(const Query& query) {
     Asked asked;
-    for (const auto& [name, value] : request.query)
-        RAMPART_RETURN_IF_ERROR(read(name, value, asked));
+    for (const auto& [name, value] : query) RAMPART_RETURN_IF_ERROR(read(name, value, asked));
     if (asked.request.submit && asked.request.proposed_by.empty()) {
         return base::make_error(protected_attributes::Reason::kMissingField,
                                 "who proposes a candidate is for certificate and audit log: add "
@@ -56,19 +59,51 @@ Result<Asked> asked_by(const http::Request& request) {
     return asked;
 }
 
+Result<Asked> read_work(std::string_view text) {
+    base::ByteReader reader(text);
+    Query query;
+    RAMPART_TRY(const auto count, reader.u32());
+    for (uint32_t i = 0; i < count; ++i) {
+        RAMPART_TRY(const auto name, reader.field());
+        RAMPART_TRY(const auto value, reader.field());
+        query.emplace(name, value);
+    }
+    RAMPART_TRY(auto asked, asked_by(query));
+    RAMPART_TRY(const auto model, reader.field());
+    asked.request.model = model;
+    return asked;
+}
+
 }  // namespace
 
-Result<http::Response> CandidateRoutes::handle_candidate(const http::Request& request) const {
-    RAMPART_TRY(auto asked, asked_by(request));
-    asked.request.model = request.body;
+std::string job_text(const http::Request& request) {
+    std::string out;
+    base::append_u32(out, static_cast<uint32_t>(request.query.size()));
+    for (const auto& [name, value] : request.query) {
+        base::append_field(out, name);
+        base::append_field(out, value);
+    }
+    base::append_field(out, request.body);
+    return out;
+}
+
+Result<std::string> CandidateWork::operator()(runtime::JobTask& task) const {
+    RAMPART_TRY(const auto asked, read_work(task.request()));
+    if (asked.request.submit && !task.first_time()) {
+        return base::make_error(Reason::kJobInterrupted,
+                                "the service ended while this candidate was submitted; a run that "
+                                "had begun goes on under its number");
+    }
     RAMPART_TRY(const auto made, propose_(asked.request));
-    http::Response response;
-    response.body = retraining::encode(made, asked.file);
-    return response;
+    return retraining::encode(made, asked.file);
+}
+
+Result<http::Response> CandidateRoutes::handle_candidate(const http::Request& request) const {
+    RAMPART_RETURN_IF_ERROR(asked_by(request.query).map([](const auto&) {}));
+    return jobs_.answer(request, kCandidate, job_text(request), 1);
 }
 
 void CandidateRoutes::add_to(http::Router& router) const {
-    // waits for a training run, and takes as long as one
     router.add(
         "POST", "/v1/candidates", Access::kToken,
         [self = *this](const auto& r) { return respond(self.handle_candidate(r)); },

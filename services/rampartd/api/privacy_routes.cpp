@@ -2,6 +2,7 @@
 
 #include "rampart/base/digest.hpp"
 #include "services/rampartd/api/bodies.hpp"
+#include "services/rampartd/api/erasure_jobs.hpp"
 
 namespace rampart::rampartd {
 
@@ -23,22 +24,6 @@ Json to_json(const privacy::Hold& hold, TimePoint now) {
          {"in_force", !hold.until || now < *hold.until}});
 }
 
-Json to_json(const data_retention::ErasureReport& report, bool dry_run) {
-    std::vector<Json> decisions;
-    for (const auto& one : report.decisions) {
-        decisions.push_back(Json::object({{"decision_id", one.decision.value()},
-                                          {"decided_at", base::to_iso8601(one.decided_at)}}));
-    }
-    const std::vector<Json> remains(report.remains.begin(), report.remains.end());
-    return Json::object({{"erased", !dry_run},
-                         {"decisions", Json::array(decisions)},
-                         {"quarantined", report.quarantined},
-                         {"protected_attributes", report.attributes},
-                         {"keys_destroyed", report.keys},
-                         {"in_clear", report.in_clear},
-                         {"remains", Json::array(remains)}});
-}
-
 Result<HoldRequest> hold_request(const Members& members, TimePoint now) {
     HoldRequest request;
     request.person = domain::PersonId(members.at("person_id"));
@@ -54,24 +39,17 @@ Result<HoldRequest> hold_request(const Members& members, TimePoint now) {
 }  // namespace
 
 Result<http::Response> PrivacyRoutes::handle_erasure(const http::Request& request) const {
-    // by the person's id or by that of one of his applications
-    auto members = text_members(request.body, {"application_id", "actor", "reason", "dry_run"});
-    const bool by_application = members.has_value();
-    if (!by_application) {
-        members = text_members(request.body, {"person_id", "actor", "reason", "dry_run"});
+    RAMPART_TRY(const auto asked, read_erasure(request.body));
+    if (!asked.dry_run)
+        return deps_.jobs.answer(request, kErasure, to_text(asked), ErasureWork::kSteps);
+    domain::PersonId person(asked.person);
+    if (!asked.application.empty()) {
+        RAMPART_TRY(person, deps_.person_behind(domain::ApplicationId(asked.application)));
     }
-    if (!members) return members.error();
-    RAMPART_TRY(const bool dry_run, yes_or_no("dry_run", members->at("dry_run")));
-    domain::PersonId person;
-    if (by_application) {
-        RAMPART_TRY(person,
-                    deps_.person_behind(domain::ApplicationId(members->at("application_id"))));
-    } else {
-        person = domain::PersonId(members->at("person_id"));
-    }
-    RAMPART_TRY(const auto report,
-                deps_.erase(person, members->at("actor"), members->at("reason"), dry_run));
-    return json_response(to_json(report, dry_run));
+    RAMPART_TRY(const auto report, deps_.dry_run(person, asked.actor, asked.reason));
+    http::Response response;
+    response.body = erasure_answer(report, true);
+    return response;
 }
 
 Result<http::Response> PrivacyRoutes::handle_holds() const {
@@ -99,7 +77,7 @@ Result<http::Response> PrivacyRoutes::handle_hold_removal(const http::Request& r
 }
 
 void PrivacyRoutes::add_to(http::Router& router) const {
-    // may wait for a training run
+    // may wait for other erasures
     router.add(
         "POST", "/v1/erasures", Access::kToken,
         [self = *this](const auto& r) { return respond(self.handle_erasure(r)); },

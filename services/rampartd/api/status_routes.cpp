@@ -114,6 +114,18 @@ Json StatusRoutes::joined() const {
                          {"erased", counts.erased}});
 }
 
+Json StatusRoutes::requests() const {
+    std::vector<Json> kinds;
+    for (const auto& [kind, one] : deps_.requests.summary()) {
+        kinds.push_back(Json::object({{"kind", kind.empty() ? "unreadable" : kind},
+                                      {"waiting", one.waiting},
+                                      {"running", one.running},
+                                      {"failed", one.failed},
+                                      {"oldest_seconds", number(one.oldest)}}));
+    }
+    return Json::array(kinds);
+}
+
 Result<http::Response> StatusRoutes::handle_status() const {
     const auto health = deps_.health.report(runtime::Probe::kReady);
     std::vector<Json> checks, jobs;
@@ -129,6 +141,7 @@ Result<http::Response> StatusRoutes::handle_status() const {
          {"clock", Json::object({{"mode", deps_.clock.is_event_time() ? "event" : "system"},
                                  {"now", base::to_iso8601(deps_.clock.now())}})},
          {"jobs", Json::array(jobs)},
+         {"requests", requests()},
          {"partitions", partitions()},
          {"joined", joined()},
          {"training", training}}));

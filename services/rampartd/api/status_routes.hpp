@@ -8,6 +8,7 @@
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/retraining/training_loop.hpp"
 #include "rampart/runtime/health.hpp"
+#include "rampart/runtime/job_queue.hpp"
 #include "rampart/runtime/jobs.hpp"
 #include "rampart/serving/application_consumer.hpp"
 #include "rampart/serving/decision_service.hpp"
@@ -17,12 +18,14 @@
 
 namespace rampart::rampartd {
 
-/// GET /v1/status: jobs, checks, partitions, training and error budget. It waits for nothing.
+/// GET /v1/status: jobs, requests that are jobs, checks, partitions, training and error budget. It
+/// waits for nothing.
 class StatusRoutes {
   public:
     struct Deps {
         const runtime::Health& health;
         const runtime::Jobs& jobs;
+        const runtime::JobQueue& requests;
         NodeClock& clock;
         const registry::ModelRegistry& registry;
         const joiner::OutcomeJoiner& joiner;
@@ -41,6 +44,7 @@ class StatusRoutes {
     base::Result<Json> training() const;
     Json partitions() const;
     Json joined() const;
+    Json requests() const;
 
     Deps deps_;
 };

@@ -102,6 +102,67 @@ TEST_F(ErasureRules, TakesEverythingOfThePersonAndNothingOfOthers) {
     EXPECT_EQ(stores_.audited().action, "erase_refused");
 }
 
+/// All that a report says.
+std::string text_of(const ErasureReport& report) {
+    std::string text = fmt::format("{} {} {} {}", report.quarantined, report.attributes,
+                                   report.keys, report.in_clear);
+    for (const auto& one : report.decisions)
+        text += fmt::format("|{} {}", one.decision, base::to_iso8601(one.decided_at));
+    for (const auto& sentence : report.remains) text += "|" + sentence;
+    return text;
+}
+
+TEST_F(ErasureRules, InterruptedAnywhereARequestComesToTheSameReport) {
+    constexpr int kUninterrupted = 2;
+    for (int cut = kUninterrupted; cut >= 0; --cut) {
+        const auto decision = stores_.decide(1 + cut);
+        const auto& person = decision.application.person;
+        const protected_attributes::ProtectedAttributes attributes{
+            person, day(100), {{"sex", "female"}}};
+        ASSERT_TRUE(stores_.attributes->put({&attributes, 1}, {}));
+        ASSERT_TRUE(stores_.keys->prepare({&person, 1}));
+        auto quarantined = wire::to_record(support::make_application(1 + cut, day(1)));
+        ASSERT_TRUE(stores_.log.append("applications", {&quarantined, 1}));
+        ASSERT_TRUE(stores_.service.consumer->poll());
+        ErasureRequest request{person, "officer", "asked for it", day(100)};
+        auto with = deps();
+        int kept = 0;
+        with.keep = [&](const ErasureReport& found) -> base::Status {
+            if (kept++ == cut) return base::Error{base::ErrorCode::kUnavailable, "cut", "cut"};
+            request.before = found;
+            return base::ok();
+        };
+        auto report = erase_person(with, request);
+        EXPECT_EQ(report.has_value(), cut == kUninterrupted);
+        if (cut == 0) {
+            EXPECT_TRUE(stores_.service.service->find(decision.id)) << "nothing is gone yet";
+        }
+        if (cut == 1) {
+            EXPECT_FALSE(stores_.service.service->find(decision.id)) << "all but the entry is gone";
+        }
+        const auto expected =
+            text_of({{{person, decision.id, decision.application.id, {}, decision.decided_at}},
+                     1,
+                     true,
+                     1,
+                     1,
+                     report ? report->remains : std::vector<std::string>()});
+        report = erase_person(deps(), request);
+        ASSERT_TRUE(report) << report.error().message;
+        EXPECT_TRUE(text_of(*report).starts_with(expected)) << expected << "\n" << text_of(*report);
+        EXPECT_TRUE(remains(*report, "1 of the decisions lie there in the clear"));
+        EXPECT_FALSE(stores_.service.service->find(decision.id));
+        EXPECT_FALSE(stores_.holds->pending(stores_.keys->tag_of(person)).value());
+    }
+}
+
+TEST_F(ErasureRules, NoErrorNamesThePerson) {
+    const auto refused = erase("kx7QvW2mZp9RtYb4");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "unknown_person");
+    EXPECT_EQ(refused.error().message.find("kx7QvW2mZp9RtYb4"), std::string::npos);
+}
+
 TEST_F(ErasureRules, FindsThePersonsRecordsHoweverManyLieInQuarantine) {
     const auto annas = stores_.decide(1);
     std::vector<streaming::Record> outcomes, applications;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/working_jobs.hpp"
+
 namespace rampart::rampartd {
 namespace {
 
@@ -9,11 +11,7 @@ namespace {
 class CandidateRoute : public testing::Test {
   protected:
     CandidateRoute() {
-        CandidateRoutes([this](const retraining::ProposalRequest& request)
-                            -> base::Result<retraining::Proposed> {
-            asked_ = request;
-            return base::Error{base::ErrorCode::kFailedPrecondition, "asked", "asked"};
-        }).add_to(router_);
+        CandidateRoutes(JobAnswers(jobs_.queue(), base::Duration::seconds(60))).add_to(router_);
     }
     http::Response ask(const std::string& query, const std::string& token = "t") {
         http::Request request;
@@ -33,6 +31,13 @@ class CandidateRoute : public testing::Test {
 
     http::Router router_{"t"};
     retraining::ProposalRequest asked_;
+    support::WorkingJobs jobs_{
+        CandidateRoutes::kCandidate,
+        CandidateWork([this](const retraining::ProposalRequest& request)
+                          -> base::Result<retraining::Proposed> {
+            asked_ = request;
+            return base::Error{base::ErrorCode::kFailedPrecondition, "asked", "asked"};
+        })};
 };
 
 TEST_F(CandidateRoute, OnlyTellsUnlessItIsToSubmit) {
@@ -60,6 +65,31 @@ TEST_F(CandidateRoute, RefusesWhatItDoesNotKnowByName) {
     EXPECT_NE(refusal("?submit=maybe").find("bad_flag"), std::string::npos);
     EXPECT_NE(refusal("?submit=yes").find("actor=NAME"), std::string::npos);
     EXPECT_EQ(ask("", "wrong").status, 401);
+}
+
+TEST(CandidateWork, ASubmissionThatWasInterruptedIsNotMadeTwice) {
+    for (const bool submits : {true, false}) {
+        runtime::JobRecord job;
+        job.id = "00ff";
+        job.kind = CandidateRoutes::kCandidate;
+        job.serial = job.begun = 1;
+        job.phase = runtime::JobPhase::kRunning;
+        job.asked_at = runtime::SystemClock().now();
+        http::Request request;
+        EXPECT_TRUE(http::parse_target(submits ? "/x?submit=yes&actor=a" : "/x", request));
+        job.request = job_text(request);
+        int asked = 0;
+        support::WorkingJobs jobs(
+            CandidateRoutes::kCandidate,
+            CandidateWork([&](const auto&) -> base::Result<retraining::Proposed> {
+                ++asked;
+                return base::Error{base::ErrorCode::kFailedPrecondition, "asked", "asked"};
+            }),
+            {job});
+        const auto ended = jobs.queue().wait("00ff", base::Duration::seconds(60)).value();
+        EXPECT_EQ(ended.error->reason, submits ? "job_interrupted" : "asked");
+        EXPECT_EQ(asked, submits ? 0 : 1);
+    }
 }
 
 }  // namespace

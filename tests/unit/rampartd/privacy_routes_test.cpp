@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "services/rampartd/api/erasure_jobs.hpp"
 #include "support/asking.hpp"
 #include "support/small_stores.hpp"
+#include "support/working_jobs.hpp"
 
 namespace rampart::rampartd {
 namespace {
@@ -18,18 +20,30 @@ class PrivacyRoutesTest : public testing::Test {
     support::SmallStores stores_;
     std::vector<std::string> erased_;  // what was asked
     base::Result<ErasureReport> report_ = ErasureReport();
+    static base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application) {
+        if (application.value() == "a-1") return domain::PersonId("p-1");
+        return base::Error{base::ErrorCode::kNotFound, "unknown_application", "x"};
+    }
+    base::Result<ErasureReport> erase(std::string_view person, std::string_view actor,
+                                      std::string_view reason, bool dry_run) {
+        erased_.push_back(fmt::format("{} {} {} {}", person, actor, reason, dry_run));
+        return report_;
+    }
+    support::WorkingJobs jobs_{PrivacyRoutes::kErasure,
+                               ErasureWork(
+                                   [this](const AskedErasure& asked, auto, const auto&) {
+                                       return erase(asked.person, asked.actor, asked.reason,
+                                                    asked.dry_run);
+                                   },
+                                   person_behind)};
     support::Asking api_{PrivacyRoutes(
         {stores_.service.clock,
          {*stores_.keys, *stores_.holds, *stores_.registry},
-         [this](const domain::PersonId& person, std::string_view actor, std::string_view reason,
-                bool dry_run) {
-             erased_.push_back(fmt::format("{} {} {} {}", person, actor, reason, dry_run));
-             return report_;
+         [this](const domain::PersonId& person, std::string_view actor, std::string_view reason) {
+             return erase(person.value(), actor, reason, true);
          },
-         [](const domain::ApplicationId& application) -> base::Result<domain::PersonId> {
-             if (application.value() == "a-1") return domain::PersonId("p-1");
-             return base::Error{base::ErrorCode::kNotFound, "unknown_application", "x"};
-         }})};
+         person_behind,
+         JobAnswers(jobs_.queue(), base::Duration::seconds(60))})};
 };
 
 TEST_F(PrivacyRoutesTest, EraseAPersonByIdOrByApplication) {

@@ -1,6 +1,9 @@
 #include "frame/node_access.hpp"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <thread>
 
 #include "frame/reasons.hpp"
 #include "rampart/base/file.hpp"
@@ -17,14 +20,17 @@ namespace {
 namespace json = boost::json;
 using base::Result;
 
+constexpr auto kLook = std::chrono::milliseconds(500);  // between two looks at a job
+constexpr auto kAway = std::chrono::seconds(60);        // as long a node may be started anew
+
 Result<std::string> first_line(const std::filesystem::path& file) {
     RAMPART_TRY(auto text, base::read_file(file, 4096));
     text.erase(std::min(text.find('\n'), text.size()));
     return text;
 }
 
-Result<http::Client> connect(const std::filesystem::path& config,
-                             http::ClientOptions options = {}) {
+Result<http::Client> connect(const std::filesystem::path& config) {
+    http::ClientOptions options;
     RAMPART_TRY(const auto settings, rampartd::load_settings(config));
     const auto endpoint = first_line(settings.store / "endpoint");
     if (!endpoint) {
@@ -72,6 +78,66 @@ Result<json::value> parse(Result<http::Response> response) {
     return document;
 }
 
+/// Says on stderr how far a job is, where that has changed.
+class Progress {
+  public:
+    void show(const json::object& job) {
+        const auto line = fmt::format("job {} ({}): {}, {} of {}\n", text_of(job.at("id")),
+                                      text_of(job.at("kind")), text_of(job.at("state")),
+                                      text_of(job.at("done")), text_of(job.at("total")));
+        if (line == last_) return;
+        fmt::print(stderr, "{}", line);
+        last_ = line;
+    }
+
+  private:
+    std::string last_;
+};
+
+/// Asks for a job once; the node may have another address after a restart.
+Result<json::value> ask_job(const std::filesystem::path& config, const std::string& id) {
+    RAMPART_TRY(auto client, connect(config));
+    return parse(client.get("/v1/jobs/" + id));
+}
+
+/// Follows a job to its end, also while the node is started anew, for up to kAway.
+Result<json::value> follow(const std::filesystem::path& config, json::value accepted) {
+    using Clock = std::chrono::steady_clock;
+    Progress progress;
+    const auto id = text_of(accepted.at("job").at("id"));
+    auto answered = Clock::now();
+    while (true) {
+        const auto& job = accepted.at("job").as_object();
+        progress.show(job);
+        const auto& error = job.at("error");
+        if (!error.is_null())
+            return base::Error{code_of(text_of(error.at("code"))), text_of(error.at("reason")),
+                               text_of(error.at("message"))};
+        if (text_of(job.at("state")) == "done") return job.at("result");
+        std::this_thread::sleep_for(kLook);
+        auto asked = ask_job(config, id);
+        if (asked) {
+            accepted = *std::move(asked);
+            answered = Clock::now();
+        } else if (asked.error().code != base::ErrorCode::kUnavailable ||
+                   Clock::now() - answered > kAway) {
+            return asked.error().with_context(fmt::format(
+                "job {} was accepted and goes on while the node runs; GET /v1/jobs/{} says how far "
+                "it is",
+                id, id));
+        }
+    }
+}
+
+/// Returns the answer, at once or, where the request became a job, when that has ended.
+Result<json::value> answer_of(const std::filesystem::path& config,
+                              Result<http::Response> response) {
+    const bool accepted = response && response->status == 202;
+    auto document = parse(std::move(response));
+    if (!document || !accepted) return document;
+    return follow(config, *std::move(document));
+}
+
 }  // namespace
 
 void add_node_options(CLI::App& command, NodeOptions& options) {
@@ -101,21 +167,19 @@ Result<json::value> ask_node(const std::filesystem::path& config, std::string_vi
 Result<json::value> tell_node(const std::filesystem::path& config, std::string_view target,
                               const json::object& body) {
     RAMPART_TRY(auto client, connect(config));
-    return parse(client.post(target, json::serialize(body)));
+    return answer_of(config, client.post(target, json::serialize(body)));
 }
 
 Result<json::value> send_to_node(const std::filesystem::path& config, std::string_view target,
                                  std::string bytes) {
-    http::ClientOptions options;
-    options.timeout = base::Duration::seconds(3600);
-    RAMPART_TRY(auto client, connect(config, options));
+    RAMPART_TRY(auto client, connect(config));
     if (bytes.size() > base::limits::kMaxRequestBytes) {
         return base::make_error(http::Reason::kBodyTooLarge,
                                 "{} bytes; a node that is being served takes {}: stop it, and give "
                                 "the command again",
                                 bytes.size(), base::limits::kMaxRequestBytes);
     }
-    return parse(client.post(target, std::move(bytes), "application/octet-stream"));
+    return answer_of(config, client.post(target, std::move(bytes), "application/octet-stream"));
 }
 
 base::Status check_exists(const rampartd::Settings& settings) {

@@ -35,15 +35,16 @@ std::string text_of(const boost::json::value& value);
 
 /// GET and POST on the node that serves the store of this configuration, with the store's token.
 /// unavailable "not_serving": no `rampart serve` runs on the store; what the node refuses comes
-/// back with its own reason and message.
+/// back with its own reason and message. tell_node() and send_to_node() follow a request that has
+/// become a job to its end, and say on stderr how far it is.
 base::Result<boost::json::value> ask_node(const std::filesystem::path& config,
                                           std::string_view target);
 base::Result<boost::json::value> tell_node(const std::filesystem::path& config,
                                            std::string_view target,
                                            const boost::json::object& body);
 
-/// POST of bytes, as tell_node(). Waits for an hour, since the node may train and test meanwhile.
-/// out_of_range "body_too_large": more bytes than a request may have.
+/// POST of bytes, as tell_node(). out_of_range "body_too_large": more bytes than a request may
+/// have.
 base::Result<boost::json::value> send_to_node(const std::filesystem::path& config,
                                               std::string_view target, std::string bytes);
 

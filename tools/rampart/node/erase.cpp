@@ -124,8 +124,9 @@ void add_erase(Frame& frame) {
          .example = "rampart erase --person p-4711 --reason 'request 2026-118' --config "
                     "rampartd.toml",
          .detail = "All records of the person are erased, also when --application names one of "
-                   "several applications. What stays elsewhere is listed. After a crash, run the "
-                   "command again: it continues. Exit code 1: a legal hold or the retention "
+                   "several applications. What stays elsewhere is listed. The erasure is a job of "
+                   "the node, which goes on after a crash; the command follows it, and run again "
+                   "joins it. Exit code 1: a legal hold or the retention "
                    "period forbids it (the answer says which and until when), or there is no "
                    "record of that person; 2: there is no decision on that application."},
         options, [options](const Context&) { return erase(*options); });

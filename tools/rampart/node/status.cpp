@@ -49,6 +49,22 @@ std::string jobs_text(const json::array& jobs) {
     return text;
 }
 
+/// Requests that are jobs, by kind, where there are any.
+std::string requests_text(const json::array& kinds) {
+    std::string text;
+    for (const auto& one : kinds) {
+        const auto waiting = one.at("waiting").to_number<int64_t>();
+        const auto running = one.at("running").to_number<int64_t>();
+        const auto failed = one.at("failed").to_number<int64_t>();
+        if (waiting + running + failed == 0) continue;
+        text += row("requests", fmt::format("{}: {} waiting, {} running, the oldest for {}; {} of "
+                                            "the last have failed",
+                                            text_of(one.at("kind")), waiting, running,
+                                            duration_of(one.at("oldest_seconds")), failed));
+    }
+    return text;
+}
+
 std::string sources_text(std::string_view name, const json::array& sources) {
     std::string text;
     for (const auto& one : sources) {
@@ -111,7 +127,9 @@ std::string status_text(const json::object& status) {
                         count_of(partitions.at("rebuilding")), count_of(partitions.at("refused"))));
     text += sources_text("not deciding", partitions.at("not_deciding").as_array());
     text += sources_text("unread", partitions.at("unread").as_array());
-    return text + training_text(status.at("training")) + jobs_text(status.at("jobs").as_array());
+    text += training_text(status.at("training"));
+    text += requests_text(status.at("requests").as_array());
+    return text + jobs_text(status.at("jobs").as_array());
 }
 
 Result<Answer> status(const NodeOptions& options) {

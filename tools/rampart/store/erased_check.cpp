@@ -6,6 +6,7 @@
 #include <set>
 
 #include "rampart/protected_attributes/persons.hpp"
+#include "rampart/runtime/job_record.hpp"
 #include "rampart/streaming_kafka/kafka_reader.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/person_of.hpp"
@@ -312,6 +313,19 @@ Result<std::unique_ptr<streaming_kafka::KafkaReader>> open_broker(
     return std::unique_ptr<streaming_kafka::KafkaReader>();
 }
 
+/// A record of a job has its request, which may name a person, until the job ends.
+Status check_jobs(const rampartd::Settings& settings, std::vector<std::string>& problems) {
+    RAMPART_TRY(const auto jobs, runtime::read_jobs(settings.store / "jobs"));
+    for (const auto& [id, error] : jobs.unreadable)
+        problems.push_back("jobs: cannot be looked at: " + error.message);
+    for (const auto& job : jobs.records) {
+        if (!job.ended() || (job.request.empty() && job.kept.empty())) continue;
+        problems.push_back(
+            fmt::format("jobs: job {} has ended, and its file still has the request", job.id));
+    }
+    return base::ok();
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> check_erased(const rampartd::Settings& settings,
@@ -335,6 +349,7 @@ Result<std::vector<std::string>> check_erased(const rampartd::Settings& settings
             "register: the decisions of person {} of the audit log, whose erasure is done",
             person));
     }
+    RAMPART_RETURN_IF_ERROR(check_jobs(settings, problems));
     for (const auto& fault : erased.key_faults()) problems.push_back("person keys: " + fault);
     return problems;
 }

@@ -10,8 +10,8 @@ namespace rampart::cli {
 
 /// Looks in every store for what is left of erased persons: joined states, indices of decisions and
 /// their quarantines, the log's decisions and topic of the quarantine, protected attributes, the
-/// register and the person keys. Each finding names the store, the partition and the id or
-/// position, and no person. `notes`: what could not be looked at.
+/// register, the records of jobs and the person keys. Each finding names the store, the partition
+/// and the id or position, and no person. `notes`: what could not be looked at.
 ///
 /// A person may come back and is a new one then: what is sealed with a key that is not destroyed,
 /// and is no older than the erasure, stays.

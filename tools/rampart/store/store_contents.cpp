@@ -27,9 +27,11 @@ int rank(const std::string& database) {
     return 1;
 }
 
-/// Whether the file belongs to this run of a service, or is on its way to another name.
+/// Whether the file belongs to this service (its address, what it was asked for), or is on its way
+/// to another name.
 bool is_transient(const std::string& path) {
-    return path == "endpoint" || path.find(".tmp.") != std::string::npos;
+    return path == "endpoint" || path.starts_with("jobs/") ||
+           path.find(".tmp.") != std::string::npos;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <vector>
@@ -18,13 +19,6 @@
 
 namespace rampart::data_retention {
 
-struct ErasureRequest {
-    domain::PersonId person;
-    std::string actor, reason;  // for the audit log
-    base::TimePoint now;
-    bool dry_run = false;  // says what there is, and whether it may go; changes nothing
-};
-
 /// What was found of a person and, but for a dry run, is gone.
 struct ErasureReport {
     std::vector<joiner::PersonDecision> decisions;
@@ -33,6 +27,15 @@ struct ErasureReport {
     size_t keys = 0;                   // destroyed; 0 in a dry run
     size_t in_clear = 0;               // decisions that the log holds unsealed: these bytes stay
     std::vector<std::string> remains;  // what is not reached from here, a sentence each
+};
+
+struct ErasureRequest {
+    domain::PersonId person;
+    std::string actor, reason;  // for the audit log
+    base::TimePoint now;
+    bool dry_run = false;  // says what there is, and whether it may go; changes nothing
+    /// What an interrupted run of the same request has kept last (ErasureDeps::keep).
+    std::optional<ErasureReport> before{};
 };
 
 /// The log of decisions, and what of it this node holds.
@@ -75,6 +78,9 @@ struct ErasureDeps {
     /// Erases the records of the topic of the quarantine up to the last one about the person; no
     /// function: a broker keeps that topic.
     std::function<base::Status(const AboutPerson&)> erase_published{};
+    /// Keeps what was found: once before anything is gone, and once before the erasure ends, so
+    /// that an interrupted request comes to the same report. No function: it is not interrupted.
+    std::function<base::Status(const ErasureReport&)> keep{};
 };
 
 /// Persons not erased who must share month, side, action and cell of an erased record, so that the
@@ -97,8 +103,9 @@ inline constexpr size_t kMinPersonsOfCell = 20;
 ///
 /// Refused with failed_precondition "on_hold" or "retention", naming until when, or with not_found
 /// "unknown_person", unless an erasure of the person was begun before. Refusals, and what was done,
-/// are in the audit log, under the person's tag. A crash on the way loses nothing: asked again, it
-/// goes on.
+/// are in the audit log, under the person's tag; no error names the person. A crash on the way
+/// loses nothing: asked again, it goes on, and with ErasureRequest::before it comes to the report
+/// that it would have come to.
 ///
 /// One at a time. Takes `counting` and `reading` until nothing can be read of the person any more,
 /// and neither while the old bytes are removed from the files; that waits for readers with an older

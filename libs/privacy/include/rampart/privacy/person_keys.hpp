@@ -89,8 +89,8 @@ class PersonKeys {
                                                     std::string_view envelope);
     static bool is_envelope(std::string_view bytes);
 
-    /// Returns whether the person has a key that is not destroyed.
-    base::Result<bool> has_key(const domain::PersonId& person) const;
+    /// Returns how many keys the person has that are not destroyed.
+    base::Result<size_t> count(const domain::PersonId& person) const;
     /// Destroys all keys of a person and returns their number. When it returns, none of their bytes
     /// is in any of the database's files. May be repeated after a crash.
     base::Result<size_t> destroy(const domain::PersonId& person);

@@ -48,7 +48,21 @@ namespace rampart::runtime::metric {
     X(kJobRuns, "counter", "rampart_job_runs_total", "task",                                    \
       "Runs of a job of this process that have ended.")                                         \
     X(kJobStuck, "gauge", "rampart_job_stuck", "task",                                          \
-      "1: a run of the job gives no sign of life any more.")
+      "1: a run of the job gives no sign of life any more.")                                    \
+    X(kRequestJobsDone, "counter", "rampart_request_jobs_done_total", "kind",                   \
+      "Requests done as jobs (GET /v1/jobs) by this process.")                                  \
+    X(kRequestJobsFailed, "counter", "rampart_request_jobs_failed_total", "kind",               \
+      "Requests as jobs that failed or were refused; GET /v1/jobs says why.")                   \
+    X(kRequestJobsOldest, "gauge", "rampart_request_jobs_oldest_seconds", "kind",               \
+      "Time since the oldest job that has not ended was asked for; 0: there is none.")          \
+    X(kRequestJobsRefused, "counter", "rampart_request_jobs_refused_total", "kind",             \
+      "Requests refused, as too many jobs waited (jobs.most_waiting).")                         \
+    X(kRequestJobsRunning, "gauge", "rampart_request_jobs_running", "kind",                     \
+      "Requests that run as jobs.")                                                             \
+    X(kRequestJobsUnreadable, "gauge", "rampart_request_jobs_unreadable", "",                   \
+      "Files of jobs that cannot be read: look at GET /v1/jobs, and send the request again.")   \
+    X(kRequestJobsWaiting, "gauge", "rampart_request_jobs_waiting", "kind",                     \
+      "Requests that wait as jobs.")
 
 #define RAMPART_METRICS_OF_JOINING(X)                                                              \
     X(kConflictingOutcomes, "counter", "rampart_conflicting_outcomes_total", "",                   \

@@ -10,6 +10,9 @@ namespace rampart::runtime {
       "Install one Shutdown in a process.")                                                   \
     X(kBadClockFile, kDataLoss, "bad_clock_file",                                             \
       "Write the time at which the store was last used into the file, as the message shows.") \
+    X(kBadJobRecord, kDataLoss, "bad_job_record",                                             \
+      "Send the request again, and delete the file in the store's folder jobs; it was not "   \
+      "done, or not to its end.")                                                             \
     X(kBadSecret, kDataLoss, "bad_secret",                                                    \
       "Restore the secret's file from the backup of the keys; it holds exactly the hex "      \
       "digits of one key.")                                                                   \
@@ -20,8 +23,8 @@ namespace rampart::runtime {
       "Look into the log and at GET /v1/status; if the job does not go on, restart the "      \
       "process: nothing that was answered is lost.")                                          \
     X(kJobThrew, kInternal, "job_threw",                                                      \
-      "Look into the log; give the process more memory if it says bad_alloc. The job is "     \
-      "tried again.")                                                                         \
+      "Look into the log; give the process more memory if it says bad_alloc. Repeated work "  \
+      "is tried again; send a request again.")                                                \
     X(kKeyMissing, kFailedPrecondition, "key_missing",                                        \
       "Restore the key from the backup of the keys (ops/runbooks/backup.md).")                \
     X(kNoAccess, kUnavailable, "no_access",                                                   \
@@ -35,7 +38,11 @@ namespace rampart::runtime {
       "Name the folder of a store, or a folder where `rampart serve` may make one.")          \
     X(kTooFewFiles, kFailedPrecondition, "too_few_files",                                     \
       "Raise the hard limit of open files (systemd: LimitNOFILE), or configure fewer "        \
-      "partitions or connections.")
+      "partitions or connections.")                                                           \
+    X(kTooManyJobs, kResourceExhausted, "too_many_jobs",                                      \
+      "Send the request again when a job has ended: GET /v1/jobs lists them.")                \
+    X(kUnknownJob, kNotFound, "unknown_job",                                                  \
+      "List the jobs with GET /v1/jobs; those that ended long ago are forgotten.")
 RAMPART_REASONS("runtime", RAMPART_RUNTIME_REASONS)
 
 }  // namespace rampart::runtime
