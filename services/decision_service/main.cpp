@@ -21,6 +21,7 @@
 #include "services/decision_service/files_needed.hpp"
 #include "services/decision_service/routes.hpp"
 #include "services/decision_service/settings.hpp"
+#include "services/decision_service/tls_upkeep.hpp"
 
 namespace rampart::decision_service {
 namespace {
@@ -72,7 +73,9 @@ base::Status serve(const std::filesystem::path& config) {
     http::Router router(base::to_hex(token));
     DecisionRoutes(*service).add_to(router);
     StatusRoutes(health, metrics).add_to(router);
+    TlsUpkeep tls(settings.http);
     RAMPART_TRY(const auto server, http::Server::start(settings.http, router));
+    tls.begin(*server, *router.traffic(), clock, *shutdown);
     start->succeed();
     std::printf("listening on %s\n", server->endpoint().c_str());
     std::fflush(stdout);

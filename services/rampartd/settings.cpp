@@ -198,7 +198,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const std::filesystem::path product_path = folder / root.string("product");
     const std::filesystem::path schema_path = folder / root.string("schema");
     const std::filesystem::path store = folder / root.string("store", "store");
-    const http::ServerOptions http = decision_service::read_http(root.table("http"));
+    const http::ServerOptions http = decision_service::read_http(root.table("http"), folder);
     auto clock = root.table("clock");
     const bool event_clock = clock.choice("mode", {"system", "event"}, "system") == "event";
     const auto drain = read_drain(root.table("http"), event_clock);
