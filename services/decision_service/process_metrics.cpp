@@ -78,8 +78,8 @@ void write_traffic(const http::Traffic& traffic, runtime::Samples& out) {
     out.add(metric::kConnectionsOpen, static_cast<double>(connections.open));
     out.add(metric::kConnectionsRefused, static_cast<double>(connections.refused));
     if (const auto ends = traffic.certificate_ends()) {
-        out.add(metric::kCertificateEnd, static_cast<double>(ends->micros()) / 1e6);
-        out.add(metric::kCertificateLoaded, traffic.certificate_loaded() ? 1 : 0);
+        out.add(metric::kTlsCertificateEnd, static_cast<double>(ends->micros()) / 1e6);
+        out.add(metric::kTlsCertificateLoaded, traffic.certificate_loaded() ? 1 : 0);
     }
     for (size_t i = 0; i < http::kHandshakeFailures.size(); ++i) {
         const auto why = static_cast<http::HandshakeFailure>(i);

@@ -50,7 +50,8 @@ class TlsFolder {
         request(name);
         write("index", "");
         write("ca.cnf",
-              "[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\ndefault_md=sha256\n"
+              "[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\nserial=serial\ndefault_md="
+              "sha256\n"
               "policy=p\n[p]\ncommonName=supplied\n");
         openssl(
             fmt::format("ca -batch -notext -rand_serial -config ca.cnf -cert ca.pem -keyfile "

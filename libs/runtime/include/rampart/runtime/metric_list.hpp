@@ -195,9 +195,9 @@ namespace rampart::runtime::metric {
 #define RAMPART_METRICS_OF_HTTP(X)                                                             \
     X(kAcceptFailures, "counter", "rampart_http_accept_failures_total", "",                    \
       "Connections that could not be accepted, most likely for want of file descriptors.")     \
-    X(kCertificateEnd, "gauge", "rampart_http_certificate_expiry_timestamp_seconds", "",       \
+    X(kTlsCertificateEnd, "gauge", "rampart_http_certificate_expiry_timestamp_seconds", "",    \
       "When the TLS certificate of the server ends, or one of those behind it in its file.")   \
-    X(kCertificateLoaded, "gauge", "rampart_http_certificate_loaded", "",                      \
+    X(kTlsCertificateLoaded, "gauge", "rampart_http_certificate_loaded", "",                   \
       "1: the TLS files were good when they were last read. 0: not, and the certificate from " \
       "before is in use; the log says why.")                                                   \
     X(kConnectionsOpen, "gauge", "rampart_http_connections_open", "", "Connections now open.") \
