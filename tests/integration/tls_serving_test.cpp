@@ -10,6 +10,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/http/client.hpp"
 #include "rampart/wire/application_json.hpp"
+#include "services/rampartd/settings.hpp"
 #include "support/program.hpp"
 #include "support/tls_files.hpp"
 #include "tools/demo/service_process.hpp"
@@ -194,6 +195,22 @@ TEST_F(TlsServing, HalfAConfigurationIsRefused) {
     const auto refused = rampart("serve --config " + workspace_.config.string());
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_NE(refused.output.find("key_file"), std::string::npos) << refused.output;
+}
+
+TEST_F(TlsServing, AKeyWhereABackupWouldTakeItIsRefused) {
+    const auto key_at = [&](const char* place) {
+        auto text = base::read_file(folder_ / "plain.toml", 1 << 20).value();
+        text += fmt::format("\n[http.tls]\ncertificate_file = \"{}\"\nkey_file = \"{}\"\n",
+                            (files_ / "server.pem").string(), place);
+        EXPECT_TRUE(base::write_file_atomically(workspace_.config, text));
+        return load_settings(workspace_.config);
+    };
+    fs::copy_file(workspace_.config, folder_ / "plain.toml");
+    const auto inside = key_at("store/server.key");
+    ASSERT_FALSE(inside);
+    EXPECT_NE(inside.error().message.find("key_file"), std::string::npos) << inside.error().message;
+    EXPECT_TRUE(key_at("store/keys/server.key"));
+    EXPECT_TRUE(key_at("server.key"));
 }
 
 }  // namespace
