@@ -45,12 +45,12 @@ std::string openssl_error();
 /// Reads all certificates of a file. "bad_tls_certificate": it cannot be read, or has none.
 base::Result<std::vector<X509Ptr>> read_certificates(const NamedFile& file);
 
-/// Reads a certificate with its key. Fails with "bad_tls_certificate", "bad_tls_key" (also one with a
-/// passphrase), "secret_exposed" (others have access to the key's file), "tls_key_mismatch".
+/// Reads a certificate with its key. Fails with "bad_tls_certificate", "bad_tls_key" (also one with
+/// a passphrase), "secret_exposed" (others have access to the key's file), "tls_key_mismatch".
 base::Result<Identity> read_identity(const NamedFile& certificate, const NamedFile& key);
 
-/// "tls_certificate_expired", "tls_certificate_not_yet_valid": the first certificate of the file whose
-/// time it is not now.
+/// "tls_certificate_expired", "tls_certificate_not_yet_valid": the first certificate of the file
+/// whose time it is not now.
 base::Status check_valid_now(const std::vector<X509Ptr>& chain, const NamedFile& file);
 
 /// Returns when the first of the certificates ends.

@@ -36,7 +36,7 @@ base::Result<tcp::endpoint> endpoint_of(const ServerOptions& options) {
     }
     if (!options.tls && !options.plaintext_anywhere && !address.is_loopback()) {
         return base::make_error(Reason::kPlaintextBeyondLoopback,
-                                "address {} is beyond the loopback, and without TLS whoever is on "
+                                "address {} is beyond the loopback, and without TLS others on "
                                 "the way could read tokens and applications",
                                 options.address);
     }
@@ -82,7 +82,7 @@ struct Server::Impl {
     tcp::endpoint endpoint;
     std::mutex stop_mutex;
     std::mutex tls_mutex;
-    std::shared_ptr<ServerTls> tls;  // of new connections; nullptr: plain HTTP
+    std::shared_ptr<ServerTls> tls;  // for new connections; nullptr: plain HTTP
 
     base::Status load_tls();
     std::shared_ptr<ServerTls> tls_now();

@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 /// A server's. New connections take it; those that are open keep the one that they began with.
 struct ServerTls {
     asio::ssl::context context;
-    base::TimePoint ends;  // of the first of its certificates
+    base::TimePoint ends;  // the first end of its certificates
 };
 
 /// Reads the files anew. Errors: those of read_identity(), check_valid_now() and use_identity().

@@ -261,7 +261,7 @@ TEST_F(Tls, AClientWithoutACertificateDoesNotGetThrough) {
 
 TEST_F(Tls, AClientOfAnotherAuthorityOrTimeDoesNotGetThrough) {
     start_with_client_authority();
-    files_.certificate("stranger", "DNS:app");  // of the server's authority
+    files_.certificate("stranger", "DNS:app");  // signed by the server's authority
     files_.certificate("old", "DNS:app", -1, "clients");
     for (const char* name : {"stranger", "old"})
         EXPECT_EQ(ask(files_.client(name)).error().reason, "tls_failed") << name;

@@ -25,8 +25,8 @@ struct ClientOptions {
 class Client {
   public:
     /// `endpoint`: "host:port" ("127.0.0.1:8080", "[::1]:8080", "scoring.example:80"), alone or
-    /// behind http://, or behind https:// for TLS. Does not connect yet. Fails with invalid_argument
-    /// if it has another form, or if a file of options.tls is not what it should be.
+    /// behind http://, or behind https:// for TLS. Does not connect yet. Fails with
+    /// invalid_argument if it has another form, or a file of options.tls is not what it should be.
     static base::Result<Client> create(std::string_view endpoint, ClientOptions options = {});
     Client(Client&&) noexcept;
     Client& operator=(Client&&) noexcept;

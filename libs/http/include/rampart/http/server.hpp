@@ -31,7 +31,7 @@ struct ServerOptions {
     size_t max_header_bytes = 16 << 10;  // beyond: 431
     size_t max_body_bytes = base::limits::kMaxRequestBytes;          // beyond: 413
     base::Duration request_timeout = base::Duration::seconds(30);    // for reading and for writing
-    base::Duration handshake_timeout = base::Duration::seconds(10);  // of TLS, before any request
+    base::Duration handshake_timeout = base::Duration::seconds(10);  // TLS, before any request
     base::Duration idle_timeout = base::Duration::seconds(60);       // keep-alive between requests
     base::Duration stop_timeout = base::Duration::seconds(10);       // longest wait of stop()
 };

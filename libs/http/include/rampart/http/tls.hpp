@@ -10,8 +10,8 @@ enum class TlsVersion { k12, k13 };
 /// How a server speaks TLS. Its own certificate also counts as that of a client, whatever
 /// client_ca_file has: who holds its key operates the service.
 struct TlsFiles {
-    std::filesystem::path certificate;  // of the server, then the authorities between it and a root
-    std::filesystem::path key;          // of the first certificate; no access for others
+    std::filesystem::path certificate;  // the server's, then authorities below the root
+    std::filesystem::path key;          // the first certificate's; no access for others
     std::filesystem::path client_ca;    // whose certificates clients must show; empty: none asked
     TlsVersion least = TlsVersion::k13;
 };

@@ -61,7 +61,7 @@ class Traffic {
     void queued();            // a request that waits for its group
     void taken(size_t n);     // waiting requests, into a group
     void full();              // a request that may not wait, as others wait for too long
-    void handshake_failed(HandshakeFailure why);    // of a connection that was opened
+    void handshake_failed(HandshakeFailure why);    // the connection's, once opened
     void loaded_certificate(base::TimePoint ends);  // the server's, at the start or anew
     void refused_certificate();                     // the one before stays in use
 
