@@ -43,6 +43,7 @@ base::Status serve(const std::filesystem::path& config) {
     // signals become a flag before there is anything that they could interrupt
     runtime::report_crashes();
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
+    const auto reload = reload_signal_of(settings.http);
     // the secret behind the draws, and the token that clients show; a start that fails leaves none
     RAMPART_TRY(const auto start,
                 runtime::StoreStart::begin(settings.store, {"log", "partitions"}, [&] {
@@ -73,9 +74,8 @@ base::Status serve(const std::filesystem::path& config) {
     http::Router router(base::to_hex(token));
     DecisionRoutes(*service).add_to(router);
     StatusRoutes(health, metrics).add_to(router);
-    TlsUpkeep tls(settings.http);
     RAMPART_TRY(const auto server, http::Server::start(settings.http, router));
-    tls.begin(*server, *router.traffic(), clock, *shutdown);
+    const TlsUpkeep tls(reload.get(), *server, *router.traffic(), clock, *shutdown);
     start->succeed();
     std::printf("listening on %s\n", server->endpoint().c_str());
     std::fflush(stdout);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -10,30 +11,35 @@
 
 namespace rampart::decision_service {
 
+/// Makes SIGHUP a signal to reload where the server speaks TLS; nullptr: it does not, and SIGHUP
+/// ends the process as before. Made early, so that none ends a process that starts.
+std::unique_ptr<runtime::ReloadSignal> reload_signal_of(const http::ServerOptions& options);
+
 /// Reads the TLS files of a server anew at SIGHUP, and warns in the log, at the start and each day,
-/// of a certificate that ends within 30 days. Without TLS it does nothing, and SIGHUP ends the
-/// process as before. Make it before the server, so that no SIGHUP ends a process that starts.
+/// of a certificate that ends within 30 days.
 class TlsUpkeep {
   public:
-    explicit TlsUpkeep(const http::ServerOptions& options);
-    /// Requests the end of the process, and waits for its own.
+    /// All must outlive it. `signal` may be nullptr: then it does nothing. `clock`: the wall clock.
+    TlsUpkeep(runtime::ReloadSignal* signal, http::Server& server, const http::Traffic& traffic,
+              const base::Clock& clock, runtime::Shutdown& shutdown);
+    /// Requests the end of the process, which ends the thread.
     ~TlsUpkeep();
     TlsUpkeep(const TlsUpkeep&) = delete;
     TlsUpkeep& operator=(const TlsUpkeep&) = delete;
-
-    /// Begins. All must outlive this; `clock` is the wall clock.
-    void begin(http::Server& server, const http::Traffic& traffic, const base::Clock& clock,
-               runtime::Shutdown& shutdown);
 
     static constexpr auto kWarnBefore = base::Duration::days(30);
     static constexpr auto kWarnAgain = base::Duration::days(1);
 
   private:
-    void look(http::Server& server, const http::Traffic& traffic, const base::Clock& clock);
+    void reload();
+    void warn();
 
-    std::optional<runtime::ReloadSignal> hangup_;
+    runtime::ReloadSignal* signal_;
+    http::Server& server_;
+    const http::Traffic& traffic_;
+    const base::Clock& clock_;
+    runtime::Shutdown& shutdown_;
     std::optional<base::TimePoint> warned_;
-    runtime::Shutdown* shutdown_ = nullptr;
     std::thread thread_;
 };
 

@@ -94,6 +94,7 @@ base::Status serve(const std::filesystem::path& config) {
     runtime::report_crashes();
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
     RAMPART_TRY(auto settings, load_settings(config));
+    const auto reload = decision_service::reload_signal_of(settings.http);
     settings.http.stop_timeout = kAnswerTime;
     // before a store is made
     StartPage page;
@@ -101,9 +102,9 @@ base::Status serve(const std::filesystem::path& config) {
     http::Router router;
     const auto answer = [&page](const http::Request& request) { return page.answer(request); };
     const runtime::SystemClock clock;
-    decision_service::TlsUpkeep tls(settings.http);
     RAMPART_TRY(const auto server, http::Server::start(settings.http, answer, router.traffic()));
-    tls.begin(*server, *router.traffic(), clock, *shutdown);
+    const decision_service::TlsUpkeep tls(reload.get(), *server, *router.traffic(), clock,
+                                          *shutdown);
     RAMPART_TRY(node, Node::open(std::move(settings), shutdown.get(), {},
                                  [&page](const auto& phase) { page.say(phase); }));
     router = http::Router(node->keys().token, router.traffic());
