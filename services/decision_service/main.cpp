@@ -21,6 +21,7 @@
 #include "services/decision_service/files_needed.hpp"
 #include "services/decision_service/routes.hpp"
 #include "services/decision_service/settings.hpp"
+#include "services/decision_service/tls_upkeep.hpp"
 
 namespace rampart::decision_service {
 namespace {
@@ -42,6 +43,7 @@ base::Status serve(const std::filesystem::path& config) {
     // signals become a flag before there is anything that they could interrupt
     runtime::report_crashes();
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
+    const auto reload = reload_signal_of(settings.http);
     // the secret behind the draws, and the token that clients show; a start that fails leaves none
     RAMPART_TRY(const auto start,
                 runtime::StoreStart::begin(settings.store, {"log", "partitions"}, [&] {
@@ -73,6 +75,7 @@ base::Status serve(const std::filesystem::path& config) {
     DecisionRoutes(*service).add_to(router);
     StatusRoutes(health, metrics).add_to(router);
     RAMPART_TRY(const auto server, http::Server::start(settings.http, router));
+    const TlsUpkeep tls(reload.get(), *server, *router.traffic(), clock, *shutdown);
     start->succeed();
     std::printf("listening on %s\n", server->endpoint().c_str());
     std::fflush(stdout);

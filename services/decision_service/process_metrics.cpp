@@ -77,6 +77,15 @@ void write_traffic(const http::Traffic& traffic, runtime::Samples& out) {
     out.add(metric::kConnections, static_cast<double>(connections.accepted));
     out.add(metric::kConnectionsOpen, static_cast<double>(connections.open));
     out.add(metric::kConnectionsRefused, static_cast<double>(connections.refused));
+    if (const auto ends = traffic.certificate_ends()) {
+        out.add(metric::kTlsCertificateEnd, static_cast<double>(ends->micros()) / 1e6);
+        out.add(metric::kTlsCertificateLoaded, traffic.certificate_loaded() ? 1 : 0);
+    }
+    for (size_t i = 0; i < http::kHandshakeFailures.size(); ++i) {
+        const auto why = static_cast<http::HandshakeFailure>(i);
+        out.add(metric::kHandshakeFailures, static_cast<double>(traffic.handshake_failures(why)),
+                {{"reason", std::string(http::kHandshakeFailures[i])}});
+    }
     out.add(metric::kAcceptFailures, static_cast<double>(connections.accept_failures));
     out.add(metric::kWaitRefusals, static_cast<double>(traffic.wait_refusals()));
     out.add(metric::kRequestsWaiting, static_cast<double>(traffic.waiting()));

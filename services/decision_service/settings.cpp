@@ -2,8 +2,35 @@
 
 namespace rampart::decision_service {
 
-http::ServerOptions read_http(config::Table table) {
+namespace {
+
+std::optional<http::TlsFiles> read_tls(config::Table table, const std::filesystem::path& folder) {
+    http::TlsFiles tls;
+    const auto read = [&](const char* key, std::filesystem::path& file) {
+        if (const auto name = table.string(key, ""); !name.empty()) file = folder / name;
+    };
+    read("certificate_file", tls.certificate);
+    read("key_file", tls.key);
+    read("client_ca_file", tls.client_ca);
+    const auto least = table.choice("min_version", {"1.2", "1.3"}, "1.3");
+    tls.least = least == "1.2" ? http::TlsVersion::k12 : http::TlsVersion::k13;
+    if (tls.certificate.empty() && tls.key.empty() && tls.client_ca.empty()) return std::nullopt;
+    if (tls.certificate.empty()) {
+        table.fail("certificate_file", "is required for TLS: a PEM file with the certificate");
+    }
+    if (tls.key.empty()) {
+        table.fail("key_file", "is required for TLS: a PEM file with the certificate's key");
+    }
+    return tls;
+}
+
+}  // namespace
+
+http::ServerOptions read_http(config::Table table, const std::filesystem::path& folder) {
     http::ServerOptions options;
+    options.tls = read_tls(table.table("tls"), folder);
+    options.plaintext_anywhere = table.choice("plaintext", {"loopback_only", "any_address"},
+                                              "loopback_only") == "any_address";
     options.address = table.string("address", "127.0.0.1");
     options.port = static_cast<uint16_t>(table.integer("port", 0, 65535, 8080));
     const auto count = [&](const char* key, int64_t most, size_t usual) {
@@ -31,7 +58,7 @@ base::Result<Settings> load_settings(const std::filesystem::path& file) {
     settings.cool_off_days = static_cast<int>(
         root.integer("cool_off_days", 1, domain::kMaxCoolOffDays, domain::kDefaultCoolOffDays));
     settings.event_window = serving::read_event_window(root.table("event_time"));
-    settings.http = read_http(root.table("http"));
+    settings.http = read_http(root.table("http"), file.parent_path());
     RAMPART_RETURN_IF_ERROR(root.finish());
     return settings;
 }

@@ -28,6 +28,12 @@ namespace rampart::decision_service {
 ///     threads = 32
 ///     max_connections = 1024
 ///     longest_wait_ms = 3000          # ServerOptions::longest_wait
+///     plaintext = "loopback_only"     # or "any_address": ServerOptions::plaintext_anywhere
+///     [http.tls]                      # TlsFiles; without certificate_file: plain HTTP
+///     certificate_file = "server.pem"
+///     key_file = "server.key"
+///     client_ca_file = ""             # not empty: clients must show a certificate
+///     min_version = "1.3"             # or "1.2"
 struct Settings {
     std::filesystem::path store, product, registry;
     base::Duration registry_poll;
@@ -38,8 +44,8 @@ struct Settings {
     http::ServerOptions http;
 };
 
-/// Reads the table [http] but for keys that are not of the server.
-http::ServerOptions read_http(config::Table table);
+/// Reads the table [http] but for keys that are not of the server. Paths are relative to `folder`.
+http::ServerOptions read_http(config::Table table, const std::filesystem::path& folder);
 
 /// Strict: unknown keys are errors.
 base::Result<Settings> load_settings(const std::filesystem::path& file);

@@ -7,8 +7,10 @@
 #include "rampart/base/log.hpp"
 #include "rampart/runtime/crash_report.hpp"
 #include "rampart/runtime/shutdown.hpp"
+#include "rampart/runtime/system_clock.hpp"
 #include "rampart/storage/writable.hpp"
 #include "services/decision_service/routes.hpp"
+#include "services/decision_service/tls_upkeep.hpp"
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/reasons.hpp"
 
@@ -92,13 +94,17 @@ base::Status serve(const std::filesystem::path& config) {
     runtime::report_crashes();
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
     RAMPART_TRY(auto settings, load_settings(config));
+    const auto reload = decision_service::reload_signal_of(settings.http);
     settings.http.stop_timeout = kAnswerTime;
     // before a store is made
     StartPage page;
     std::unique_ptr<Node> node;
     http::Router router;
     const auto answer = [&page](const http::Request& request) { return page.answer(request); };
+    const runtime::SystemClock clock;
     RAMPART_TRY(const auto server, http::Server::start(settings.http, answer, router.traffic()));
+    const decision_service::TlsUpkeep tls(reload.get(), *server, *router.traffic(), clock,
+                                          *shutdown);
     RAMPART_TRY(node, Node::open(std::move(settings), shutdown.get(), {},
                                  [&page](const auto& phase) { page.say(phase); }));
     router = http::Router(node->keys().token, router.traffic());

@@ -34,12 +34,12 @@ base::Duration read_drain(config::Table http, bool event_clock) {
 }
 
 /// A backup without keys recognises the secrets of a store by their names (is_secret()).
-void check_place(config::Table& privacy, const std::filesystem::path& secret,
+void check_place(config::Table table, const char* key, const std::filesystem::path& secret,
                  const std::filesystem::path& store) {
     const auto inside = secret.lexically_normal().lexically_relative(store.lexically_normal());
     if (inside.empty() || *inside.begin() == ".." || is_secret(inside.generic_string())) return;
-    privacy.fail(
-        "secret",
+    table.fail(
+        key,
         "lies in the store but not in its keys/, so that a backup without keys would have it; "
         "move the file to <store>/keys/ or out of the store, and name it there");
 }
@@ -54,7 +54,7 @@ PrivacySettings read_privacy(config::Table table, const std::filesystem::path& f
     const std::string secret = table.string("secret", "");
     if (!secret.empty()) {
         privacy.secret = folder / secret;
-        check_place(table, privacy.secret, store);
+        check_place(table, "secret", privacy.secret, store);
     }
     return privacy;
 }
@@ -207,7 +207,8 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const std::filesystem::path product_path = folder / root.string("product");
     const std::filesystem::path schema_path = folder / root.string("schema");
     const std::filesystem::path store = folder / root.string("store", "store");
-    const http::ServerOptions http = decision_service::read_http(root.table("http"));
+    const http::ServerOptions http = decision_service::read_http(root.table("http"), folder);
+    if (http.tls) check_place(root.table("http").table("tls"), "key_file", http.tls->key, store);
     auto clock = root.table("clock");
     const bool event_clock = clock.choice("mode", {"system", "event"}, "system") == "event";
     const auto drain = read_drain(root.table("http"), event_clock);

@@ -61,7 +61,7 @@ TEST(Layering, OneLibraryKnowsEachForeignOne) {
         {"rocksdb", {"libs/storage/src"}},
         {"boost/beast", {"libs/http/src"}},
         {"boost/asio", {"libs/http/src"}},
-        {"openssl", {"libs/base/src"}},
+        {"openssl", {"libs/base/src", "libs/http/src"}},
         {"spdlog", {"libs/base/src"}},
         {"toml++", {"libs/config/src"}},
         {"librdkafka", {"libs/streaming_kafka/src"}},

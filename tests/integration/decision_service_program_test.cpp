@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/http/client.hpp"
@@ -11,6 +13,7 @@
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/decision_json.hpp"
+#include "support/tls_files.hpp"
 
 /// The program `decision_service` as a user runs it.
 namespace rampart::decision_service {
@@ -57,8 +60,9 @@ class Program {
     }
     const std::string& printed() const { return printed_; }
 
+    void signal(int number) const { ::kill(pid_, number); }
     int end(int signal) {
-        ::kill(pid_, signal);
+        this->signal(signal);
         return wait();
     }
     /// Returns the exit code, or -signal.
@@ -236,6 +240,37 @@ TEST_F(DecisionServiceProgram, AnExposedKeyIsRefused) {
     EXPECT_EQ(program.endpoint(), "");
     EXPECT_NE(program.printed().find("draw.key"), std::string::npos) << program.printed();
     EXPECT_EQ(program.wait(), 2);
+}
+
+TEST_F(DecisionServiceProgram, SpeaksTlsAndTakesANewCertificateAtSighup) {
+    make_champion();
+    test_support::TlsFolder files;
+    files.certificate("server");
+    files.certificate("new", "IP:127.0.0.1", 90);
+    configure(0);
+    auto text = base::read_file(config(), 1 << 20).value();
+    write("service.toml",
+          text + fmt::format("[http.tls]\ncertificate_file = \"{}\"\nkey_file = \"{}\"\n",
+                             (files / "server.pem").string(), (files / "server.key").string()));
+    Program program(config());
+    const auto endpoint = program.endpoint();
+    ASSERT_TRUE(endpoint.starts_with("https://")) << program.printed();
+    const auto answers_by = [&](const char* certificate) {
+        http::ClientOptions options;
+        options.tls.pinned = files / certificate;
+        const auto answer = http::Client::create(endpoint, options)->get("/healthz");
+        return answer && answer->status == 200;
+    };
+    std::filesystem::copy_file(files / "server.pem", files / "old.pem");
+    EXPECT_TRUE(answers_by("old.pem"));
+    files.replace("server", "new");
+    EXPECT_TRUE(answers_by("old.pem")) << "until SIGHUP";
+    program.signal(SIGHUP);
+    for (int i = 0; i < 600 && !answers_by("new.pem"); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_TRUE(answers_by("new.pem"));
+    EXPECT_FALSE(answers_by("old.pem"));
+    EXPECT_EQ(program.end(SIGTERM), 0);
 }
 
 }  // namespace

@@ -150,8 +150,10 @@ std::set<std::string> split(std::string_view names) {
     return out;
 }
 
-// What Kafka has, jobs that `rampart serve` runs, and what has not happened to this node.
-const std::set<std::string> kNotOfThisNode{"rampart_lease_age_seconds",
+// What TLS and Kafka have, jobs that `rampart serve` runs, and what has not happened to this node.
+const std::set<std::string> kNotOfThisNode{"rampart_http_certificate_expiry_timestamp_seconds",
+                                           "rampart_http_certificate_loaded",
+                                           "rampart_lease_age_seconds",
                                            "rampart_lease_epoch",
                                            "rampart_lease_ttl_seconds",
                                            "rampart_log_failures_total",

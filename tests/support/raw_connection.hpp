@@ -24,6 +24,7 @@ class RawConnection {
     }
     ~RawConnection() { ::close(fd_); }
     bool connected() const { return connected_; }
+    int descriptor() const { return fd_; }
     RawConnection(const RawConnection&) = delete;
     RawConnection& operator=(const RawConnection&) = delete;
     /// Sends until all is sent or the server has closed.

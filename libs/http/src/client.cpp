@@ -1,23 +1,28 @@
 #include "rampart/http/client.hpp"
 
+#include <openssl/err.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
 #include <charconv>
 #include <optional>
 
 #include "rampart/base/reasons.hpp"
 #include "rampart/http/reasons.hpp"
+#include "tls_context.hpp"
 
 namespace rampart::http {
 namespace {
 
-namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace bhttp = boost::beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
+using SecureStream = beast::ssl_stream<beast::tcp_stream>;
 
 Response to_response(bhttp::response<bhttp::string_body>&& message) {
     Response response;
@@ -35,26 +40,46 @@ Response to_response(bhttp::response<bhttp::string_body>&& message) {
 struct Client::Impl {
     std::string host, port;
     ClientOptions options;
+    std::unique_ptr<SecureClient> secure;  // nullptr: plain HTTP
     asio::io_context context;
-    std::optional<beast::tcp_stream> stream;
+    // one of them, once connected
+    std::optional<beast::tcp_stream> plain_stream;
+    std::optional<SecureStream> secure_stream;
     beast::flat_buffer buffer;
     std::chrono::steady_clock::time_point deadline;
 
+    bool connected() const { return plain_stream || secure_stream; }
+    void disconnect();
+    beast::tcp_stream& socket();
     /// Runs one asynchronous operation to its end; `start` receives the completion handler.
     template <class Start>
     error_code wait(Start start);
     error_code connect();
+    error_code shake_hands();
+    template <class Stream>
+    error_code exchange_on(Stream& stream, const bhttp::request<bhttp::string_body>& request,
+                           bhttp::response_parser<bhttp::string_body>& parser);
     error_code exchange(const bhttp::request<bhttp::string_body>& request,
                         bhttp::response_parser<bhttp::string_body>& parser);
     base::Result<Response> send(bhttp::verb verb, std::string_view target, std::string body,
                                 std::string_view content_type);
-    base::Error error_of(const error_code& ec, std::string_view target) const;
+    base::Error error_of(const error_code& ec, std::string_view target);
+    std::string why_not_trusted();
 };
+
+void Client::Impl::disconnect() {
+    plain_stream.reset();
+    secure_stream.reset();
+}
+
+beast::tcp_stream& Client::Impl::socket() {
+    return plain_stream ? *plain_stream : beast::get_lowest_layer(*secure_stream);
+}
 
 template <class Start>
 error_code Client::Impl::wait(Start start) {
     error_code result = asio::error::would_block;
-    if (stream) stream->expires_at(deadline);
+    if (connected()) socket().expires_at(deadline);
     start([&result](error_code ec, auto&&...) { result = ec; });
     context.restart();
     context.run();
@@ -67,27 +92,52 @@ error_code Client::Impl::connect() {
     const auto found = resolver.resolve(host, port, ec);
     if (ec) return ec;
     buffer.clear();
-    stream.emplace(context);
+    if (secure) {
+        secure_stream.emplace(context, secure->context);
+    } else {
+        plain_stream.emplace(context);
+    }
     ec = wait([&](auto done) {
-        stream->async_connect(found,
-                              [done](error_code e, const tcp::endpoint&) mutable { done(e); });
+        socket().async_connect(found,
+                               [done](error_code e, const tcp::endpoint&) mutable { done(e); });
     });
-    if (!ec) stream->socket().set_option(tcp::no_delay(true), ec);
-    return ec;
+    if (!ec) socket().socket().set_option(tcp::no_delay(true), ec);
+    return ec || !secure ? ec : shake_hands();
+}
+
+error_code Client::Impl::shake_hands() {
+    expect_host(secure_stream->native_handle(), host);
+    return wait(
+        [&](auto done) { secure_stream->async_handshake(asio::ssl::stream_base::client, done); });
 }
 
 error_code Client::Impl::exchange(const bhttp::request<bhttp::string_body>& request,
                                   bhttp::response_parser<bhttp::string_body>& parser) {
-    const auto written = wait([&](auto done) { bhttp::async_write(*stream, request, done); });
+    return secure ? exchange_on(*secure_stream, request, parser)
+                  : exchange_on(*plain_stream, request, parser);
+}
+
+template <class Stream>
+error_code Client::Impl::exchange_on(Stream& stream,
+                                     const bhttp::request<bhttp::string_body>& request,
+                                     bhttp::response_parser<bhttp::string_body>& parser) {
+    const auto written = wait([&](auto done) { bhttp::async_write(stream, request, done); });
     // A server that refuses early answers before it has read the whole request: read the
     // response in any case.
     if (written == beast::error::timeout) return written;
-    const auto read = wait([&](auto done) { bhttp::async_read(*stream, buffer, parser, done); });
+    const auto read = wait([&](auto done) { bhttp::async_read(stream, buffer, parser, done); });
     return read && written ? written : read;
 }
 
-base::Error Client::Impl::error_of(const error_code& ec, std::string_view target) const {
-    const std::string where = fmt::format("{}:{}{}", host, port, target);
+std::string Client::Impl::why_not_trusted() {
+    if (secure->pinned) return "it shows another certificate than http.tls.certificate_file has";
+    const long why = secure_stream ? SSL_get_verify_result(secure_stream->native_handle()) : 0;
+    return fmt::format("its certificate is not trusted: {}", X509_verify_cert_error_string(why));
+}
+
+base::Error Client::Impl::error_of(const error_code& ec, std::string_view target) {
+    const std::string where =
+        fmt::format("{}{}:{}{}", secure ? "https://" : "", host, port, target);
     if (ec == beast::error::timeout) {
         return base::make_error(base::Reason::kTimeout, "{}: no answer within {} s", where,
                                 static_cast<double>(options.timeout.micros()) / 1e6);
@@ -100,6 +150,14 @@ base::Error Client::Impl::error_of(const error_code& ec, std::string_view target
     if (http && ec != bhttp::error::end_of_stream && ec != bhttp::error::partial_message) {
         return base::make_error(Reason::kBadHttpAnswer, "{}: the answer is not HTTP/1.1: {}", where,
                                 ec.message());
+    }
+    if (ec.category() == asio::error::get_ssl_category()) {
+        const bool refused = ERR_GET_REASON(static_cast<unsigned long>(ec.value())) ==
+                             SSL_R_CERTIFICATE_VERIFY_FAILED;
+        if (refused) {
+            return base::make_error(Reason::kTlsNotTrusted, "{}: {}", where, why_not_trusted());
+        }
+        return base::make_error(Reason::kTlsFailed, "{}: TLS failed: {}", where, ec.message());
     }
     return base::make_error(Reason::kNoConnection, "{}: {}", where, ec.message());
 }
@@ -118,12 +176,13 @@ base::Result<Response> Client::Impl::send(bhttp::verb verb, std::string_view tar
     deadline =
         std::chrono::steady_clock::now() + std::chrono::microseconds(options.timeout.micros());
 
-    const bool kept = stream.has_value();
+    const bool kept = connected();
     for (bool again = kept;; again = false) {
-        if (!stream) {
+        if (!connected()) {
             if (const auto ec = connect()) {
-                stream.reset();
-                return error_of(ec, target);
+                auto error = error_of(ec, target);
+                disconnect();
+                return error;
             }
         }
         bhttp::response_parser<bhttp::string_body> parser;
@@ -131,13 +190,14 @@ base::Result<Response> Client::Impl::send(bhttp::verb verb, std::string_view tar
         const auto ec = exchange(request, parser);
         if (!ec) {
             auto message = parser.release();
-            if (!message.keep_alive()) stream.reset();
+            if (!message.keep_alive()) disconnect();
             return to_response(std::move(message));
         }
-        stream.reset();
+        auto error = error_of(ec, target);
+        disconnect();
         // the connection was closed while idle: no byte of a response arrived
         if (again && !parser.got_some() && ec != beast::error::timeout) continue;
-        return error_of(ec, target);
+        return error;
     }
 }
 
@@ -147,11 +207,13 @@ Client& Client::operator=(Client&&) noexcept = default;
 Client::~Client() = default;
 
 base::Result<Client> Client::create(std::string_view endpoint, ClientOptions options) {
-    const size_t colon = endpoint.rfind(':');
-    const auto bad = [&] {
+    const auto bad = [given = endpoint] {
         return base::make_error(Reason::kBadEndpoint, "'{}' is not host:port, as in 127.0.0.1:8080",
-                                endpoint);
+                                given);
     };
+    const bool secure = endpoint.starts_with("https://");
+    if (secure || endpoint.starts_with("http://")) endpoint.remove_prefix(secure ? 8 : 7);
+    const size_t colon = endpoint.rfind(':');
     if (colon == std::string_view::npos || colon == 0) return bad();
     std::string_view host = endpoint.substr(0, colon);
     const std::string_view port = endpoint.substr(colon + 1);
@@ -165,9 +227,13 @@ base::Result<Client> Client::create(std::string_view endpoint, ClientOptions opt
         if (host.size() < 3 || host.back() != ']') return bad();
         host = host.substr(1, host.size() - 2);
     }
+    if (host.find_first_of("/@?# ") != std::string_view::npos) return bad();
     auto impl = std::make_unique<Impl>();
     impl->host = std::string(host);
     impl->port = std::string(port);
+    if (secure) {
+        RAMPART_TRY(impl->secure, load_client_tls(options.tls));
+    }
     impl->options = std::move(options);
     return Client(std::move(impl));
 }

@@ -30,6 +30,23 @@ void Traffic::queued() { ++waiting_; }
 void Traffic::taken(size_t n) { waiting_ -= n; }
 void Traffic::full() { ++wait_refusals_; }
 
+void Traffic::handshake_failed(HandshakeFailure why) {
+    ++handshake_failures_[static_cast<size_t>(why)];
+}
+
+void Traffic::loaded_certificate(base::TimePoint ends) {
+    certificate_ends_ = ends.micros();
+    certificate_loaded_ = true;
+}
+
+void Traffic::refused_certificate() { certificate_loaded_ = false; }
+
+std::optional<base::TimePoint> Traffic::certificate_ends() const {
+    const int64_t micros = certificate_ends_;
+    if (micros == 0) return std::nullopt;
+    return base::TimePoint::from_micros(micros);
+}
+
 Traffic::Connections Traffic::connections() const {
     Connections all;
     const uint64_t closed = closed_;  // first: not more than were opened

@@ -4,31 +4,76 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "rampart/http/client.hpp"
 #include "support/raw_connection.hpp"
+#include "support/tls_connection.hpp"
+#include "support/tls_files.hpp"
 
 namespace rampart::http {
 namespace {
-
-using test_support::RawConnection;
 
 Response echo(const Request& request) {
     return {200, request.method + " " + request.path + " " + request.body, "text/plain", {}};
 }
 
-std::unique_ptr<Server> start(ServerOptions options = {},
-                              std::function<Response(Request)> handler = echo) {
-    auto server = Server::start(options, std::move(handler));
-    EXPECT_TRUE(server) << server.error().message;
-    return std::move(*server);
-}
+/// All that a server does is done over plain HTTP and over TLS.
+class ServerTest : public testing::TestWithParam<bool> {
+  protected:
+    static void SetUpTestSuite() {
+        files_ = std::make_unique<test_support::TlsFolder>();
+        files_->certificate("server");
+    }
+    static void TearDownTestSuite() { files_.reset(); }
 
-Client client_of(const Server& server) { return Client::create(server.endpoint()).value(); }
+    static ServerOptions with_tls(ServerOptions options) {
+        if (GetParam()) options.tls = files_->server("server");
+        return options;
+    }
+    static std::unique_ptr<Server> start(ServerOptions options = {},
+                                         std::function<Response(Request)> handler = echo) {
+        auto server = Server::start(with_tls(std::move(options)), std::move(handler));
+        EXPECT_TRUE(server) << server.error().message;
+        return std::move(*server);
+    }
+    static Client client_of(const Server& server) {
+        ClientOptions options;
+        options.tls = files_->client();
+        return Client::create(server.endpoint(), options).value();
+    }
 
-TEST(Server, AnswersOnAPortOfItsChoice) {
+    /// A connection for requests that no client would send.
+    class Raw {
+      public:
+        explicit Raw(const Server& server) {
+            if (GetParam()) {
+                secure_.emplace(server.port());
+            } else {
+                plain_.emplace(server.port());
+            }
+        }
+        void send(std::string_view bytes) { secure_ ? secure_->send(bytes) : plain_->send(bytes); }
+        std::string receive(const std::string& wanted = {}) {
+            return secure_ ? secure_->receive(wanted) : plain_->receive(wanted);
+        }
+
+      private:
+        std::optional<test_support::RawConnection> plain_;
+        std::optional<test_support::TlsConnection> secure_;
+    };
+
+  private:
+    static inline std::unique_ptr<test_support::TlsFolder> files_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Plain, ServerTest, testing::Values(false));
+INSTANTIATE_TEST_SUITE_P(Tls, ServerTest, testing::Values(true));
+
+TEST_P(ServerTest, AnswersOnAPortOfItsChoice) {
     const auto server = start();
     EXPECT_NE(server->port(), 0);
     auto client = client_of(*server);
@@ -36,7 +81,7 @@ TEST(Server, AnswersOnAPortOfItsChoice) {
     EXPECT_EQ(client.post("/b", "x").value().body, "POST /b x");
 }
 
-TEST(Server, APortInUseIsNamed) {
+TEST_P(ServerTest, APortInUseIsNamed) {
     const auto first = start();
     ServerOptions options;
     options.port = first->port();
@@ -46,9 +91,9 @@ TEST(Server, APortInUseIsNamed) {
     EXPECT_NE(second.error().message.find(std::to_string(first->port())), std::string::npos);
 }
 
-TEST(Server, AnswersByAnotherRouterFromOneMomentOn) {
+TEST_P(ServerTest, AnswersByAnotherRouterFromOneMomentOn) {
     const auto server = start();
-    auto client = Client::create(server->endpoint()).value();
+    auto client = client_of(*server);
     EXPECT_EQ(client.get("/now")->status, 200);
     Router router;
     router.add("GET", "/later", Access::kOpen, [](const Request&) {
@@ -61,7 +106,7 @@ TEST(Server, AnswersByAnotherRouterFromOneMomentOn) {
     EXPECT_EQ(client.get("/now")->status, 404);
 }
 
-TEST(Server, BadOptionsAreNamed) {
+TEST_P(ServerTest, BadOptionsAreNamed) {
     ServerOptions options;
     options.address = "localhost";
     EXPECT_EQ(Server::start(options, echo).error().reason, "bad_address");
@@ -75,7 +120,7 @@ TEST(Server, BadOptionsAreNamed) {
     EXPECT_EQ(Server::start(options, echo).error().reason, "bad_threads");
 }
 
-TEST(Server, ABodyAtTheLimitIsReadAndOnePastItIsRefused) {
+TEST_P(ServerTest, ABodyAtTheLimitIsReadAndOnePastItIsRefused) {
     ServerOptions options;
     options.max_body_bytes = 100'000;
     const auto server = start(options);
@@ -89,50 +134,50 @@ TEST(Server, ABodyAtTheLimitIsReadAndOnePastItIsRefused) {
     EXPECT_EQ(client.post("/", "x").value().status, 200);  // on a new connection
 }
 
-TEST(Server, ABodyFarPastTheLimitStillGetsItsAnswer) {
+TEST_P(ServerTest, ABodyFarPastTheLimitStillGetsItsAnswer) {
     const auto server = start();
     const auto refused = client_of(*server).post("/", std::string(12 << 20, 'x'));
     ASSERT_TRUE(refused) << refused.error().message;
     EXPECT_EQ(refused->status, 413);
 }
 
-TEST(Server, AChunkedBodyPastTheLimitIsRefusedToo) {
+TEST_P(ServerTest, AChunkedBodyPastTheLimitIsRefusedToo) {
     ServerOptions options;
     options.max_body_bytes = 10;
     const auto server = start(options);
-    RawConnection raw(server->port());
+    Raw raw(*server);
     raw.send(
         "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
         "b\r\n12345678901\r\n0\r\n\r\n");
     EXPECT_TRUE(raw.receive().starts_with("HTTP/1.1 413 "));
 }
 
-TEST(Server, HeadersPastTheLimitAreRefused) {
+TEST_P(ServerTest, HeadersPastTheLimitAreRefused) {
     const auto server = start();
-    RawConnection raw(server->port());
+    Raw raw(*server);
     raw.send("GET / HTTP/1.1\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n");
     EXPECT_TRUE(raw.receive().starts_with("HTTP/1.1 431 "));
 }
 
-TEST(Server, WhatIsNoHttpIsRefused) {
+TEST_P(ServerTest, WhatIsNoHttpIsRefused) {
     const auto server = start();
-    RawConnection raw(server->port());
+    Raw raw(*server);
     raw.send("hello there\r\n\r\n");
     const std::string answer = raw.receive();
     EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 ")) << answer;
     EXPECT_NE(answer.find("bad_http"), std::string::npos);
 }
 
-TEST(Server, ABadTargetIsRefusedAndTheConnectionKept) {
+TEST_P(ServerTest, ABadTargetIsRefusedAndTheConnectionKept) {
     const auto server = start();
     auto client = client_of(*server);
     EXPECT_EQ(client.get("/%zz").value().status, 400);
     EXPECT_EQ(client.get("/").value().status, 200);
 }
 
-TEST(Server, SeveralRequestsSentAtOnceAreAnsweredInOrder) {
+TEST_P(ServerTest, SeveralRequestsSentAtOnceAreAnsweredInOrder) {
     const auto server = start();
-    RawConnection raw(server->port());
+    Raw raw(*server);
     raw.send(
         "GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n"
         "Connection: close\r\n\r\n");
@@ -141,9 +186,9 @@ TEST(Server, SeveralRequestsSentAtOnceAreAnsweredInOrder) {
     EXPECT_NE(answers.find("GET /2"), std::string::npos);
 }
 
-TEST(Server, AClientThatAsksFirstIsToldToGoOn) {
+TEST_P(ServerTest, AClientThatAsksFirstIsToldToGoOn) {
     const auto server = start();
-    RawConnection raw(server->port());
+    Raw raw(*server);
     raw.send(
         "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n"
         "Connection: close\r\n\r\n");
@@ -152,33 +197,33 @@ TEST(Server, AClientThatAsksFirstIsToldToGoOn) {
     EXPECT_NE(raw.receive().find("POST / hi"), std::string::npos);
 }
 
-TEST(Server, HeadIsGetWithoutTheBody) {
+TEST_P(ServerTest, HeadIsGetWithoutTheBody) {
     const auto server = start();
-    RawConnection raw(server->port());
+    Raw raw(*server);
     raw.send("HEAD /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
     const std::string answer = raw.receive();
     EXPECT_NE(answer.find("Content-Length: 7\r\n"), std::string::npos) << answer;
     EXPECT_TRUE(answer.ends_with("\r\n\r\n"));
 }
 
-TEST(Server, ASlowRequestRunsIntoTheTimeout) {
+TEST_P(ServerTest, ASlowRequestRunsIntoTheTimeout) {
     ServerOptions options;
     options.request_timeout = base::Duration::micros(50'000);
     const auto server = start(options);
-    RawConnection raw(server->port());
+    Raw raw(*server);
     raw.send("GET / HTT");
     EXPECT_EQ(raw.receive(), "");  // closed, without our sending the rest
 }
 
-TEST(Server, AnIdleConnectionIsClosed) {
+TEST_P(ServerTest, AnIdleConnectionIsClosed) {
     ServerOptions options;
     options.idle_timeout = base::Duration::micros(50'000);
     const auto server = start(options);
-    RawConnection raw(server->port());
+    Raw raw(*server);
     EXPECT_EQ(raw.receive(), "");
 }
 
-TEST(Server, OneConnectionTooManyIsTurnedAway) {
+TEST_P(ServerTest, OneConnectionTooManyIsTurnedAway) {
     ServerOptions options;
     options.max_connections = 2;
     const auto server = start(options);
@@ -192,7 +237,7 @@ TEST(Server, OneConnectionTooManyIsTurnedAway) {
     EXPECT_EQ(first.get("/").value().status, 200);
 }
 
-TEST(Server, AHandlerThatThrowsIsAnInternalErrorAndTheServerLives) {
+TEST_P(ServerTest, AHandlerThatThrowsIsAnInternalErrorAndTheServerLives) {
     const auto server = start({}, [](Request request) -> Response {
         if (request.path == "/throw") throw std::runtime_error("x");
         return echo(request);
@@ -202,7 +247,7 @@ TEST(Server, AHandlerThatThrowsIsAnInternalErrorAndTheServerLives) {
     EXPECT_EQ(client.get("/").value().status, 200);
 }
 
-TEST(Server, StoppingLetsTheRequestUnderWayFinish) {
+TEST_P(ServerTest, StoppingLetsTheRequestUnderWayFinish) {
     std::mutex mutex;
     std::condition_variable changed;
     bool entered = false, go_on = false;
@@ -213,7 +258,7 @@ TEST(Server, StoppingLetsTheRequestUnderWayFinish) {
         changed.wait(lock, [&] { return go_on; });
         return echo(request);
     });
-    auto idle = RawConnection(server->port());
+    Raw idle(*server);
     int status = 0;
     std::thread asker([&] { status = client_of(*server).get("/slow").value().status; });
     {
@@ -234,7 +279,7 @@ TEST(Server, StoppingLetsTheRequestUnderWayFinish) {
     server->stop();  // again: nothing happens
 }
 
-TEST(Server, ManyClientsAreServedAtOnce) {
+TEST_P(ServerTest, ManyClientsAreServedAtOnce) {
     std::atomic<int> served{0};
     const auto server = start({}, [&](const Request& request) {
         ++served;

@@ -40,6 +40,15 @@ Result<http::Client> connect(const std::filesystem::path& config) {
                                 settings.store.string(), config.string());
     }
     RAMPART_TRY(options.token, first_line(settings.store / "keys" / "token"));
+    if (const auto& tls = settings.http.tls) {
+        // the node is known by its own certificate, whatever name or authority that has, and takes
+        // it from any client that has its key
+        options.tls.pinned = tls->certificate;
+        if (!tls->client_ca.empty()) {
+            options.tls.certificate = tls->certificate;
+            options.tls.key = tls->key;
+        }
+    }
     return http::Client::create(*endpoint, options);
 }
 

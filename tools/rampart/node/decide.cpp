@@ -27,6 +27,7 @@ struct Options {
     fs::path application, model, token_file;
     fs::path draw_key;
     std::string url, group, at;
+    http::ClientTls tls;
     decision::CoolOff cool_off;
 };
 
@@ -122,6 +123,7 @@ Result<Answer> ask_service(const Options& options) {
         RAMPART_TRY(client_options.token, base::read_file(options.token_file, 4096));
         client_options.token.erase(client_options.token.find_last_not_of('\n') + 1);
     }
+    client_options.tls = options.tls;
     RAMPART_TRY(auto client, http::Client::create(options.url, client_options));
     RAMPART_TRY(const auto response, client.post("/v1/decisions", std::move(body)));
     if (response.status >= 300) {
@@ -140,6 +142,19 @@ Result<Answer> ask_service(const Options& options) {
         answer.text = response.body + "\n";
     }
     return answer;
+}
+
+void add_tls_options(CLI::App& command, http::ClientTls& tls) {
+    command.add_option("--ca-file", tls.ca,
+                       "with https://: PEM file of the authority that signed the service's "
+                       "certificate; the default are those that the system trusts");
+    auto* certificate =
+        command.add_option("--client-certificate", tls.certificate,
+                           "with https://: PEM file, for a service that asks for a certificate");
+    auto* key = command.add_option("--client-key", tls.key,
+                                   "with https://: PEM file of that certificate's key, mode 0600");
+    certificate->needs(key);
+    key->needs(certificate);
 }
 
 }  // namespace
@@ -176,9 +191,11 @@ void add_decide(Frame& frame) {
                        "with --draw-key: time of the decision; the default is the event time");
     command.add_option("--group", options->group, "protected group, for a group-aware model file");
     command.add_option("--url", options->url,
-                       "host:port of a running service, which decides and logs the decision");
+                       "host:port or https://host:port of a running service, which decides and "
+                       "logs the decision");
     command.add_option("--token-file", options->token_file,
                        "with --url: <store>/keys/token of that service");
+    add_tls_options(command, options->tls);
 }
 
 }  // namespace rampart::cli

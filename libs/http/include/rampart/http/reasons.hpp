@@ -11,7 +11,8 @@ namespace rampart::http {
     X(kAnswerTooLarge, kResourceExhausted, "answer_too_large", "Ask for less at once.")          \
     X(kBadAddress, kInvalidArgument, "bad_address",                                              \
       "Give a numeric address like 127.0.0.1 or ::1.")                                           \
-    X(kBadEndpoint, kInvalidArgument, "bad_endpoint", "Write host:port, as in 127.0.0.1:8080.")  \
+    X(kBadEndpoint, kInvalidArgument, "bad_endpoint",                                            \
+      "Write host:port or https://host:port, as in 127.0.0.1:8080.")                             \
     X(kBadHost, kInvalidArgument, "bad_host", "Send exactly one Host header.")                   \
     X(kBadHttp, kInvalidArgument, "bad_http",                                                    \
       "Speak plain HTTP/1.1 on this port, and check that the port belongs to this service.")     \
@@ -21,6 +22,11 @@ namespace rampart::http {
       "Ask for a path that begins with '/', in valid percent-encoding.")                         \
     X(kBadThreads, kInvalidArgument, "bad_threads",                                              \
       "Give a number of threads in the range that the message names.")                           \
+    X(kBadTlsCertificate, kInvalidArgument, "bad_tls_certificate",                               \
+      "Give a PEM file with certificates, of the server or client first, then the authorities "  \
+      "between it and a root; keys of 2048 bits (RSA) or 256 (curves) at least.")                \
+    X(kBadTlsKey, kInvalidArgument, "bad_tls_key",                                               \
+      "Give the PEM file of a private key without a passphrase, readable by this user only.")    \
     X(kBadTransferEncoding, kInvalidArgument, "bad_transfer_encoding",                           \
       "Send the body with Content-Length, or chunked.")                                          \
     X(kBodyTooLarge, kOutOfRange, "body_too_large", "Send a shorter body, or several requests.") \
@@ -34,9 +40,26 @@ namespace rampart::http {
       "Use one of the methods that the header Allow lists.")                                     \
     X(kNoConnection, kUnavailable, "no_connection",                                              \
       "Check address and port, and that the service is up.")                                     \
+    X(kPlaintextBeyondLoopback, kFailedPrecondition, "plaintext_beyond_loopback",                \
+      "Give certificate_file and key_file in [http.tls], listen on 127.0.0.1, or, behind a "     \
+      "proxy that speaks TLS, say [http] plaintext = \"any_address\".")                          \
     X(kPortInUse, kFailedPrecondition, "port_in_use",                                            \
       "Stop the program that uses the port, or choose another port.")                            \
     X(kPortNotAllowed, kPermissionDenied, "port_not_allowed", "Use a port from 1024 on.")        \
+    X(kTlsCertificateExpired, kFailedPrecondition, "tls_certificate_expired",                    \
+      "Renew the certificate (ops/runbooks/tls.md).")                                            \
+    X(kTlsCertificateNotYetValid, kFailedPrecondition, "tls_certificate_not_yet_valid",          \
+      "Check the clock of this machine, or give a certificate that is valid now.")               \
+    X(kTlsFailed, kUnavailable, "tls_failed",                                                    \
+      "Check that the port speaks TLS 1.2 or 1.3, and whether it asks for a client's "           \
+      "certificate.")                                                                            \
+    X(kTlsKeyMismatch, kInvalidArgument, "tls_key_mismatch",                                     \
+      "Give the certificate and the key that were made together.")                               \
+    X(kTlsNotTrusted, kPermissionDenied, "tls_not_trusted",                                      \
+      "Give the authority that signed the service's certificate, and a host that it names; if "  \
+      "the service's certificate was replaced, send the service SIGHUP.")                        \
+    X(kTlsRequired, kInvalidArgument, "tls_required",                                            \
+      "Ask with https:// (TLS); this port answers no plain HTTP.")                               \
     X(kTooManyConnections, kResourceExhausted, "too_many_connections",                           \
       "Close idle connections, then try again.")                                                 \
     X(kUnauthenticated, kPermissionDenied, "unauthenticated",                                    \

@@ -27,6 +27,9 @@ struct Request {
     std::string body;
     std::map<std::string, std::string> path_values;  // set by the router: {"id": "d1"}
     std::string id{};  // set by the server: the client's, or a new one; for the lines of the log
+    // Set by the server: one name in the certificate that the client has shown, with its kind:
+    // "URI:…", "DNS:…", "email:…", otherwise "subject:CN=…"; empty: none was shown.
+    std::string client{};
 
     std::string_view header(std::string_view name) const;  // as find_header
 };

@@ -209,10 +209,17 @@ namespace rampart::runtime::metric {
 #define RAMPART_METRICS_OF_HTTP(X)                                                             \
     X(kAcceptFailures, "counter", "rampart_http_accept_failures_total", "",                    \
       "Connections that could not be accepted, most likely for want of file descriptors.")     \
+    X(kTlsCertificateEnd, "gauge", "rampart_http_certificate_expiry_timestamp_seconds", "",    \
+      "When the TLS certificate of the server ends, or one of those behind it in its file.")   \
+    X(kTlsCertificateLoaded, "gauge", "rampart_http_certificate_loaded", "",                   \
+      "1: the TLS files were good when they were last read. 0: not, and the certificate from " \
+      "before is in use; the log says why.")                                                   \
     X(kConnectionsOpen, "gauge", "rampart_http_connections_open", "", "Connections now open.") \
     X(kConnectionsRefused, "counter", "rampart_http_connections_refused_total", "",            \
       "Connections beyond http.max_connections: closed, or answered 503 or inline only.")      \
     X(kConnections, "counter", "rampart_http_connections_total", "", "Connections accepted.")  \
+    X(kHandshakeFailures, "counter", "rampart_http_handshake_failures_total", "reason",        \
+      "TLS handshakes that failed: timeout, plain_http, version, client_certificate, other.")  \
     X(kRequestBytes, "counter", "rampart_http_request_bytes_total", "route,method",            \
       "Bytes of the bodies of requests.")                                                      \
     X(kRequestSeconds, "histogram", "rampart_http_request_duration_seconds", "route,method",   \

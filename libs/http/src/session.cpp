@@ -1,0 +1,302 @@
+#include "session.hpp"
+
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+
+#include "rampart/base/log.hpp"
+#include "rampart/http/reasons.hpp"
+
+namespace rampart::http {
+namespace {
+
+constexpr base::Logger kLog("http");
+// After a refusal the rest of the request is read and discarded, up to this time and size: closing
+// at once would reset the connection, and the client could lose the response.
+constexpr size_t kDrainBytes = 16u << 20;
+constexpr auto kDrainTime = std::chrono::seconds(2);
+// Time in which a connection beyond max_connections must send a request that is answered inline.
+constexpr auto kSpareTime = std::chrono::seconds(2);
+
+Response answer_of(const Plan& plan, const Request& request) {
+    try {
+        return (*plan.handler)(request);
+    } catch (const std::exception& e) {
+        kLog.error("msg=\"handler failed\" request_id={} what=\"{}\"", request.id, e.what());
+        return handler_failed();
+    }
+}
+
+}  // namespace
+
+Session::~Session() {
+    sessions_.remove(this);
+    shared_.traffic->closed();
+}
+
+void Session::serve() {
+    asio::dispatch(socket().get_executor(), [self = shared_from_this()] {
+        if (self->shared_.stopping) return self->close();
+        self->socket().expires_after(
+            self->spare_ ? kSpareTime : chrono_of(self->shared_.options.handshake_timeout));
+        self->open();
+    });
+}
+
+void Session::run() {
+    asio::post(shared_.pool, [self = shared_from_this()] { self->run_in_lane(); });
+}
+
+bool Session::same_group(const Session& other) const {
+    return plan_.group == other.plan_.group &&
+           std::max(body_bytes_, other.body_bytes_) <= kMaxGroupedBody;
+}
+
+void Session::answer_groups(Shared& shared) {
+    for (auto group = shared.groups.take(); !group.empty(); group = shared.groups.take())
+        answer_group(shared, group);
+}
+
+void Session::stop() {
+    asio::dispatch(socket().get_executor(), [self = shared_from_this()] {
+        if (self->idle_) self->close();
+    });
+}
+
+void Session::on_open(error_code ec, HandshakeFailure why, std::string client) {
+    if (!ec) {
+        client_ = std::move(client);
+        return read_header();
+    }
+    shared_.traffic->handshake_failed(why);
+    if (why == HandshakeFailure::kTimeout) return close();
+    if (why != HandshakeFailure::kPlainHttp) {
+        // closing at once would reset the connection, and the client could lose the alert
+        socket().expires_after(kDrainTime);
+        return on_ended();
+    }
+    request_.id = shared_.ids.next();
+    begun_ = std::chrono::steady_clock::now();
+    write(refusal(Reason::kTlsRequired, "this port speaks TLS; ask with https://"), false);
+}
+
+void Session::read_header() {
+    if (shared_.stopping) return close();
+    head_ = false;
+    begun_ = std::chrono::steady_clock::now();
+    body_bytes_ = 0;
+    request_ = {};
+    request_.id = shared_.ids.next();
+    plan_ = {};
+    plan_.max_body_bytes = shared_.options.max_body_bytes;
+    parser_.emplace();
+    parser_->header_limit(static_cast<uint32_t>(shared_.options.max_header_bytes));
+    parser_->body_limit(shared_.options.max_body_bytes);
+    idle_ = buffer_.size() == 0;
+    socket().expires_after(
+        spare_ ? kSpareTime
+               : chrono_of(idle_ ? shared_.options.idle_timeout : shared_.options.request_timeout));
+    if (!idle_) return read_rest_of_header();
+    read_some();
+}
+
+/// The first byte ends the idle time and starts the time limit for a whole request.
+void Session::on_bytes(error_code ec, size_t bytes) {
+    if (ec) return close();
+    buffer_.commit(bytes);
+    idle_ = false;
+    begun_ = std::chrono::steady_clock::now();
+    if (!spare_) socket().expires_after(chrono_of(shared_.options.request_timeout));
+    read_rest_of_header();
+}
+
+void Session::on_header(error_code ec) {
+    if (ec) return on_bad_request(ec);
+    const auto& head = parser_->get();
+    if (auto error = framing_error(head)) return write(*std::move(error), false);
+    keep_alive_ = head.keep_alive() && !spare_;
+    // HEAD is GET without the body
+    head_ = head.method() == bhttp::verb::head;
+    auto request = to_request(head);
+    if (!request) return refuse(error_response(request.error()));
+    request->id = std::move(request_.id);
+    request->client = client_;
+    request_ = *std::move(request);
+    if (auto given = given_request_id(request_.headers)) request_.id = *std::move(given);
+    if (head_) request_.method = "GET";
+    plan_ = (*shared_.planner.load())(request_);
+    if (spare_ && (plan_.refusal || plan_.lane != Lane::kInline)) return refuse(overloaded());
+    if (plan_.refusal) return refuse(*std::move(plan_.refusal));
+    plan_.max_body_bytes = std::min(plan_.max_body_bytes, shared_.options.max_body_bytes);
+    if (parser_->content_length().value_or(0) > plan_.max_body_bytes) return refuse(too_large());
+    parser_->body_limit(plan_.max_body_bytes);
+    if (beast::iequals(head[bhttp::field::expect], "100-continue")) {
+        continue_ = {bhttp::status::continue_, 11};
+        return send_continue();
+    }
+    read_body();
+}
+
+/// Responds from the head alone. The next request can be found only if there is no body.
+void Session::refuse(Response response) {
+    write(std::move(response), keep_alive_ && parser_->is_done());
+}
+
+Response Session::too_large() const {
+    return refusal(Reason::kBodyTooLarge,
+                   fmt::format("the body may have up to {} bytes", plan_.max_body_bytes));
+}
+
+void Session::on_continue_sent(error_code ec) {
+    if (ec) return close();
+    read_body();
+}
+
+void Session::on_body(error_code ec) {
+    if (ec) return on_bad_request(ec);
+    answer();
+}
+
+void Session::on_bad_request(error_code ec) {
+    if (ec == bhttp::error::body_limit) {
+        return write(too_large(), false);
+    }
+    if (ec == bhttp::error::header_limit) {
+        return write(refusal(Reason::kHeadersTooLarge,
+                             fmt::format("line and headers may have up to {} bytes",
+                                         shared_.options.max_header_bytes)),
+                     false);
+    }
+    if (ec == beast::error::timeout) {
+        // tcp_stream has closed the socket: no response is possible
+        return close();
+    }
+    if (ec.category() == make_error_code(bhttp::error::bad_method).category() &&
+        ec != bhttp::error::end_of_stream && ec != bhttp::error::partial_message) {
+        return write(error_response(base::make_error(Reason::kBadHttp, "this is not HTTP/1.1: {}",
+                                                     ec.message())),
+                     false);
+    }
+    close();
+}
+
+void Session::answer() {
+    request_.body = std::move(parser_->get().body());
+    body_bytes_ = request_.body.size();
+    if (plan_.lane == Lane::kInline) return write(answer_of(plan_, request_), keep_alive_);
+    if (plan_.lane == Lane::kGroup) return enter_group();
+    switch (gate().enter(shared_from_this())) {
+        case Gate::Entry::kGo:
+            return run();
+        case Gate::Entry::kWait:
+            return;
+        case Gate::Entry::kFull:
+            return write(administrative_busy(), keep_alive_);
+    }
+}
+
+void Session::enter_group() {
+    shared_.traffic->queued();
+    switch (shared_.groups.enter(shared_from_this(), std::chrono::steady_clock::now())) {
+        case Groups::Entry::kWork:
+            return asio::post(shared_.pool, [&shared = shared_] { answer_groups(shared); });
+        case Groups::Entry::kWait:
+            return;
+        case Groups::Entry::kFull:
+            shared_.traffic->taken(1);
+            shared_.traffic->full();
+            return write(waited_too_long(), keep_alive_);
+    }
+}
+
+void Session::answer_group(Shared& shared, const std::vector<std::shared_ptr<Session>>& group) {
+    shared.traffic->taken(group.size());
+    std::vector<std::atomic<bool>> answered(group.size());
+    std::vector<Grouped> requests;
+    for (size_t i = 0; i < group.size(); ++i) {
+        requests.push_back({group[i]->request_, [&group, &answered, i](Response response) {
+                                if (!answered[i].exchange(true))
+                                    group[i]->respond(std::move(response));
+                            }});
+    }
+    try {
+        (*group.front()->plan_.group)(requests);
+    } catch (const std::exception& e) {
+        kLog.error("msg=\"handler failed\" requests={} what=\"{}\"", group.size(), e.what());
+    }
+    for (size_t i = 0; i < group.size(); ++i)
+        if (!answered[i]) group[i]->respond(handler_failed());
+}
+
+/// Writes the response from any thread.
+void Session::respond(Response response) {
+    asio::post(socket().get_executor(),
+               [self = shared_from_this(), response = std::move(response)]() mutable {
+                   self->write(std::move(response), self->keep_alive_);
+               });
+}
+
+void Session::run_in_lane() {
+    auto response = answer_of(plan_, request_);
+    const auto next = gate().leave();
+    respond(std::move(response));
+    if (next) next->run();
+}
+
+void Session::write(Response response, bool keep_alive) {
+    keep_open_ = keep_alive && !shared_.stopping;
+    idle_ = false;
+    response.headers.push_back({"X-Request-Id", request_.id});
+    note(response);
+    response_ = to_message(std::move(response), keep_open_, head_);
+    socket().expires_after(chrono_of(shared_.options.request_timeout));
+    send_response();
+}
+
+void Session::on_sent(error_code ec) {
+    count();
+    if (ec) return close();
+    if (keep_open_) return read_header();
+    drain();
+}
+
+/// Keeps what count() needs of the response, and logs a failure of the service.
+void Session::note(const Response& response) {
+    answered_ = {std::string(plan_.route.empty() ? kOtherRoute : plan_.route),
+                 std::string(known_method(request_.method)),
+                 response.status,
+                 0,
+                 body_bytes_,
+                 response.body.size()};
+    request_.body.clear();
+    if (response.status < 500) return;
+    kLog.warning("msg=\"a request failed\" status={} reason={} method={} route={} request_id={}",
+                 response.status, response.reason, answered_.method, answered_.route, request_.id);
+}
+
+void Session::count() {
+    answered_.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+    shared_.traffic->answered(answered_);
+}
+
+void Session::drain() {
+    buffer_.clear();
+    idle_ = true;  // no response is due
+    socket().expires_after(kDrainTime);
+    end_sending();
+}
+
+void Session::on_ended() {
+    error_code ec;
+    socket().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ec);
+    if (ec) return close();
+    drain_some();
+}
+
+void Session::on_drained(error_code ec, size_t bytes) {
+    drained_ += bytes;
+    if (ec || drained_ > kDrainBytes) return close();
+    drain_some();
+}
+
+}  // namespace rampart::http
