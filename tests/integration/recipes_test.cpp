@@ -299,33 +299,6 @@ TEST_F(BadRecipe, IsRefusedWithNameValueAndRemedy) {
              {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"thresholds\"\n"
               "constraints = [\"fnrr\"]",
               {"constraints", "fnrr", "fnr"}},
-             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
-              "within_feature = \"wealth\"",
-              {"r.toml, line 4: postprocess.within_feature", "'wealth'", "income, region"}},
-             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
-              "within_feature = \"sex\"",
-              {"r.toml, line 4: postprocess.within_feature", "'sex'", "protected attribute"}},
-             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
-              "within_feature = \"income\"\nwithin_cuts = [50, 20]",
-              {"r.toml, line 5: postprocess.within_cuts", "20 after 50", "rise"}},
-             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
-              "within_feature = \"income\"",
-              {"postprocess.within_cuts", "is empty", "[20000, 50000]"}},
-             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"covariance\"\n"
-              "within_feature = \"region\"\nwithin_pool = [\"moon\"]",
-              {"r.toml, line 5: postprocess.within_pool", "'moon'", "north"}},
-             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
-              "within_feature = \"region\"\nwithin_missing = \"moon\"",
-              {"r.toml, line 5: postprocess.within_missing", "'moon'", "take own"}},
-             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
-              "within_cuts = [50]",
-              {"r.toml, line 4: postprocess.within_cuts", "no effect", "within_feature"}},
-             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"equalized_odds\"\n"
-              "within_feature = \"region\"",
-              {"r.toml, line 4", "within_feature", "statistical_parity and not of"}},
-             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
-              "group = \"blind\"\nwithin_feature = \"region\"",
-              {"within_feature", "blind", "leave one of them out"}},
              {"learner = \"eg\"\n[postprocess]\ncriterion = \"equalized_odds\"",
               {"equalized_odds", "eg gives a decision", "take another learner"}}}) {
         const auto error = refusal(recipe);
@@ -353,6 +326,59 @@ TEST_F(BadRecipe, IsRefusedWithNameValueAndRemedy) {
     const auto service = run("recipe check r.toml --schema s.toml");
     EXPECT_EQ(service.exit_code, 0) << "a service has them in its product file" << service.err;
     EXPECT_THAT(service.err, HasSubstr("names no protected columns"));
+}
+
+TEST_F(BadRecipe, OfStrataByAFeatureIsRefusedWithNameValueAndRemedy) {
+    for (const auto& [recipe, parts] :
+         std::vector<std::pair<std::string, std::vector<std::string>>>{
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "within_feature = \"wealth\"",
+              {"r.toml, line 4: postprocess.within_feature", "'wealth'", "income, region"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "within_feature = \"sex\"",
+              {"r.toml, line 4: postprocess.within_feature", "'sex'", "protected attribute"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "within_feature = \"income\"\nwithin_cuts = [50, 20]",
+              {"r.toml, line 5: postprocess.within_cuts", "20 after 50", "rise"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "within_feature = \"income\"",
+              {"postprocess.within_cuts", "is empty", "[20000, 50000]"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"covariance\"\n"
+              "within_feature = \"region\"\nwithin_pool = [\"moon\"]",
+              {"r.toml, line 5: postprocess.within_pool", "'moon'", "north"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "within_feature = \"region\"\nwithin_missing = \"moon\"",
+              {"r.toml, line 5: postprocess.within_missing", "'moon'", "leave it out"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "within_cuts = [50]",
+              {"r.toml, line 4: postprocess.within_cuts", "no effect", "within_feature"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"equalized_odds\"\n"
+              "within_feature = \"region\"",
+              {"r.toml, line 4", "within_feature", "statistical_parity and not of"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "group = \"blind\"\nwithin_feature = \"region\"",
+              {"within_feature", "blind", "leave one of them out"}}}) {
+        const auto error = refusal(recipe);
+        for (const auto& part : parts) EXPECT_THAT(error, HasSubstr(part)) << recipe;
+    }
+    // strata that only a table shows to be empty or small
+    const auto in_strata = [&](const std::string& options) {
+        write("r.toml",
+              "learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "within_feature = \"income\"\n" +
+                  options);
+        return run("recipe check r.toml --schema s.toml --data loans.csv");
+    };
+    const auto empty = in_strata("within_cuts = [50, 5000]\n");
+    EXPECT_EQ(empty.exit_code, 2);
+    for (const char* part : {"r.toml, line 4: postprocess.within_feature", "'income >= 5000'",
+                             "none of the 300 rows", "leave its cut point out"})
+        EXPECT_THAT(empty.err, HasSubstr(part));
+    const auto small = in_strata("within_cuts = [65]\nwithin_missing = \"0\"\n");
+    EXPECT_EQ(small.exit_code, 2);
+    for (const char* part : {"group 'sex=", "rows in stratum 'income >= 65'", "within_least is 30"})
+        EXPECT_THAT(small.err, HasSubstr(part));
+    EXPECT_EQ(in_strata("within_cuts = [50]\nwithin_missing = \"0\"\n").exit_code, 0);
 }
 
 TEST_F(BadRecipe, OfTheServiceIsNamedWhenTheServiceIsStarted) {

@@ -17,8 +17,6 @@ namespace {
 using base::Result;
 using learning::OptionValues;
 
-constexpr std::string_view kOwn = "own";
-
 template <class... Args>
 base::Error bad(fmt::format_string<Args...> format, Args&&... args) {
     return base::make_error(learning::Reason::kBadOption, format, std::forward<Args>(args)...);
@@ -87,15 +85,16 @@ base::Status set_missing(const OptionValues& values, const dataset::FeatureSchem
                          uint32_t values_have, model::Strata& strata) {
     const auto& text = values.text("within_missing");
     strata.count = values_have;
-    if (text == kOwn) {
+    if (text.empty()) {
         strata.missing = strata.count++;
         return base::ok();
     }
     const auto value = schema.encode_text(strata.feature, text);
     if (!value || std::isnan(*value))
         return bad(
-            "`within_missing` is '{}': take own, for a stratum of their own, or a value of '{}' "
-            "whose stratum is that of missing values",
+            "`within_missing` is '{}': leave it out, for a stratum of their own, or give a value "
+            "of "
+            "'{}' whose stratum is that of missing values",
             text, schema.features()[strata.feature].name);
     strata.missing = static_cast<uint32_t>(strata.of(*value));
     return base::ok();
@@ -136,9 +135,9 @@ std::vector<learning::Option> strata_options() {
          kWith,
          true},
         {"within_missing",
-         std::string(kOwn),
-         "own: missing values, and categories that the schema does not have, are a stratum of "
-         "their own; or a value, whose stratum is theirs",
+         std::string(),
+         "value whose stratum is that of missing values and of categories that the schema does not "
+         "have; empty: they have one of their own",
          0,
          0,
          {},

@@ -220,7 +220,7 @@ TEST(ModelFile, AnExploitChainNeedsVersionSix) {
 
 RC_GTEST_PROP(ModelFile, StrataComeBackAsTheyWere, (uint64_t seed)) {
     base::Random random(seed);
-    const size_t groups = 1 + random.below(3);
+    const size_t groups = 2 + random.below(3);
     const LearnedLink link = random_stratified_link(random, groups);
     const auto policy =
         Policy::create(example_schema(), {example_bootstrap(), link}, group_names(groups), {});
