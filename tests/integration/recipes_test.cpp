@@ -169,7 +169,7 @@ TEST_F(CommandLine, AllRecipesAreComparedOnOneStreamAndOneThatFailsIsNamed) {
             fs::remove(fs::path(path("config/recipes")) / (fmt::format("{}.toml", name)));
     write("config/recipes/forest.toml", "learner = \"forest\"\n");
     auto elsewhere = read("config/recipes/ramp_within_feature.toml");
-    elsewhere.replace(elsewhere.find("late_payments_24m"), 17, "PAY_0");
+    elsewhere.replace(elsewhere.find("annual_income"), 13, "PAY_0");
     write("config/recipes/ramp_within_feature.toml", elsewhere);
     const auto demo = fmt::format(
         "'{0}/rampart-demo' --data simulated --rows 1500 --seed 1 --recipe all --program "

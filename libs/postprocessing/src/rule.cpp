@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "rampart/base/check.hpp"
+
 namespace rampart::postprocessing {
 namespace {
 
@@ -27,6 +29,8 @@ std::vector<double> Rule::approve(const Rows& rows, const GroupModel& groups) co
     model::LearnedLink link;
     put_on(link, {});
     const bool aware = link.group_aware();
+    RAMPART_CHECK(!strata || rows.stratum.size() == rows.size(), "{} strata of {} rows",
+                  rows.stratum.size(), rows.size());
     std::vector<double> out;
     out.reserve(rows.size());
     for (size_t i = 0; i < rows.size(); ++i) {
