@@ -44,6 +44,13 @@ void check_place(config::Table table, const char* key, const std::filesystem::pa
         "move the file to <store>/keys/ or out of the store, and name it there");
 }
 
+http::ServerOptions read_server(config::Table table, const std::filesystem::path& folder,
+                                const std::filesystem::path& store) {
+    const auto http = decision_service::read_http(table, folder);
+    if (http.tls) check_place(table.table("tls"), "key_file", http.tls->key, store);
+    return http;
+}
+
 PrivacySettings read_privacy(config::Table table, const std::filesystem::path& folder,
                              const std::filesystem::path& store, const LogSettings& log) {
     PrivacySettings privacy;
@@ -207,8 +214,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const std::filesystem::path product_path = folder / root.string("product");
     const std::filesystem::path schema_path = folder / root.string("schema");
     const std::filesystem::path store = folder / root.string("store", "store");
-    const http::ServerOptions http = decision_service::read_http(root.table("http"), folder);
-    if (http.tls) check_place(root.table("http").table("tls"), "key_file", http.tls->key, store);
+    const http::ServerOptions http = read_server(root.table("http"), folder, store);
     auto clock = root.table("clock");
     const bool event_clock = clock.choice("mode", {"system", "event"}, "system") == "event";
     const auto drain = read_drain(root.table("http"), event_clock);
