@@ -43,7 +43,7 @@ struct DiskSettings {
 
 /// Requests that may take long. Section [jobs].
 struct JobSettings {
-    base::Duration wait = base::Duration::seconds(10);  // of callers that do not say
+    base::Duration wait = base::Duration::seconds(10);  // where callers do not say
     size_t most_waiting = 100;
     base::Duration keep = base::Duration::days(7);  // results, after the end
 };

@@ -157,7 +157,8 @@ base::Error Client::Impl::error_of(const error_code& ec, std::string_view target
         if (refused) {
             return base::make_error(Reason::kTlsNotTrusted, "{}: {}", where, why_not_trusted());
         }
-        return base::make_error(Reason::kTlsFailed, "{}: TLS failed: {}", where, ec.message());
+        return base::make_error(Reason::kTlsHandshakeFailed, "{}: TLS failed: {}", where,
+                                ec.message());
     }
     return base::make_error(Reason::kNoConnection, "{}: {}", where, ec.message());
 }

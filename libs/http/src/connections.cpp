@@ -3,7 +3,6 @@
 #include <openssl/err.h>
 
 #include <boost/asio/ssl/error.hpp>
-#include <boost/beast/ssl/ssl_stream.hpp>
 
 namespace rampart::http {
 namespace {

@@ -206,7 +206,7 @@ TEST_F(Tls, PlainHttpIsToldThatItMustSpeakTls) {
 TEST_F(Tls, TlsOnAPlainPortFails) {
     options_.tls.reset();
     start();
-    EXPECT_EQ(ask(url("127.0.0.1"), files_.client()).error().reason, "tls_failed");
+    EXPECT_EQ(ask(url("127.0.0.1"), files_.client()).error().reason, "tls_handshake_failed");
 }
 
 TEST_F(Tls, WhatIsNeitherIsClosed) {
@@ -251,7 +251,7 @@ TEST_F(Tls, StoppingWaitsForNoHandshake) {
 
 TEST_F(Tls, AClientWithoutACertificateDoesNotGetThrough) {
     start_with_client_authority();
-    EXPECT_EQ(ask(files_.client()).error().reason, "tls_failed");
+    EXPECT_EQ(ask(files_.client()).error().reason, "tls_handshake_failed");
     TlsConnection raw(server_->port());
     raw.send(kAsk);
     EXPECT_EQ(raw.receive(), "");
@@ -264,7 +264,7 @@ TEST_F(Tls, AClientOfAnotherAuthorityOrTimeDoesNotGetThrough) {
     files_.certificate("stranger", "DNS:app");  // signed by the server's authority
     files_.certificate("old", "DNS:app", -1, "clients");
     for (const char* name : {"stranger", "old"})
-        EXPECT_EQ(ask(files_.client(name)).error().reason, "tls_failed") << name;
+        EXPECT_EQ(ask(files_.client(name)).error().reason, "tls_handshake_failed") << name;
     expect_failures(HandshakeFailure::kClientCertificate, 2);
     EXPECT_EQ(handled_, 0);
 }

@@ -33,9 +33,9 @@ class Client {
     ~Client();
 
     /// Sends a request. Any response is a value, also a 500. Fails with unavailable (no connection,
-    /// closed half-way, "timeout", "tls_failed"), permission_denied "tls_not_trusted" (the service
-    /// is not who it should be: nothing was sent), resource_exhausted (response too long),
-    /// data_loss (not HTTP).
+    /// closed half-way, "timeout", "tls_handshake_failed"), permission_denied "tls_not_trusted"
+    /// (the service is not who it should be: nothing was sent), resource_exhausted (response too
+    /// long), data_loss (not HTTP).
     base::Result<Response> get(std::string_view target);
     base::Result<Response> post(std::string_view target, std::string body,
                                 std::string_view content_type = "application/json");

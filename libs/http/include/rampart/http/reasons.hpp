@@ -50,7 +50,7 @@ namespace rampart::http {
       "Renew the certificate (ops/runbooks/tls.md).")                                            \
     X(kTlsCertificateNotYetValid, kFailedPrecondition, "tls_certificate_not_yet_valid",          \
       "Check the clock of this machine, or give a certificate that is valid now.")               \
-    X(kTlsFailed, kUnavailable, "tls_failed",                                                    \
+    X(kTlsHandshakeFailed, kUnavailable, "tls_handshake_failed",                                 \
       "Check that the port speaks TLS 1.2 or 1.3, and whether it asks for a client's "           \
       "certificate.")                                                                            \
     X(kTlsKeyMismatch, kInvalidArgument, "tls_key_mismatch",                                     \

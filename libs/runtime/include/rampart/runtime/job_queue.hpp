@@ -25,10 +25,10 @@ struct JobQueueOptions {
     std::filesystem::path folder;  // made if it is not there; only its owner can read it
     std::vector<std::string> kinds;
     size_t most_waiting = 100;              // further ones are refused
-    size_t most_waiting_bytes = 32u << 20;  // of their requests; one alone may have more
+    size_t most_waiting_bytes = 32u << 20;  // that their requests have; one alone may have more
     size_t most_callers = 2;                // in wait() at a time; a further one returns at once
     size_t most_kept = 1000;                // jobs that have ended; the oldest is dropped first
-    size_t most_kept_bytes = 16u << 20;     // of their results; the newest may have more
+    size_t most_kept_bytes = 16u << 20;     // that their results have; the newest may have more
     base::Duration keep = base::Duration::days(7);  // after its end
 };
 
@@ -115,7 +115,7 @@ class JobQueue {
     friend class JobTask;
     struct Entry {
         JobRecord record;
-        base::Digest asked{};  // of kind and request
+        base::Digest asked{};  // digest of kind and request
         bool durable = false;
         bool readable = true;
     };

@@ -29,8 +29,8 @@ struct JobRecord {
     std::optional<base::TimePoint> begun_at, ended_at;  // begun_at: the last time
     std::string request;               // what the work needs; empty once it has ended
     std::string kept;                  // what an interrupted run has left for the next; likewise
-    std::string result;                // of a job that is done
-    std::optional<base::Error> error;  // of one that failed
+    std::string result;                // once the job is done
+    std::optional<base::Error> error;  // once it has failed
 
     bool ended() const { return phase == JobPhase::kDone || phase == JobPhase::kFailed; }
     bool operator==(const JobRecord&) const = default;
