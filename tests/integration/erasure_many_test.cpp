@@ -253,7 +253,9 @@ class Leftover : public Erasure {
         const auto found = std::find(families.begin(), families.end(), family);
         ASSERT_NE(found, families.end()) << family;
         const storage::ColumnFamily column{static_cast<uint32_t>(found - families.begin())};
-        const auto db = storage::Database::open(path, families).value();
+        storage::OpenOptions as_it_is;
+        as_it_is.schema.version = storage::Schema::kAnyVersion;
+        const auto db = storage::Database::open(path, families, as_it_is).value();
         storage::WriteBatch batch;
         value ? batch.put(column, key, *value) : batch.erase(column, key);
         ASSERT_TRUE(db->write(batch, storage::Sync::kAlways));

@@ -163,6 +163,8 @@ const std::set<std::string> kNotOfThisNode{"rampart_http_certificate_expiry_time
                                            "rampart_job_runs_total",
                                            "rampart_job_stuck",
                                            "rampart_monitor_evidence",
+                                           "rampart_scrub_damaged_files",
+                                           "rampart_scrub_last_success_timestamp_seconds",
                                            "rampart_unseen_categories_total"};
 
 TEST_F(MetricsTest, AScrapeIsWhatTheListSays) {

@@ -55,13 +55,18 @@ class StoreCheckTest : public testing::Test {
         return test_support::run_program(fmt::format(
             "{} store check --config {}", kProgram.string(), workspace_.config.string()));
     }
+    static storage::OpenOptions as_it_is() {
+        storage::OpenOptions options;
+        options.schema.version = storage::Schema::kAnyVersion;
+        return options;
+    }
     /// Sets the value of a key, or erases it, and returns the earlier value.
     static std::optional<std::string> put(const char* database, ColumnFamily family,
                                           const std::string& key,
                                           const std::optional<std::string>& value) {
         const auto path = workspace_.store / database;
         const auto families = storage::families_in(path).value();
-        const auto db = Database::open(path, families).value();
+        const auto db = Database::open(path, families, as_it_is()).value();
         auto before = db->get(family, key).value();
         WriteBatch batch;
         value ? batch.put(family, key, *value) : batch.erase(family, key);
@@ -76,7 +81,8 @@ class StoreCheckTest : public testing::Test {
     }
     static std::pair<std::string, std::string> last(const char* database, ColumnFamily family) {
         const auto path = workspace_.store / database;
-        const auto db = Database::open(path, storage::families_in(path).value()).value();
+        const auto db =
+            Database::open(path, storage::families_in(path).value(), as_it_is()).value();
         return db->last(family, KeyRange::all()).value().value();
     }
     /// With this change the check finds the problem, and without it none.

@@ -90,13 +90,15 @@ function(rampart_test_headers)
 endfunction()
 
 # rampart_test(name LABEL label SOURCES files [DEPS libs] [PACKAGES ...] [TIMEOUT seconds] [KAFKA]
-#     [PLACES])
+#     [PLACES] [WHOLE suites])
 # One GoogleTest program; each of its tests becomes a ctest test with the label. KAFKA: ctest starts
 # the broker of tests/support/kafka_broker.hpp before the first such test and stops it after the
 # last. PLACES: it uses RAMPART_SOURCE_DIR or RAMPART_BIN_DIR; units without do not depend on the
-# folder of the clone, so that clones share what is compiled. All other labels have them.
+# folder of the clone, so that clones share what is compiled. All other labels have them. WHOLE:
+# each of these suites is one ctest test, as its tests share what takes long to set up.
 function(rampart_test name)
-    cmake_parse_arguments(ARG "KAFKA;PLACES" "LABEL;TIMEOUT" "SOURCES;DEPS;PACKAGES" ${ARGN})
+    cmake_parse_arguments(ARG "KAFKA;PLACES" "LABEL;TIMEOUT"
+        "SOURCES;DEPS;PACKAGES;WHOLE" ${ARGN})
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 120)
     endif()
@@ -125,8 +127,19 @@ function(rampart_test name)
             RAMPART_KAFKA_VERSION="${RAMPART_KAFKA_VERSION}")
         set(fixture FIXTURES_REQUIRED kafka_broker)
     endif()
-    gtest_discover_tests(${name} TEST_PREFIX "${ARG_LABEL}/" DISCOVERY_MODE PRE_TEST
-        PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT} ${fixture})
+    set(properties LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT} ${fixture})
+    set(others)
+    if(ARG_WHOLE)
+        list(TRANSFORM ARG_WHOLE APPEND ".*" OUTPUT_VARIABLE filters)
+        list(JOIN filters ":" filters)
+        set(others TEST_FILTER "-${filters}")
+    endif()
+    gtest_discover_tests(${name} TEST_PREFIX "${ARG_LABEL}/" ${others} DISCOVERY_MODE PRE_TEST
+        PROPERTIES ${properties})
+    foreach(suite IN LISTS ARG_WHOLE)
+        add_test(NAME ${ARG_LABEL}/${suite} COMMAND ${name} --gtest_filter=${suite}.*)
+        set_tests_properties(${ARG_LABEL}/${suite} PROPERTIES ${properties} TIMEOUT 900)
+    endforeach()
 endfunction()
 
 # The broker that the tests with KAFKA share: a folder of this build, a free port, gone after the

@@ -37,7 +37,8 @@ base::Result<tcp::endpoint> endpoint_of(const ServerOptions& options) {
     if (!options.tls && !options.plaintext_anywhere && !address.is_loopback()) {
         return base::make_error(Reason::kPlaintextBeyondLoopback,
                                 "address {} is beyond the loopback, and without TLS others on "
-                                "the way could read tokens and applications",
+                                "the way could read tokens and applications: name files in "
+                                "[http.tls], or set http.plaintext = \"any_address\"",
                                 options.address);
     }
     return tcp::endpoint(address, options.port);
