@@ -251,7 +251,7 @@ void Node::begin_work() {
                .longest = settings_.disk.scrub_period,
                .background = true},
               [this](const auto& run) {
-                  return scrub_->run(clock_->now(), [&] { return run.stopping(); });
+                  return scrub_->run(wall_.now(), [&] { return run.stopping(); });
               });
     begin_requests();
     if (settings_.event_clock) return;

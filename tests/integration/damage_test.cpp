@@ -169,6 +169,18 @@ TEST_F(DamageOfAServedStore, AScrubFindsWhatNobodyReadsAndDecisionsGoOn) {
     EXPECT_TRUE(process.stop());
 }
 
+TEST_F(DamageOfAServedStore, AScrubHasAnIndexMadeAnewBeforeItIsNeeded) {
+    test_support::damage_table(index(), Damage::kOneByte);
+    auto process = serve();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!fs::exists(aside(index())) && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_TRUE(fs::exists(aside(index()))) << "nothing has looked at the damaged block";
+    auto asking = client();
+    ask_until_whole(asking, 20);
+    EXPECT_TRUE(process.stop());
+}
+
 TEST_F(DamageOfAServedStore, AnIndexIsRebuiltFromTheLogWhileTheOthersDecide) {
     test_support::damage_table(index(), Damage::kMostOfATable);
     auto process = serve();

@@ -37,7 +37,9 @@ base::Duration ahead_of(uint64_t bytes_per_second, uint64_t bytes, Steady::time_
 /// Reads a table; one that compaction has deleted meanwhile is none any more.
 void scrub_table(const OpenTables& database, const fs::path& file, ScrubReport& report) {
     auto status = read_all(file, true);
-    if (status.IsNotSupported() || status.IsInvalidArgument()) status = read_all(file, false);
+    // some file systems refuse direct reads; a block that is damaged on the disk may still be whole
+    // in the cache, so damage is not looked at twice
+    if (!status.ok() && !status.IsCorruption()) status = read_all(file, false);
     std::error_code error;
     const uint64_t bytes = fs::file_size(file, error);
     if (error) return;
@@ -45,8 +47,10 @@ void scrub_table(const OpenTables& database, const fs::path& file, ScrubReport& 
     report.bytes += bytes;
     if (status.ok()) return;
     const auto why = map_error(status, database.path, "read");
-    kLog.error("msg=\"a table is damaged\" file={} what=\"{}\" runbook=ops/runbooks/damage.md",
-               file.string(), why.message);
+    kLog.error(
+        "msg=\"a table is damaged, or cannot be read\" file={} what=\"{}\" "
+        "runbook=ops/runbooks/damage.md",
+        file.string(), why.message);
     database.damage->take(why);
     report.damaged.push_back(file);
 }

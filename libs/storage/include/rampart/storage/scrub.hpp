@@ -16,7 +16,7 @@ struct ScrubOptions {
     std::function<bool(base::Duration)> wait{};
 };
 
-/// What a scrub has read, and which files do not have what was written to them.
+/// What a scrub has read, and which files cannot be read, or do not have what was written to them.
 struct ScrubReport {
     uint64_t files = 0, bytes = 0;
     std::vector<std::filesystem::path> damaged;
