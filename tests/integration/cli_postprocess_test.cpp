@@ -53,6 +53,53 @@ TEST_F(Postprocess, ParityHoldsOnTheFittedRowsAndNearlyOnOthers) {
               gap(out.at("test").at("after"), "approval_rate"));
 }
 
+/// Conditional parity: inside each stratum of the income, at the operating point, on fitted rows
+/// and nearly on others; over all rows the groups' rates still differ, as their incomes do.
+TEST_F(Postprocess, ParityWithinAFeatureHoldsInEachStratum) {
+    const std::string rule =
+        "--tolerance 0.02 --gamma 0.1 --operate-at approve=0.6 --within-feature income "
+        "--within-missing 0 --within-cuts 45 --within-cuts 52 ";
+    const auto out = postprocess(rule + "--out within.rmp");
+    const auto& strata = out.at("fitted").at("strata").as_array();
+    ASSERT_EQ(strata.size(), 3u);
+    EXPECT_EQ(strata[0].at("stratum"), "income < 45 or missing");
+    double before = 0;
+    for (const auto& one : strata) {
+        EXPECT_LE(one.at("gap_after").to_number<double>(), 0.02 + 1e-9);
+        before = std::max(before, one.at("gap_before").to_number<double>());
+        EXPECT_GT(one.at("groups").at(1).at("rows").to_number<int>(), 50);
+    }
+    EXPECT_GT(before, 0.05);
+    for (const auto& one : out.at("test").at("strata").as_array())
+        EXPECT_LT(one.at("gap_after").to_number<double>(), 0.1);
+    EXPECT_NEAR(out.at("fitted").at("after").at("approval_rate").to_number<double>(), 0.6, 1e-3);
+    EXPECT_GT(gap(out.at("fitted").at("after"), "approval_rate"), 0.1);
+    ASSERT_TRUE(link("within.rmp").strata);
+    EXPECT_EQ(link("within.rmp").strata->cuts, (std::vector<float>{45, 52}));
+    EXPECT_EQ(link("within.rmp").ramp.thresholds.size(), 6u);
+    // what serves it: inspect, card, explain, evaluate, export; one without strata takes its place
+    const auto inspected = run("inspect model within.rmp");
+    EXPECT_THAT(inspected.output, HasSubstr(", in 3 strata"));
+    const auto shown = json::parse(run("inspect model within.rmp --json").output).at("links").at(0);
+    EXPECT_EQ(shown.at("thresholds_of").at(2), "sex=a with 45 <= income < 52");
+    const auto card = run("card --model within.rmp --data many.csv --out within.html --plots 1");
+    EXPECT_EQ(card.exit_code, 0) << card.output;
+    EXPECT_THAT(read("within.html"), HasSubstr("sex=b with income &gt;= 52: "));
+    EXPECT_THAT(run("explain --model within.rmp --data many.csv --row 3").output,
+                HasSubstr("by strata of a feature"));
+    const auto evaluated = run("evaluate --model within.rmp --data many.csv --split test --json");
+    EXPECT_EQ(gap(json::parse(evaluated.output), "approval_rate"),
+              gap(out.at("test").at("after"), "approval_rate"));
+    EXPECT_THAT(run("export --to lightgbm --model within.rmp --out within.txt").output,
+                HasSubstr("without ramp"));
+    const auto text = run("postprocess --model big.rmp --data many.csv --out again.rmp " + rule);
+    EXPECT_THAT(text.output, AllOf(HasSubstr("within strata of income"),
+                                   HasSubstr("largest difference"), HasSubstr("strata of test")));
+    EXPECT_EQ(read("again.rmp"), read("within.rmp"));
+    ASSERT_EQ(run("postprocess --model within.rmp --data many.csv --out plain.rmp").exit_code, 0);
+    EXPECT_FALSE(link("plain.rmp").strata);
+}
+
 TEST_F(Postprocess, EqualOpportunityEvensOutTruePositiveRatesNotApprovals) {
     const auto out = postprocess(
         "--criterion equal_opportunity --tolerance 0 --gamma 0.1 --out opportunity.rmp");
@@ -214,6 +261,13 @@ TEST_F(Postprocess, SaysWhatItCannotDo) {
     fails("--data loans.csv --operate-at threshold=0.9", "a rule moves to a rate");
     fails("--data loans.csv --operate-at approve=0.0001", "come no nearer");
     fails("--data loans.csv --blind --within sex", "leave one of them out");
+    fails("--data loans.csv --within-feature wealth", "'wealth': there is no such feature");
+    fails("--data loans.csv --within-feature income --within-cuts 9 --within-cuts 5", "5 after 9");
+    fails("--data loans.csv --within-feature income --within-cuts low", "no number");
+    fails("--data loans.csv --within-feature income --within-cuts 500", "has none of the 300 rows");
+    fails("--data loans.csv --within-feature income --within-cuts 50 --within-least 9999",
+          "within_least is 9999");
+    fails("--data loans.csv --within-feature region --blind", "leave one of them out");
     fails("--data other.csv", "--split all");
     fails("--data loans.csv --criterion equalized_odds --gamma 0", "gamma");
     fails("--data loans.csv --criterion thresholds --within sex", "has no option within");

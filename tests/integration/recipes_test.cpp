@@ -165,23 +165,28 @@ TEST(Comparison, NamesTheGroupThatGainsLeastAndTheGapBetweenGroups) {
 TEST_F(CommandLine, AllRecipesAreComparedOnOneStreamAndOneThatFailsIsNamed) {
     fs::copy(RAMPART_SOURCE_DIR "/ops/config", path("config"), fs::copy_options::recursive);
     for (const auto& name : bundled())
-        if (name != "gbdt" && name != "eg")
+        if (name != "gbdt" && name != "eg" && name != "ramp_within_feature")
             fs::remove(fs::path(path("config/recipes")) / (fmt::format("{}.toml", name)));
     write("config/recipes/forest.toml", "learner = \"forest\"\n");
+    auto elsewhere = read("config/recipes/ramp_within_feature.toml");
+    elsewhere.replace(elsewhere.find("annual_income"), 13, "PAY_0");
+    write("config/recipes/ramp_within_feature.toml", elsewhere);
     const auto demo = fmt::format(
         "'{0}/rampart-demo' --data simulated --rows 1500 --seed 1 --recipe all --program "
         "'{0}/rampart' --config-dir '{1}' --out '{2}' > '{3}' 2>&1",
         RAMPART_BIN_DIR, path("config"), path("out"), path("log"));
     EXPECT_NE(std::system(demo.c_str()), 0) << "one failed";
     const auto found = boost::json::parse(read("out/comparison.json"));
-    ASSERT_EQ(found.at("recipes").as_array().size(), 3u);
+    ASSERT_EQ(found.at("recipes").as_array().size(), 4u);
     EXPECT_EQ(found.at("recipes").at(0).at("recipe"), "eg");
     EXPECT_EQ(found.at("recipes").at(1).at("recipe"), "forest");
     EXPECT_NE(found.at("recipes").at(1).at("failed"), "");
-    EXPECT_THAT(read("log"), HasSubstr("1 of 3 recipes failed: forest"));
+    EXPECT_THAT(read("log"), HasSubstr("1 of 4 recipes failed: forest"));
     EXPECT_EQ(found.at("recipes").at(2).at("learner"), "gbdt");
+    EXPECT_EQ(found.at("recipes").at(3).at("left_out"), true) << "other features";
+    EXPECT_THAT(read("log"), HasSubstr("left out: `within_feature` is 'PAY_0'"));
     for (const auto& one : found.at("recipes").as_array()) {
-        if (one.at("recipe") == "forest") continue;
+        if (one.at("failed") != "") continue;
         EXPECT_GT(one.at("runs").to_number<int>(), 0);
         EXPECT_GT(one.at("cpu_seconds").to_number<double>(), 0);
     }
@@ -321,6 +326,60 @@ TEST_F(BadRecipe, IsRefusedWithNameValueAndRemedy) {
     const auto service = run("recipe check r.toml --schema s.toml");
     EXPECT_EQ(service.exit_code, 0) << "a service has them in its product file" << service.err;
     EXPECT_THAT(service.err, HasSubstr("names no protected columns"));
+}
+
+TEST_F(BadRecipe, OfStrataByAFeatureIsRefusedWithNameValueAndRemedy) {
+    for (const auto& [recipe, parts] :
+         std::vector<std::pair<std::string, std::vector<std::string>>>{
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "within_feature = \"wealth\"",
+              {"r.toml, line 4: postprocess.within_feature", "'wealth'", "income, region"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "within_feature = \"sex\"",
+              {"r.toml, line 4: postprocess.within_feature", "'sex'", "protected attribute"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "within_feature = \"income\"\nwithin_cuts = [50, 20]",
+              {"r.toml, line 5: postprocess.within_cuts", "20 after 50", "rise"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "within_feature = \"income\"",
+              {"postprocess.within_cuts", "is empty", "[20000, 50000]"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"covariance\"\n"
+              "within_feature = \"region\"\nwithin_pool = [\"moon\"]",
+              {"r.toml, line 5: postprocess.within_pool", "'moon'", "north"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "within_feature = \"region\"\nwithin_missing = \"moon\"",
+              {"r.toml, line 5: postprocess.within_missing", "'moon'", "leave it out"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "within_cuts = [50]",
+              {"r.toml, line 4: postprocess.within_cuts", "no effect", "within_feature"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"equalized_odds\"\n"
+              "within_feature = \"region\"",
+              {"r.toml, line 4", "within_feature", "statistical_parity and not of"}},
+             {"learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "group = \"blind\"\nwithin_feature = \"region\"",
+              {"within_feature", "blind", "leave one of them out"}}}) {
+        const auto error = refusal(recipe);
+        for (const auto& part : parts) EXPECT_THAT(error, HasSubstr(part)) << recipe;
+    }
+    // strata that only a table shows to be empty or small
+    const auto in_strata = [&](const std::string& options) {
+        write("r.toml",
+              "learner = \"gbdt\"\n[postprocess]\ncriterion = \"statistical_parity\"\n"
+              "within_feature = \"income\"\n" +
+                  options);
+        return run("recipe check r.toml --schema s.toml --data loans.csv");
+    };
+    const auto empty = in_strata("within_cuts = [50, 5000]\nwithin_least = 5\n");
+    EXPECT_EQ(empty.exit_code, 2);
+    for (const char* part : {"r.toml, line 4: postprocess.within_feature", "'income >= 5000'",
+                             "none of the 300 rows", "leave its cut point out"})
+        EXPECT_THAT(empty.err, HasSubstr(part));
+    const auto small = in_strata("within_cuts = [65]\nwithin_missing = \"0\"\n");
+    EXPECT_EQ(small.exit_code, 2);
+    for (const char* part : {"group 'sex=", "rows in stratum 'income >= 65'", "within_least is 30"})
+        EXPECT_THAT(small.err, HasSubstr(part));
+    EXPECT_EQ(in_strata("within_cuts = [50]\nwithin_missing = \"0\"\nwithin_least = 5\n").exit_code,
+              0);
 }
 
 TEST_F(BadRecipe, OfTheServiceIsNamedWhenTheServiceIsStarted) {

@@ -33,7 +33,7 @@ report::Table table_of(const Comparison& all) {
                          "worst group", "gap before", "gap after", "CPU s"}};
     for (const auto& one : all.recipes) {
         if (!one.failed.empty()) {
-            table.push_back({one.recipe, "failed"});
+            table.push_back({one.recipe, one.left_out ? "left out" : "failed"});
             table.back().resize(table.front().size(), "-");
             continue;
         }
@@ -79,7 +79,8 @@ std::vector<std::string> notes_of(const Comparison& all) {
         if (!one.why_none.empty())
             out.push_back(fmt::format("{}: nothing was certified: {}", one.recipe, one.why_none));
         if (!one.failed.empty())
-            out.push_back(fmt::format("{} failed: {}", one.recipe, one.failed));
+            out.push_back(fmt::format("{} {}: {}", one.recipe,
+                                      one.left_out ? "is left out" : "failed", one.failed));
     }
     return out;
 }
@@ -134,7 +135,8 @@ std::string to_json(const Comparison& all) {
                            {"gap_final", number(one.gap_final)},
                            {"cpu_seconds", number(one.cpu_seconds)},
                            {"why_none", one.why_none},
-                           {"failed", one.failed}});
+                           {"failed", one.failed},
+                           {"left_out", one.left_out}});
     return json::serialize(json::object{{"stream", all.stream},
                                         {"data", all.data},
                                         {"seed", all.seed},

@@ -20,6 +20,7 @@ struct ComparedRecipe {
     double cpu_seconds = 0;     // the service's: deciding, joining, training, gate
     std::string why_none = {};  // what the last run says, where none was certified
     std::string failed = {};    // why there is no report; empty: there is one
+    bool left_out = false;      // `failed` says why the recipe does not fit the stream
 };
 
 /// Takes a report apart. `recipe`: the name that is shown.

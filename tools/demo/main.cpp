@@ -13,6 +13,7 @@
 #include "rampart/base/reasons.hpp"
 #include "rampart/runtime/exit_code.hpp"
 #include "rampart/runtime/version.hpp"
+#include "rampart/training/recipe.hpp"
 #include "tools/demo/comparison.hpp"
 #include "tools/demo/driver.hpp"
 #include "tools/demo/judge.hpp"
@@ -164,6 +165,18 @@ Result<demo::Report> run_once(const Options& options, const loan_stream::Stream&
     return report;
 }
 
+/// Returns why a bundled recipe cannot be trained by on the stream's features, which it may name;
+/// empty: it can, or it cannot be read, which the run says.
+std::string misfit_of(const Options& options, const std::string& name,
+                      const loan_stream::Stream& stream) {
+    training::Recipe recipe;
+    const auto file =
+        std::filesystem::path(options.config_dir) / "recipes" / fmt::format("{}.toml", name);
+    if (!training::read_recipe_file(file, recipe)) return {};
+    const auto misfit = training::find_misfit(recipe, {.features = stream.schema});
+    return misfit ? misfit->error.message : std::string();
+}
+
 /// Runs the loop once with each bundled recipe, each in a folder of its own, and compares.
 Status run_all(const Options& options, const loan_stream::Stream& stream) {
     const std::filesystem::path out = std::filesystem::absolute(options.out);
@@ -175,8 +188,10 @@ Status run_all(const Options& options, const loan_stream::Stream& stream) {
         Options one = options;
         one.recipe = name;
         one.out = (out / name).string();
-        const auto report = run_once(one, stream);
-        if (report) {
+        if (const auto why = misfit_of(options, name, stream); !why.empty()) {
+            std::printf("left out: %s\n", why.c_str());
+            comparison.recipes.push_back({.recipe = name, .failed = why, .left_out = true});
+        } else if (const auto report = run_once(one, stream)) {
             comparison.data = report->data;
             comparison.impact_units = report->impact_units;
             comparison.rows = report->rows;

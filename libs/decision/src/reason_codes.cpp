@@ -48,6 +48,7 @@ std::string kind_of(const model::LearnedLink& link) {
     if (!link.calibrations.empty()) kind += ", calibrated";
     if (!link.adjustments.empty()) kind += ", with a rule that does not read the group";
     if (link.scale.levels > 0) kind += ", with a drawn score";
+    if (link.strata) kind += ", with a rule by strata";
     return kind;
 }
 
@@ -63,9 +64,16 @@ std::string obstacle_in(const model::LearnedLink& link, const model::Policy& pol
             link.members.empty() ? "its ensemble" : "its first member");
     if (link.score_slope == 0)
         return "its rule does not depend on the score (the slope is 0); take another impact";
+    const size_t groups = policy.group_names().size();
     const auto name = [&](size_t group) {
-        return group < policy.group_names().size() ? policy.group_names()[group]
-                                                   : std::string("everybody");
+        return group < groups ? policy.group_names()[group] : std::string("everybody");
+    };
+    const auto strata =
+        link.strata ? names_of(*link.strata, policy.schema()) : std::vector<std::string>();
+    const auto cell_name = [&](size_t cell) {
+        return strata.empty()
+                   ? name(cell)
+                   : fmt::format("{} with {}", name(cell % groups), strata[cell / groups]);
     };
     for (size_t i = 0; i < link.calibrations.size(); ++i) {
         const auto& calibration = link.calibrations[i];
@@ -78,12 +86,12 @@ std::string obstacle_in(const model::LearnedLink& link, const model::Policy& pol
     for (const auto& member : link.members)
         if (member.ramp) ramps.push_back(&*member.ramp);
     for (const auto* ramp : ramps) {
-        for (size_t group = 0; group < ramp->slopes.size(); ++group) {
-            if (ramp->slopes[group] > 0) continue;
+        for (size_t cell = 0; cell < ramp->slopes.size(); ++cell) {
+            if (ramp->slopes[cell] > 0) continue;
             return fmt::format(
                 "its ramp does not approve by the score in {} (its slope is {:g}); take a larger "
                 "tolerance, or another criterion",
-                name(group), ramp->slopes[group]);
+                cell_name(cell), ramp->slopes[cell]);
         }
     }
     return {};

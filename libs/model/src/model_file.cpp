@@ -24,7 +24,7 @@ namespace limits = base::limits;
 
 constexpr std::string_view kMagic = "RAMPARTM";
 constexpr uint32_t kPlain = 1, kWithMembers = 2, kWithCalibrations = 3, kWithScores = 4,
-                   kWithState = 5, kWithExploitChain = 6;  // format versions
+                   kWithState = 5, kWithExploitChain = 6, kWithStrata = 7;  // format versions
 constexpr size_t kHeaderBytes = 8 + 4 + 8;
 constexpr size_t kDigestBytes = 32;
 
@@ -133,6 +133,14 @@ void to_message(const LinearModel& linear, v1::LinearModel& out) {
         out.add_category()->mutable_codes()->Add(codes.begin(), codes.end());
 }
 
+void to_message(const Strata& strata, v1::Strata& out) {
+    out.set_feature(strata.feature);
+    out.set_count(strata.count);
+    out.mutable_cuts()->Add(strata.cuts.begin(), strata.cuts.end());
+    out.mutable_of_category()->Add(strata.of_category.begin(), strata.of_category.end());
+    out.set_missing(strata.missing);
+}
+
 void to_message(const LearnedLink& link, v1::LearnedLink& out) {
     to_message(link.ensemble, *out.mutable_ensemble());
     out.set_score_slope(link.score_slope);
@@ -150,9 +158,11 @@ void to_message(const LearnedLink& link, v1::LearnedLink& out) {
         out.mutable_unit_scale()->set_levels(link.scale.levels);
     for (const LinearModel& linear : link.linears) to_message(linear, *out.add_linears());
     out.set_exploit_chain(link.exploit_chain);
+    if (link.strata) to_message(*link.strata, *out.mutable_strata());
 }
 
 uint32_t version_of(const LearnedLink& link) {
+    if (link.strata) return kWithStrata;
     if (link.exploit_chain) return kWithExploitChain;
     if (link.scale != ScoreScale{} || !link.linears.empty()) return kWithScores;
     const auto sloped = [](const RampRule& ramp) { return !ramp.slopes.empty(); };
@@ -368,6 +378,14 @@ LinearModel linear_of(const v1::LinearModel& message) {
     return linear;
 }
 
+Strata strata_of(const v1::Strata& message) {
+    return {.feature = message.feature(),
+            .count = message.count(),
+            .cuts = {message.cuts().begin(), message.cuts().end()},
+            .of_category = {message.of_category().begin(), message.of_category().end()},
+            .missing = message.missing()};
+}
+
 Result<LearnedLink> learned_of(const v1::LearnedLink& message) {
     for (const int size :
          {message.others_size(), message.members_size(), message.calibrations_size(),
@@ -398,6 +416,7 @@ Result<LearnedLink> learned_of(const v1::LearnedLink& message) {
         link.scale = {ScoreScale::Kind::kUnit, message.unit_scale().levels()};
     for (const auto& linear : message.linears()) link.linears.push_back(linear_of(linear));
     link.exploit_chain = message.exploit_chain();
+    if (message.has_strata()) link.strata = strata_of(message.strata());
     return link;
 }
 
@@ -456,6 +475,8 @@ std::string_view novelty_of(uint32_t version) {
             return "calibrations, pulls or slopes";
         case kWithScores:
             return "scores on the unit scale or linear models";
+        case kWithStrata:
+            return "strata";
         default:
             return "a trust region without exploration";
     }
@@ -478,10 +499,10 @@ Result<Payload> payload_of(std::string_view bytes) {
     base::ByteReader reader(bytes.substr(kMagic.size()));
     RAMPART_TRY(const uint32_t version, reader.u32());
     RAMPART_TRY(const uint64_t length, reader.u64());
-    if (version < kPlain || version > kWithExploitChain) {
+    if (version < kPlain || version > kWithStrata) {
         return base::make_error(Reason::kUnknownModelVersion,
                                 "format version {}; this program reads versions {} to {}", version,
-                                kPlain, kWithExploitChain);
+                                kPlain, kWithStrata);
     }
     const size_t rest = bytes.size() - kHeaderBytes - kDigestBytes;
     if (length != rest) {

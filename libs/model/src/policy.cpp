@@ -192,6 +192,18 @@ base::Status check_calibrations_and_pulls(const LearnedLink& link,
     return base::ok();
 }
 
+base::Status check_link_strata(const LearnedLink& link, const dataset::FeatureSchema& schema) {
+    if (!link.strata) return base::ok();
+    if (!link.members.empty() || !link.adjustments.empty())
+        return bad("strata with {} members and {} pulls; they can have neither",
+                   link.members.size(), link.adjustments.size());
+    if (const auto fault = fault_of(*link.strata, schema)) return bad("{}", *fault);
+    if (link.ramp.thresholds.size() % link.strata->count != 0)
+        return bad("{} thresholds for {} strata", link.ramp.thresholds.size(), link.strata->count);
+    if (!link.ramp.group_aware()) return bad("strata of a ramp that is the same for all rows");
+    return base::ok();
+}
+
 base::Status check_scale(const LearnedLink& link) {
     const auto& scale = link.scale;
     if (scale.kind == ScoreScale::Kind::kLogOdds) {
@@ -219,6 +231,7 @@ base::Status check_learned(const LearnedLink& link, const dataset::FeatureSchema
     if (!(link.kappa > 0 && link.kappa <= 1)) return bad("kappa {} is outside (0, 1]", link.kappa);
     RAMPART_RETURN_IF_ERROR(check_calibrations_and_pulls(link, schema));
     RAMPART_RETURN_IF_ERROR(check_scale(link));
+    RAMPART_RETURN_IF_ERROR(check_link_strata(link, schema));
     return check_members(link, schema);
 }
 
@@ -264,12 +277,14 @@ base::Status check_groups(const std::vector<Link>& links, const std::vector<std:
     for (size_t i = 0; i < links.size(); ++i) {
         const auto* learned = std::get_if<LearnedLink>(&links[i]);
         if (learned == nullptr) continue;
+        const size_t strata = learned->strata ? learned->strata->count : 1;
         const auto fits = [&](const RampRule& ramp) {
-            return !ramp.group_aware() || ramp.thresholds.size() == names.size();
+            return !ramp.group_aware() || ramp.thresholds.size() == strata * names.size();
         };
         if (!fits(learned->ramp)) {
-            return bad("link {} has {} thresholds for {} groups", i,
-                       learned->ramp.thresholds.size(), names.size());
+            return bad("link {} has {} thresholds for {} groups{}", i,
+                       learned->ramp.thresholds.size(), names.size(),
+                       strata > 1 ? fmt::format(" in {} strata", strata) : "");
         }
         if (learned->calibrations.size() > 1 && learned->calibrations.size() != names.size()) {
             return bad("link {} has {} calibrations for {} groups", i, learned->calibrations.size(),
@@ -303,14 +318,19 @@ double interpolate(const BootstrapLink& link, float value) {
 
 }  // namespace
 
-double RampRule::apply(double f, size_t group) const {
-    const size_t g = group_aware() ? group : 0;
+double RampRule::apply(double f, size_t cell) const {
+    const size_t g = group_aware() ? cell : 0;
     const double pull = slopes.empty() ? f : slopes[g] * f;
     if (gamma == 0) {
         if (pull == thresholds[g]) return ties[g];
         return pull > thresholds[g] ? 1 : 0;
     }
     return std::clamp((pull - thresholds[g]) / gamma + offset, 0.0, 1.0);
+}
+
+size_t LearnedLink::cell_of(std::span<const float> row, size_t group) const {
+    if (!strata) return group;
+    return strata->of(row[strata->feature]) * (ramp.thresholds.size() / strata->count) + group;
 }
 
 double LearnedLink::probability(double p, size_t group) const {
@@ -425,7 +445,7 @@ PolicyOutput Policy::evaluate(std::span<const float> row, std::optional<size_t> 
                                          group.value_or(0));
             double f = link.value(out.score);
             if (adjustments_[i]) f -= adjustments_[i]->evaluate(row, out.score);
-            ramped = link.ramp.apply(f, group.value_or(0));
+            ramped = link.ramp.apply(f, link.cell_of(row, group.value_or(0)));
         }
         const auto near = [&](double q, double s) {
             if (i == 0) return std::clamp(q, 0.0, 1.0);

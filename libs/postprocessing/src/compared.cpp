@@ -63,8 +63,7 @@ base::Result<std::vector<GroupRate>> rates_of(const MeasuredRows& m, Among among
     for (size_t i = 0; i < m.rows.size(); ++i) {
         if (among != Among::kAll && (m.rows.label[i] == 1) != (among == Among::kFavourable))
             continue;
-        auto& group =
-            out[static_cast<size_t>(m.compared.of_group[static_cast<size_t>(m.rows.group[i])])];
+        auto& group = out[m.compared.of(m.rows, i)];
         group.weight += m.rows.weight_of(i);
         group.approved += m.rows.weight_of(i) * m.approve[i];
     }
@@ -76,6 +75,15 @@ base::Result<std::vector<GroupRate>> rates_of(const MeasuredRows& m, Among among
                                     "out",
                                     m.compared.names[k], name_of(among));
     return out;
+}
+
+/// Returns what was found in each stratum by a feature; empty: there are none.
+std::string by_stratum(const Compared& compared, const std::vector<double>& found) {
+    std::string text;
+    for (size_t s = 0; s < found.size(); ++s)
+        text += fmt::format("{}{} {:.4f}", s == 0 ? "; by stratum: " : ", ", compared.features[s],
+                            found[s]);
+    return text;
 }
 
 /// Returns the names, or, where they are not known, what they look like: "sex=…,age=…".
@@ -151,7 +159,7 @@ base::Error no_such_group(const std::string& text, const std::vector<std::string
 model::RampRule Compared::expanded(const model::RampRule& rule) const {
     model::RampRule out = rule;
     out.thresholds.clear(), out.ties.clear(), out.slopes.clear();
-    for (const int32_t k : of_group) {
+    for (const int32_t k : of_cell) {
         const auto at = static_cast<size_t>(k);
         out.thresholds.push_back(rule.thresholds[at]);
         out.ties.push_back(rule.ties[at]);
@@ -163,7 +171,7 @@ model::RampRule Compared::expanded(const model::RampRule& rule) const {
 base::Result<Compared> compare_groups(const std::vector<std::string>& names,
                                       const std::string& within) {
     Compared out;
-    for (size_t k = 0; k < names.size(); ++k) out.of_group.push_back(static_cast<int32_t>(k));
+    for (size_t k = 0; k < names.size(); ++k) out.of_cell.push_back(static_cast<int32_t>(k));
     out.names = names;
     out.groups = names.size();
     RAMPART_TRY(out.strata, strata_of(names, within));
@@ -191,12 +199,35 @@ base::Result<Compared> compare_member(const Rows& rows, const std::string& membe
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     Compared out;
     for (const auto& key : keys)
-        out.of_group.push_back(static_cast<int32_t>(
+        out.of_cell.push_back(static_cast<int32_t>(
             std::find(distinct.begin(), distinct.end(), key) - distinct.begin()));
     out.groups = distinct.size();
     for (const auto& [stratum, is_member] : distinct) {
         out.names.push_back(is_member ? wanted : fmt::format("not {}", wanted));
         if (!within.empty()) out.strata.push_back(static_cast<int32_t>(stratum));
+    }
+    return out;
+}
+
+Compared within_strata(Compared compared, const Rows& rows) {
+    if (rows.stratum.empty()) return compared;
+    const size_t attribute_strata = compared.strata.empty()
+                                        ? 1
+                                        : 1 + static_cast<size_t>(*std::max_element(
+                                                  compared.strata.begin(), compared.strata.end()));
+    Compared out;
+    out.groups = rows.stratum_names.size() * compared.groups;
+    out.features = rows.stratum_names;
+    for (size_t s = 0; s < rows.stratum_names.size(); ++s) {
+        for (const int32_t k : compared.of_cell)
+            out.of_cell.push_back(static_cast<int32_t>(s * compared.groups) + k);
+        for (size_t k = 0; k < compared.groups; ++k) {
+            out.names.push_back(
+                fmt::format("{} with {}", compared.names[k], rows.stratum_names[s]));
+            out.strata.push_back(
+                static_cast<int32_t>(s * attribute_strata + compared.stratum_of(k)));
+            out.feature_stratum_of.push_back(s);
+        }
     }
     return out;
 }
@@ -207,10 +238,15 @@ base::Result<Kept> kept_rate(const MeasuredRows& measured, Among among,
     const auto& compared = measured.compared;
     Kept out{.beyond = -1};
     size_t high = 0, low = 0;
+    std::vector<double> by_feature(compared.features.size());
     for (size_t a = 0; a < rates.size(); ++a) {
         for (size_t b = 0; b < rates.size(); ++b) {
             if (compared.stratum_of(a) != compared.stratum_of(b)) continue;
             const double apart = rates[a].rate() - rates[b].rate();
+            if (!by_feature.empty()) {
+                auto& most = by_feature[compared.feature_stratum_of[a]];
+                most = std::max(most, apart);
+            }
             out.beyond = std::max(out.beyond, apart - (tolerance(a) + tolerance(b)) / 2);
             if (apart <= out.most) continue;
             out.most = apart;
@@ -220,6 +256,7 @@ base::Result<Kept> kept_rate(const MeasuredRows& measured, Among among,
     out.text = fmt::format("{} differ by {:.4f} ({} {:.4f}, {} {:.4f})", name_of(among), out.most,
                            compared.names[high], rates[high].rate(), compared.names[low],
                            rates[low].rate());
+    out.text += by_stratum(compared, by_feature);
     return out;
 }
 
@@ -227,18 +264,24 @@ base::Result<Kept> kept_covariance(const MeasuredRows& measured, double toleranc
     RAMPART_TRY(const auto rates, rates_of(measured, Among::kAll));
     const auto& compared = measured.compared;
     Kept out{.beyond = -1};
+    std::vector<double> by_feature(compared.features.size());
     for (size_t a = 0; a < rates.size(); ++a) {
         for (size_t b = a + 1; b < rates.size(); ++b) {
             if (compared.stratum_of(a) != compared.stratum_of(b)) continue;
             const double share = rates[b].weight / (rates[a].weight + rates[b].weight);
             const double found =
                 std::abs(share * (1 - share) * (rates[b].rate() - rates[a].rate()));
+            if (!by_feature.empty()) {
+                auto& most = by_feature[compared.feature_stratum_of[a]];
+                most = std::max(most, found);
+            }
             if (found < out.most) continue;
             out.most = found;
             out.text = fmt::format("the covariance of approval and {} is {:.4f}", compared.names[b],
                                    found);
         }
     }
+    out.text += by_stratum(compared, by_feature);
     out.beyond = out.most - tolerance;
     return out;
 }

@@ -9,15 +9,21 @@ namespace rampart::postprocessing {
 
 /// Groups that are compared, made of groups of the rows.
 struct Compared {
-    std::vector<int32_t> of_group;   // [groups of the rows] in 0 … groups-1
+    std::vector<int32_t> of_cell;    // [cells of the rows: Rows::cell_of] in 0 … groups-1
     std::vector<std::string> names;  // [groups]
     size_t groups = 0;
     std::vector<int32_t> strata;  // [groups] those of one stratum are compared; empty: all
+    std::vector<std::string> features = {};       // names of the strata by a feature; empty: none
+    std::vector<size_t> feature_stratum_of = {};  // [groups] index in `features`, where there are
 
     size_t stratum_of(size_t k) const {
         return strata.empty() ? 0 : static_cast<size_t>(strata[k]);
     }
-    /// Returns the rule with an entry for each group of the rows.
+    /// Returns the index of the group that a row with a known group is of.
+    size_t of(const Rows& rows, size_t row) const {
+        return static_cast<size_t>(of_cell[rows.cell_of(row)]);
+    }
+    /// Returns the rule with an entry for each cell of the rows.
     model::RampRule expanded(const model::RampRule& rule) const;
 };
 
@@ -31,6 +37,9 @@ base::Result<Compared> compare_groups(const std::vector<std::string>& names,
 /// others. Errors: unknown_attribute; no_such_member.
 base::Result<Compared> compare_member(const Rows& rows, const std::string& member,
                                       const std::string& within);
+
+/// Returns the same groups, compared in each of the rows' strata alone; without strata as they are.
+Compared within_strata(Compared compared, const Rows& rows);
 
 /// Returns group and tolerance of a text GROUP:NUMBER. Errors: bad_group_tolerance.
 base::Result<std::pair<std::string, double>> group_tolerance(const std::string& text);
@@ -47,8 +56,8 @@ struct MeasuredRows {
 enum class Among { kAll, kFavourable, kUnfavourable };
 
 /// Measures the approval rates among the rows named, by pairs of groups of a stratum: of two
-/// groups with tolerances a and b the rates may differ by (a + b) / 2. Errors: group_without_rows;
-/// no_labels.
+/// groups with tolerances a and b the rates may differ by (a + b) / 2. The text has the largest
+/// difference in each stratum by a feature. Errors: group_without_rows; no_labels.
 base::Result<Kept> kept_rate(const MeasuredRows& measured, Among among,
                              const std::function<double(size_t)>& tolerance);
 

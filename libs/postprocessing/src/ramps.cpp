@@ -72,6 +72,9 @@ class RampPostprocessor : public Postprocessor {
     }
     std::vector<learning::Option> options() const override {
         auto options = ramp_options();
+        // rates among labels would need P(favourable) calibrated in each stratum
+        if (!about_labels())
+            for (auto& option : strata_options()) options.push_back(std::move(option));
         if (criterion_ != RampCriterion::kCovariance) return options;
         // a covariance has one tolerance and no rates of groups
         std::erase_if(options, [](const auto& option) {
@@ -86,7 +89,8 @@ class RampPostprocessor : public Postprocessor {
     Needs needs(const OptionValues& values) const override {
         Needs out{.groups = true,
                   .labels = about_labels() || method(values),
-                  .groups_to_decide = !is_blind(values)};
+                  .groups_to_decide = !is_blind(values),
+                  .strata = has_strata(values)};
         if (is_blind(values)) out.group_model = given();
         return out;
     }
@@ -114,8 +118,7 @@ class RampPostprocessor : public Postprocessor {
         if (criterion_ == RampCriterion::kEqualOpportunity) return {Given::kFavourable};
         return {Given::kNothing};
     }
-    base::Result<ramp::RampParams> params(const OptionValues& values,
-                                          const std::vector<std::string>& groups) const;
+    base::Result<ramp::RampParams> params(const OptionValues& values, const Rows& rows) const;
     base::Result<Compared> compare(const Rows& rows, const OptionValues& values) const;
     /// Notes slope, price and width for the criterion: where it is about labels, the score has to
     /// be 2·P(favourable) - 1.
@@ -137,6 +140,11 @@ base::Status RampPostprocessor::check(const OptionValues& values) const {
         return base::make_error(Reason::kBlindWithin,
                                 "within compares groups inside a protected attribute, which a "
                                 "rule with group = blind does not know: leave one of them out");
+    if (is_blind(values) && has_strata(values))
+        return base::make_error(Reason::kBlindWithin,
+                                "within_feature has a ramp for each group in each stratum, and a "
+                                "rule with group = blind has one ramp: leave one of them out");
+    RAMPART_RETURN_IF_ERROR(check_strata_options(values));
     if (values.has("rho") && values.numbers("rho").size() > 1)
         return base::make_error(learning::Reason::kBadOption, "rho has {} numbers: give one",
                                 values.numbers("rho").size());
@@ -158,8 +166,9 @@ base::Status RampPostprocessor::check(const OptionValues& values) const {
     return base::ok();
 }
 
-base::Result<ramp::RampParams> RampPostprocessor::params(
-    const OptionValues& values, const std::vector<std::string>& groups) const {
+base::Result<ramp::RampParams> RampPostprocessor::params(const OptionValues& values,
+                                                         const Rows& rows) const {
+    const auto& groups = rows.group_names;
     ramp::RampParams out;
     out.criterion = criterion_;
     out.gamma = values.number("gamma");
@@ -176,14 +185,20 @@ base::Result<ramp::RampParams> RampPostprocessor::params(
         if (out.epsilons.empty()) out.epsilons.assign(groups.size(), out.epsilon);
         out.epsilons[static_cast<size_t>(at - groups.begin())] = one.second;
     }
+    const auto of_groups = out.epsilons;  // the same in every stratum
+    for (size_t s = 1; s < rows.stratum_names.size(); ++s)
+        out.epsilons.insert(out.epsilons.end(), of_groups.begin(), of_groups.end());
     return out;
 }
 
 base::Result<Compared> RampPostprocessor::compare(const Rows& rows,
                                                   const OptionValues& values) const {
+    RAMPART_RETURN_IF_ERROR(check_has_strata(values, rows));
     const auto& within = values.text("within");
-    if (criterion_ != RampCriterion::kCovariance) return compare_groups(rows.group_names, within);
-    return compare_member(rows, values.text("member"), within);
+    RAMPART_TRY(auto compared, criterion_ == RampCriterion::kCovariance
+                                   ? compare_member(rows, values.text("member"), within)
+                                   : compare_groups(rows.group_names, within));
+    return within_strata(std::move(compared), rows);
 }
 
 base::Status RampPostprocessor::set_score(const Setting& setting, Fitted& out) const {
@@ -222,6 +237,7 @@ base::Status RampPostprocessor::solve_aware(const Rows& rows, const Setting& set
         RAMPART_TRY(out.aware, ramp::solve_ramp(problem, out.params));
     }
     out.rule.ramp = compared.expanded(out.aware->rule);
+    out.rule.strata = rows.strata;
     return base::ok();
 }
 
@@ -244,7 +260,7 @@ base::Status RampPostprocessor::solve_blind(const Rows& rows, Fitted& out) const
 base::Result<Fitted> RampPostprocessor::solve(const Rows& rows, const OptionValues& values,
                                               const Setting& setting) const {
     Fitted out;
-    RAMPART_TRY(out.params, params(values, rows.group_names));
+    RAMPART_TRY(out.params, params(values, rows));
     RAMPART_RETURN_IF_ERROR(set_score(setting, out));
     RAMPART_TRY(const auto compared, compare(rows, values));
     const bool blind = is_blind(values);
@@ -252,8 +268,9 @@ base::Result<Fitted> RampPostprocessor::solve(const Rows& rows, const OptionValu
         calibrate(rows, method(values), about_labels() && !blind, setting, out));
     out.groups = compared.groups;
     out.strata = compared.strata;
-    for (const int32_t group : rows.group)
-        out.group.push_back(compared.of_group[static_cast<size_t>(group)]);
+    out.names = compared.names;
+    for (size_t i = 0; i < rows.size(); ++i)
+        out.group.push_back(static_cast<int32_t>(compared.of(rows, i)));
     RAMPART_RETURN_IF_ERROR(blind ? solve_blind(rows, out)
                                   : solve_aware(rows, setting, compared, out));
     return out;
@@ -261,7 +278,7 @@ base::Result<Fitted> RampPostprocessor::solve(const Rows& rows, const OptionValu
 
 base::Result<Kept> RampPostprocessor::measure(const Rows& rows, std::span<const double> approve,
                                               const OptionValues& values) const {
-    RAMPART_TRY(const auto asked, params(values, rows.group_names));
+    RAMPART_TRY(const auto asked, params(values, rows));
     RAMPART_TRY(const auto compared, compare(rows, values));
     const MeasuredRows measured{rows, approve, compared};
     if (criterion_ == RampCriterion::kCovariance) return kept_covariance(measured, asked.epsilon);

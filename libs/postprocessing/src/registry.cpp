@@ -75,6 +75,11 @@ base::Result<Fitted> fit(const Postprocessor& postprocessor, const Rows& rows,
                                 "{} estimates of the groups, and the rule takes {}",
                                 rows.posteriors.size(), needs.group_model.size());
     if (needs.groups) RAMPART_RETURN_IF_ERROR(check_groups(rows));
+    RAMPART_RETURN_IF_ERROR(check_has_strata(values, rows));
+    if (needs.strata) {
+        RAMPART_RETURN_IF_ERROR(check_strata_count(values, *rows.strata, rows.groups()));
+        RAMPART_RETURN_IF_ERROR(check_cells(values, rows));
+    }
     auto at = setting;
     const auto solve = [&](double threshold) -> base::Result<Fitted> {
         at.threshold = threshold;

@@ -25,7 +25,11 @@ Rows Rows::subset(std::span<const uint32_t> rows) const {
              .group = pick(group, rows),
              .group_names = group_names,
              .label = pick(label, rows),
-             .weight = pick(weight, rows)};
+             .weight = pick(weight, rows),
+             .posteriors = {},
+             .strata = strata,
+             .stratum = pick(stratum, rows),
+             .stratum_names = stratum_names};
     for (const auto& posterior : posteriors)
         out.posteriors.push_back(pick(posterior, rows, groups()));
     return out;

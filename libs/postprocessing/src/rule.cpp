@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "rampart/base/check.hpp"
+
 namespace rampart::postprocessing {
 namespace {
 
@@ -27,6 +29,8 @@ std::vector<double> Rule::approve(const Rows& rows, const GroupModel& groups) co
     model::LearnedLink link;
     put_on(link, {});
     const bool aware = link.group_aware();
+    RAMPART_CHECK(!strata || rows.stratum.size() == rows.size(), "{} strata of {} rows",
+                  rows.stratum.size(), rows.size());
     std::vector<double> out;
     out.reserve(rows.size());
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -35,9 +39,10 @@ std::vector<double> Rule::approve(const Rows& rows, const GroupModel& groups) co
             continue;
         }
         const size_t group = rows.group[i] < 0 ? 0 : static_cast<size_t>(rows.group[i]);
+        const size_t cell = strata ? rows.cell_of(i) : group;
         const double p = link.probability(rows.p[i], group);
         const double f = link.value(p) - pulled(amounts, groups, rows, i, p);
-        double q = members.empty() ? ramp.apply(f, group) : 0;
+        double q = members.empty() ? ramp.apply(f, cell) : 0;
         for (const auto& member : members)
             q += member.weight * (member.ramp ? *member.ramp : ramp).apply(f, group);
         out.push_back(q);
@@ -51,6 +56,7 @@ void Rule::put_on(model::LearnedLink& link, const GroupModel& groups) const {
     link.calibrations = calibrations;
     link.ramp = ramp;
     link.members = members;
+    link.strata = strata;
     link.adjustments = groups;
     for (size_t a = 0; a < groups.size(); ++a) link.adjustments[a].amounts = amounts[a];
 }

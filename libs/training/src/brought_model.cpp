@@ -30,7 +30,7 @@ void for_each_ensemble(Link& link, const See& see) {
         for (auto& posterior : pull.posteriors) see(posterior);
 }
 
-/// Returns the features of the model's schema that its scores depend on.
+/// Returns the features of the model's schema that its decisions depend on.
 std::set<size_t> features_read(const model::LearnedLink& link) {
     std::set<size_t> read;
     for_each_ensemble(link, [&](const model::Ensemble& ensemble) {
@@ -46,6 +46,7 @@ std::set<size_t> features_read(const model::LearnedLink& link) {
             if (linear.slope[j] != 0 || categorical) read.insert(j);
         }
     }
+    if (link.strata) read.insert(link.strata->feature);
     return read;
 }
 
@@ -152,6 +153,15 @@ class SchemaMap {
         linear = std::move(out);
     }
 
+    void apply(model::Strata& strata) const {
+        const auto known = std::move(strata.of_category);
+        const auto& [feature, codes] = *places_[strata.feature];
+        strata.feature = static_cast<uint32_t>(feature);
+        strata.of_category.clear();
+        for (const auto& code : codes)
+            strata.of_category.push_back(code ? known[*code] : strata.missing);
+    }
+
   private:
     explicit SchemaMap(const FeatureSchema& to) : to_(&to) {}
 
@@ -174,12 +184,14 @@ class SchemaMap {
     std::vector<std::optional<Place>> places_;  // by feature of the model
 };
 
-/// Puts values by group into the order of the deployment's cells; fewer are one for all.
+/// Puts values by group, in each of the strata, into the order of the deployment's cells; fewer are
+/// one for all.
 template <class T>
-void reorder(std::vector<T>& by_group, const std::vector<size_t>& from) {
-    if (by_group.size() != from.size()) return;
+void reorder(std::vector<T>& by_group, const std::vector<size_t>& from, size_t strata = 1) {
+    if (by_group.size() != strata * from.size()) return;
     std::vector<T> out;
-    for (const size_t g : from) out.push_back(by_group[g]);
+    for (size_t s = 0; s < strata; ++s)
+        for (const size_t g : from) out.push_back(by_group[s * from.size() + g]);
     by_group = std::move(out);
 }
 
@@ -206,10 +218,11 @@ Status map_groups(const model::Policy& model, const Deployment& deployment,
                                 "each is needed, and none more",
                                 fmt::join(has, "; "), fmt::join(wanted, "; "));
     }
+    const size_t strata = link.strata ? link.strata->count : 1;
     const auto map_ramp = [&](model::RampRule& ramp) {
-        reorder(ramp.thresholds, from);
-        reorder(ramp.ties, from);
-        reorder(ramp.slopes, from);
+        reorder(ramp.thresholds, from, strata);
+        reorder(ramp.ties, from, strata);
+        reorder(ramp.slopes, from, strata);
     };
     map_ramp(link.ramp);
     for (auto& member : link.members)
@@ -236,6 +249,7 @@ Result<BroughtModel> bring(const model::Policy& model, const Deployment& deploym
     RAMPART_TRY(const auto map, SchemaMap::create(out.link, model.schema(), deployment.schema));
     for_each_ensemble(out.link, [&](model::Ensemble& ensemble) { map.apply(ensemble); });
     for (auto& linear : out.link.linears) map.apply(linear);
+    if (out.link.strata) map.apply(*out.link.strata);
     return out;
 }
 

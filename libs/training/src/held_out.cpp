@@ -103,6 +103,7 @@ Result<HeldOutJudged> HeldOutRows::judge(std::span<const model::Policy> policies
                                   .group_names = data_.group_names,
                                   .label = data_.label,
                                   .weight = data_.weight};
+        RAMPART_RETURN_IF_ERROR(postprocessing::add_strata(post_.values, data_, rows));
         RAMPART_TRY(criterion, post_.postprocessor->measure(rows, approve, post_.values));
     }
     RAMPART_TRY(

@@ -207,6 +207,7 @@ class NextLink {
     Result<LinkParameters> on_score(double from, LinkParameters p) {
         RAMPART_TRY(const auto map, score_map(in_.development, in_.impact));
         link_.ramp = {};  // thresholds by group go; the score does not depend on them
+        link_.strata.reset();
         RAMPART_TRY(const auto policy, alone(in_.development, link_));
         const auto outputs = outputs_of(in_.development, policy);
         const auto value = [&](double x) {

@@ -244,13 +244,23 @@ std::optional<Fault> find_misfit(const Recipe& recipe, const RowsToCome& rows) {
          {learning::check_features(options, rows.features),
           learner->check_labels(options, {rows.numeric, rows.label_lo, rows.label_hi})})
         if (!fits) return Fault{"", key_of(fits.error(), options, "learner"), fits.error()};
+    const auto post = chosen_postprocessor(recipe);
+    if (!post) return Fault{"postprocess", "criterion", post.error()};
+    const auto misfit_of_post = [&](const base::Error& error) {
+        return Fault{"postprocess", key_of(error, post->values, "criterion"), error};
+    };
+    const auto strata = postprocessing::feature_strata(post->values, rows.features);
+    if (!strata) return misfit_of_post(strata.error());
     if (!rows.groups) return std::nullopt;
     if (const auto fits = learning::check_groups(options, *rows.groups); !fits)
         return Fault{"", key_of(fits.error(), options, "learner"), fits.error()};
-    const auto post = chosen_postprocessor(recipe);
-    if (!post) return Fault{"postprocess", "criterion", post.error()};
     if (const auto fits = postprocessing::check_groups(post->values, *rows.groups); !fits)
-        return Fault{"postprocess", key_of(fits.error(), post->values, "criterion"), fits.error()};
+        return misfit_of_post(fits.error());
+    if (!*strata) return std::nullopt;
+    if (const auto fits =
+            postprocessing::check_strata_count(post->values, **strata, rows.groups->names.size());
+        !fits)
+        return misfit_of_post(fits.error());
     return std::nullopt;
 }
 

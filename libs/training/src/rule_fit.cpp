@@ -92,9 +92,11 @@ base::Status RuleFit::set_rows(const RuleInputs& in) {
         const bool valued = in.cross_fitted || is_held_out(row, in.recipe);
         fold_.push_back(valued ? static_cast<int>(rule_fold(row, in.recipe)) : -1);
     }
-    if (!group_model_.empty()) {
+    if (!group_model_.empty() || needs.strata) {
         const auto every = rows_that(all_.size(), [](uint32_t) { return true; });
-        postprocessing::add_posteriors(group_model_, table_of(development, every), in.pool, all_);
+        const auto features = table_of(development, every);
+        RAMPART_RETURN_IF_ERROR(postprocessing::add_strata(chosen_.values, features, all_));
+        postprocessing::add_posteriors(group_model_, features, in.pool, all_);
     }
     if (!needs.labels && !postprocessing::speaks_of_labels(setting_)) {
         const bool only_valued = !group_model_.empty() || setting_.moves();

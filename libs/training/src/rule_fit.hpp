@@ -39,7 +39,7 @@ using FoldRules = std::vector<postprocessing::Rule>;
 /// fitted without it.
 class RuleFit {
   public:
-    /// Errors: to_dataset's; calibration::fit_group_posteriors'.
+    /// Errors: to_dataset's; calibration::fit_group_posteriors'; postprocessing::add_strata's.
     static base::Result<RuleFit> create(const RuleInputs& inputs);
 
     /// Returns the rule that all rows fit, with the ramp's width gamma, and where the operating

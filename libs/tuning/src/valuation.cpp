@@ -136,6 +136,8 @@ Result<std::vector<double>> Valuation::by_rule(const Parts& parts, const model::
     postprocessing::GroupModel groups;
     auto fitted_on = scored(link.ensemble, parts.validation);
     auto decided = scored(link.ensemble, parts.valued);
+    RAMPART_RETURN_IF_ERROR(postprocessing::add_strata(post, parts.validation, fitted_on));
+    RAMPART_RETURN_IF_ERROR(postprocessing::add_strata(post, parts.valued, decided));
     if (!needs.group_model.empty()) {
         RAMPART_TRY(groups, postprocessing::learn_groups(parts.train, needs.group_model,
                                                          post.integer("group_trees"), nullptr));
@@ -211,14 +213,18 @@ Result<double> Valuation::excess(const Setting& setting, std::span<const FoldVal
     RAMPART_RETURN_IF_ERROR(apply(plan_, setting, options, post));
     postprocessing::Rows rows{.p = {}, .group = {}, .group_names = in_.rows.group_names};
     std::vector<double> approve;
+    std::vector<uint32_t> order;
     for (size_t fold = 0; fold < folds.size(); ++fold) {
-        const auto part = in_.rows.subset(rows_of(fold));
+        const auto of_fold = rows_of(fold);
+        order.insert(order.end(), of_fold.begin(), of_fold.end());
+        const auto part = in_.rows.subset(of_fold);
         rows.p.resize(rows.p.size() + part.rows());  // a criterion is about decisions, not scores
         rows.group.insert(rows.group.end(), part.group.begin(), part.group.end());
         rows.label.insert(rows.label.end(), part.label.begin(), part.label.end());
         rows.weight.insert(rows.weight.end(), part.weight.begin(), part.weight.end());
         approve.insert(approve.end(), folds[fold].approve.begin(), folds[fold].approve.end());
     }
+    RAMPART_RETURN_IF_ERROR(postprocessing::add_strata(post, in_.rows.subset(order), rows));
     RAMPART_TRY(const auto kept, in_.postprocessor->measure(rows, approve, post));
     return kept.beyond;
 }

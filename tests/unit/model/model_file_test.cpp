@@ -92,9 +92,9 @@ TEST(ModelFile, EveryTruncationAndEveryAddedByteIsAnError) {
 
 TEST(ModelFile, AnotherVersionIsNamed) {
     const auto policy =
-        decode_model_file(with_payload(payload_of(encode_model_file(example())), 7));
+        decode_model_file(with_payload(payload_of(encode_model_file(example())), 8));
     EXPECT_EQ(policy.error().reason, "unknown_model_version");
-    EXPECT_THAT(policy.error().message, HasSubstr("version 7"));
+    EXPECT_THAT(policy.error().message, HasSubstr("version 8"));
 }
 
 RC_GTEST_PROP(ModelFile, AMixtureComesBackAsItWas, (uint64_t seed)) {
@@ -215,7 +215,101 @@ TEST(ModelFile, AnExploitChainNeedsVersionSix) {
     EXPECT_THAT(decode_model_file(with_payload(payload_of(bytes), 5)).error().message,
                 HasSubstr("format version 5 and contains a trust region without exploration, which "
                           "needs version 6"));
-    EXPECT_FALSE(decode_model_file(with_payload(payload_of(bytes), 7)));
+    EXPECT_FALSE(decode_model_file(with_payload(payload_of(bytes), 8)));
+}
+
+RC_GTEST_PROP(ModelFile, StrataComeBackAsTheyWere, (uint64_t seed)) {
+    base::Random random(seed);
+    const size_t groups = 2 + random.below(3);
+    const LearnedLink link = random_stratified_link(random, groups);
+    const auto policy =
+        Policy::create(example_schema(), {example_bootstrap(), link}, group_names(groups), {});
+    RC_ASSERT(policy.has_value());
+    const std::string bytes = encode_model_file(*policy);
+    RC_ASSERT(version_of(bytes) == 7u);
+    const auto back = decode_model_file(bytes);
+    RC_ASSERT(back.has_value());
+    RC_ASSERT(encode_model_file(*back) == bytes);
+    RC_ASSERT(equal(*policy, *back));
+    RC_ASSERT(*back->last_learned()->strata == *link.strata);
+    const auto older = decode_model_file(with_payload(payload_of(bytes), 6));
+    RC_ASSERT(!older.has_value());
+    RC_ASSERT(older.error().message.find("contains strata, which needs version 7") !=
+              std::string::npos);
+}
+
+/// Whatever a file says of strata, no row is decided by a threshold that there is not.
+TEST(ModelFile, StrataThatDoNotFitAreRefusedWhenTheyAreRead) {
+    base::Random random(3);
+    auto link = random_link(random, 2);
+    link.ramp = random_ramp(random, 6);
+    link.strata = Strata{.feature = 0, .count = 3, .cuts = {-1}, .missing = 2};
+    const auto payload = payload_of(
+        encode_model_file(Policy::create(example_schema(), {link}, group_names(2), {}).value()));
+    // count 3; one cut point of 4 bytes, -1; missing values in stratum 2
+    const std::string strata("\x10\x03\x1a\x04\x00\x00\x80\xbf\x28\x02", 10);
+    const auto at = payload.find(strata);
+    ASSERT_NE(at, std::string::npos);
+    const auto changed = [&](size_t place, int to) {
+        auto other = payload;
+        other[at + place] = static_cast<char>(to);
+        return decode_model_file(with_payload(other, 7));
+    };
+    EXPECT_TRUE(changed(1, 3));
+    for (const auto& [place, to, why] : std::vector<std::tuple<size_t, int, const char*>>{
+             {1, 4, "4 strata, with missing values in stratum 2; the values have 2"},
+             {1, 2, "2 strata"},
+             {1, 0, "0 strata"},
+             {9, 3, "3 strata, with missing values in stratum 3"},
+             {9, 0, "3 strata, with missing values in stratum 0"}}) {
+        const auto policy = changed(place, to);
+        ASSERT_FALSE(policy) << why;
+        EXPECT_THAT(policy.error().message, HasSubstr(why));
+    }
+    auto endless = payload;  // infinity
+    endless.replace(at + 4, 4, std::string("\x00\x00\x80\x7f", 4));
+    EXPECT_THAT(decode_model_file(with_payload(endless, 7)).error().message,
+                HasSubstr("not finite"));
+    const auto refused = [&](auto change, const char* why) {
+        auto other = link;
+        change(other);
+        const auto policy = Policy::create(example_schema(), {other}, group_names(2), {});
+        ASSERT_FALSE(policy) << why;
+        EXPECT_THAT(policy.error().message, HasSubstr(why));
+    };
+    refused([](LearnedLink& l) { l.strata.reset(); }, "6 thresholds for 2 groups");
+    refused([&](LearnedLink& l) { l.ramp = random_ramp(random, 3); },
+            "3 thresholds for 2 groups in 3 strata");
+    refused([&](LearnedLink& l) { l.ramp = random_ramp(random, 4); }, "4 thresholds for 3 strata");
+    refused([&](LearnedLink& l) { l.ramp = random_ramp(random, 1), l.strata = Strata{}; },
+            "the same for all rows");
+    refused([](LearnedLink& l) { l.members = {{}}; }, "strata with 1 members");
+    refused(
+        [&](LearnedLink& l) {
+            l.adjustments = {random_pull(random, GroupBlindAdjustment::Given::kNothing)};
+        },
+        "1 pulls");
+}
+
+/// A released file of version 7: two groups in three strata, one of them that of missing values.
+TEST(ModelFile, StrataAreReadAsTheyWereWritten) {
+    const auto bytes = golden("model_v7.hex");
+    EXPECT_EQ(version_of(bytes), 7u);
+    const auto policy = decode_model_file(bytes);
+    ASSERT_TRUE(policy) << policy.error().message;
+    EXPECT_EQ(encode_model_file(*policy), bytes);
+    EXPECT_EQ(*policy->last_learned()->strata,
+              (Strata{.feature = 0, .count = 3, .cuts = {20000}, .missing = 2}));
+    const auto approve = [&](float income, size_t group) {
+        return policy->evaluate(std::vector<float>{income, 1}, group).approve;
+    };
+    // f = 0 everywhere: P(approve) = 1/2 - threshold
+    EXPECT_EQ(approve(19999, 0), 0.5 - 0.25);
+    EXPECT_EQ(approve(19999, 1), 0.5 - 0.125);
+    EXPECT_EQ(approve(20000, 0), 0.5 + 0.125);
+    EXPECT_EQ(approve(20000, 1), 0.5);
+    EXPECT_EQ(approve(std::nanf(""), 0), 0.5 + 0.25);
+    EXPECT_EQ(approve(std::nanf(""), 1), 0.5 - 0.5);
 }
 
 TEST(ModelFile, ARightChecksumDoesNotExcuseABrokenPolicy) {
@@ -224,14 +318,17 @@ TEST(ModelFile, ARightChecksumDoesNotExcuseABrokenPolicy) {
     base::Random random(7);
     const auto mixture =
         Policy::create(example_schema(), {random_mixture(random, 2)}, group_names(2), {}).value();
-    for (const auto& policy : {example(), mixture}) {
+    const auto stratified =
+        Policy::create(example_schema(), {random_stratified_link(random, 2)}, group_names(2), {})
+            .value();
+    for (const auto& policy : {example(), mixture, stratified}) {
         const std::string payload = payload_of(encode_model_file(policy));
-        ASSERT_TRUE(decode_model_file(with_payload(payload, 2)));
+        ASSERT_TRUE(decode_model_file(with_payload(payload, 7)));
         // whatever is accepted after a change decides within [0, 1]
         for (size_t i = 0; i < payload.size(); ++i) {
             std::string damaged = payload;
             damaged[i] = static_cast<char>(damaged[i] ^ (1 << random.below(8)));
-            const auto changed = decode_model_file(with_payload(damaged, 2));
+            const auto changed = decode_model_file(with_payload(damaged, 7));
             if (!changed || changed->schema().size() != 4) continue;
             const auto group = changed->group_aware() ? std::optional<size_t>(0) : std::nullopt;
             const auto out = changed->evaluate(random_row(random), group);

@@ -141,6 +141,26 @@ inline LearnedLink random_calibrated_link(base::Random& random, size_t groups) {
     return link;
 }
 
+/// With strata of one of the features and, of each group in each of them, a threshold of its own.
+inline LearnedLink random_stratified_link(base::Random& random, size_t groups) {
+    LearnedLink link = random_link(random, groups);
+    Strata strata{.feature = static_cast<uint32_t>(random.below(4))};
+    strata.count = static_cast<uint32_t>(2 + random.below(4));
+    const bool own = random.bernoulli(0.5);
+    const size_t valued = strata.count - (own ? 1 : 0);
+    strata.missing = own ? strata.count - 1 : static_cast<uint32_t>(random.below(valued));
+    if (strata.feature == 3) {
+        for (size_t code = 0; code < kCategories; ++code)
+            strata.of_category.push_back(static_cast<uint32_t>(code % valued));
+    } else {
+        for (size_t i = 1; i < valued; ++i)
+            strata.cuts.push_back(static_cast<float>(random.uniform() + static_cast<double>(i)));
+    }
+    link.ramp = random_ramp(random, strata.count * groups);
+    link.strata = std::move(strata);
+    return link;
+}
+
 /// Weights that are drawn evenly and add up to 1.
 inline std::vector<double> random_weights(base::Random& random, size_t count) {
     std::vector<double> weights(count);

@@ -145,6 +145,21 @@ TEST(BroughtModel, GroupsAreFoundByNameAndOnlyWhereTheyMayBeUsed) {
     const auto brought = bring(model, {product(), {"sex=f", "sex=m"}, true}).value();
     EXPECT_EQ(brought.link.ramp.thresholds, (std::vector<double>{0.2, 0.1}));
     EXPECT_EQ(brought.link.ramp.ties, (std::vector<double>{1, 0}));
+    // in strata of a feature as well, of which the deployment has one category more
+    auto stratified = aware;
+    stratified.strata =
+        model::Strata{.feature = 0, .count = 3, .of_category = {0, 1, 0}, .missing = 2};
+    stratified.ramp.thresholds = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
+    stratified.ramp.ties = {0, 1, 0, 1, 0, 1};
+    const auto in_strata =
+        bring(policy(stratified, {"sex=m", "sex=f"}), {product(), {"sex=f", "sex=m"}, true})
+            .value();
+    EXPECT_EQ(in_strata.link.ramp.thresholds, (std::vector<double>{0.2, 0.1, 0.4, 0.3, 0.6, 0.5}));
+    EXPECT_EQ(*in_strata.link.strata,
+              (model::Strata{.feature = 2, .count = 3, .of_category = {2, 0, 0, 1}, .missing = 2}))
+        << "west, which the model does not know, is with what is missing";
+    EXPECT_TRUE(
+        model::Policy::create(product(), {in_strata.link}, {"sex=f", "sex=m"}, {}).has_value());
     const auto blind = bring(model, {product(), {"sex=f", "sex=m"}, false});
     ASSERT_FALSE(blind);
     EXPECT_EQ(blind.error().reason, "group_blind_deployment");

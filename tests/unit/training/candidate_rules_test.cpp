@@ -130,6 +130,75 @@ TEST(CandidateRule, EachCriterionHoldsByTheTruthAndTheCandidateKeepsTheTrustRegi
     }
 }
 
+/// Returns the largest difference of the groups' approval rates below and from -0.25 of the first
+/// feature on.
+double gap_within_strata(const training_set::DevelopmentSet& set, const model::Policy& policy) {
+    auto link = *policy.last_learned();
+    link.exploration = {};
+    const auto alone =
+        model::Policy::create(set.schema, {link},
+                              link.group_aware() ? set.cell_names : std::vector<std::string>{}, {})
+            .value();
+    double rate[2][2] = {}, rows[2][2] = {};
+    for (size_t i = 0; i < set.rows.size(); ++i) {
+        const auto row = set.features_of(i);
+        const size_t cell = *set.rows[i].cell, stratum = row[0] >= -0.25f ? 1 : 0;
+        rate[stratum][cell] += alone.evaluate(row, cell).approve;
+        ++rows[stratum][cell];
+    }
+    double most = 0;
+    for (size_t s = 0; s < 2; ++s)
+        most = std::max(most, std::abs(rate[s][0] / rows[s][0] - rate[s][1] / rows[s][1]));
+    return most;
+}
+
+/// Conditional parity, at the operating point: the gap of each stratum is said for the persons held
+/// out, the file decides as the policy does, to the bit, and the next candidate stands on it.
+TEST(CandidateRule, HoldsInsideTheStrataOfAFeature) {
+    const auto set = with_a_trade();
+    const auto champion = bootstrap(set);
+    Options options{{"tolerance", 0.02},
+                    {"within_feature", std::string("x0")},
+                    {"within_cuts", std::vector<double>{-0.25}},
+                    {"within_missing", std::string("-1")}};
+    auto wanted = recipe("statistical_parity", options);
+    ASSERT_TRUE(wanted.options.set("operate_at", std::string("approve=0.55")));
+    const auto made = make_candidate({set, impact(), champion, "champion", wanted});
+    ASSERT_TRUE(made) << made.error().message;
+    const auto& policy = made->policy;
+    ASSERT_TRUE(policy.last_learned()->strata);
+    EXPECT_EQ(policy.last_learned()->ramp.thresholds.size(), 4u);
+    EXPECT_LT(gap_within_strata(set, policy), 0.1);
+    auto plain = recipe("statistical_parity", {{"tolerance", 0.02}});
+    plain.options = wanted.options;
+    const auto unconditional = make_candidate({set, impact(), champion, "champion", plain}).value();
+    EXPECT_GT(gap_within_strata(set, unconditional.policy), 0.15) << "over all rows: equal";
+    const auto& figures = made->figures;
+    for (const char* name :
+         {"criterion_held_out", "own_keeps", "serving_keeps", "champion_keeps"}) {
+        EXPECT_THAT(figures.at(name), HasSubstr("; by stratum: x0 < -0.25 or missing 0.")) << name;
+        EXPECT_THAT(figures.at(name), HasSubstr(", x0 >= -0.25 0.")) << name;
+    }
+    const auto& rates = figures.at("own_rates");
+    EXPECT_NEAR(std::stod(rates.substr(rates.find("approved ") + 9)), 0.55, 0.03) << rates;
+    const auto read = model::decode_model_file(model::encode_model_file(policy)).value();
+    for (size_t i = 0; i < set.rows.size(); i += 3) {
+        const auto cell = std::optional<size_t>(*set.rows[i].cell);
+        ASSERT_EQ(read.evaluate(set.features_of(i), cell).approve,
+                  policy.evaluate(set.features_of(i), cell).approve);
+    }
+    const auto next = make_candidate({set, impact(), policy, "champion", wanted});
+    ASSERT_TRUE(next) << next.error().message;
+    EXPECT_EQ(next->policy.links().size(), 3u);
+    options["within_least"] = int64_t{1000};
+    const auto small = make_candidate(
+        {set, impact(), champion, "champion", recipe("statistical_parity", options)});
+    ASSERT_FALSE(small);
+    EXPECT_EQ(small.error().reason, "small_stratum");
+    for (const char* part : {"criterion statistical_parity", "sex=", "x0 ", "within_least is 1000"})
+        EXPECT_THAT(small.error().message, HasSubstr(part));
+}
+
 /// The rate is that of the rule's decisions, of persons whom neither trees nor rule have seen.
 TEST(CandidateRule, MovesUntilTheRateOfTheRecipeHoldsBehindIt) {
     const auto set = with_a_trade();

@@ -49,9 +49,10 @@ std::string ramp_text(const evaluation::ModelCard& card) {
                                  "P(approve) rises from 0 to 1 over a width of {:g} "
                                  "(offset {:g}) at the threshold",
                                  ramp.gamma, ramp.offset);
+    const auto names = cell_names(card.learned(), card.policy);
     for (size_t g = 0; g < ramp.thresholds.size(); ++g) {
         out += g == 0 ? "; threshold " : ", ";
-        if (ramp.group_aware()) out += fmt::format("{}: ", card.policy.group_names()[g]);
+        if (!names.empty()) out += fmt::format("{}: ", names[g]);
         out += fmt::format("{:.4f}", ramp.thresholds[g]);
         if (!ramp.slopes.empty()) out += fmt::format(" on {:.4f}·f", ramp.slopes[g]);
     }

@@ -298,7 +298,20 @@ std::string score_text(const model::LearnedLink& link) {
     return text;
 }
 
+std::vector<std::string> cell_names(const model::LearnedLink& link, const model::Policy& policy) {
+    if (!link.ramp.group_aware()) return {};
+    if (!link.strata) return policy.group_names();
+    std::vector<std::string> names;
+    for (const auto& stratum : names_of(*link.strata, policy.schema()))
+        for (const auto& group : policy.group_names())
+            names.push_back(fmt::format("{} with {}", group, stratum));
+    return names;
+}
+
 std::string main_ensemble_note(const model::LearnedLink& link) {
+    if (link.strata)
+        return "the link's ramp is by strata of a feature: this is about the score before that, "
+               "and not about the thresholds, which differ by stratum";
     const bool unit = link.scale.kind == model::ScoreScale::Kind::kUnit;
     if (const auto score = score_text(link); !score.empty() && !unit)
         return fmt::format("the link's score is {}: this is about the score before that", score);

@@ -37,4 +37,8 @@ std::string score_text(const model::LearnedLink& link);
 /// For commands that take one ensemble apart: says that more than it decides; empty: it alone does.
 std::string main_ensemble_note(const model::LearnedLink& link);
 
+/// Returns whom each threshold of the link's ramp is for: a group, or, with strata, a group in a
+/// stratum; empty: one for all.
+std::vector<std::string> cell_names(const model::LearnedLink& link, const model::Policy& policy);
+
 }  // namespace rampart::cli

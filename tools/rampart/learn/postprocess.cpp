@@ -51,6 +51,7 @@ struct Side {
     dataset::Dataset rows;
     evaluation::PolicyAnswers before, after;
     evaluation::Evaluation was, is;
+    std::vector<StratumRates> strata = {};  // of a criterion within strata
 };
 
 struct Tables {
@@ -79,8 +80,14 @@ base::Result<learning::OptionValue> value_of(const learning::Option& option,
                                         what, texts.back());
             return learning::OptionValue(static_cast<int64_t>(value));
         }
-        case 2:
         case 4: {
+            std::vector<double> numbers;
+            for (const auto& text : texts) {
+                RAMPART_TRY(numbers.emplace_back(), number_in(text, option.lo, option.hi, what));
+            }
+            return learning::OptionValue(std::move(numbers));
+        }
+        case 2: {
             RAMPART_TRY(const auto value, number_in(texts.back(), option.lo, option.hi, what));
             return learning::OptionValue(value);
         }
@@ -162,13 +169,15 @@ base::Result<Tables> read_tables(const Options& o, const model::LoadedPolicy& lo
     return tables;
 }
 
-base::Result<Side> side_of(std::string name, dataset::Dataset rows, const model::Policy& before,
-                           const model::Policy& after) {
+base::Result<Side> side_of(const Options& o, std::string name, dataset::Dataset rows,
+                           const model::Policy& before, const model::Policy& after) {
     Side side{std::move(name), std::move(rows), {}, {}, {}, {}};
     RAMPART_TRY(side.before, evaluation::policy_answers(before, side.rows, std::nullopt));
     RAMPART_TRY(side.after, evaluation::policy_answers(after, side.rows, std::nullopt));
     RAMPART_TRY(side.was, evaluation::evaluate_answers(side.before, side.rows));
     RAMPART_TRY(side.is, evaluation::evaluate_answers(side.after, side.rows));
+    RAMPART_TRY(side.strata, stratum_rates(o.settings.values, side.rows, side.before.approve,
+                                           side.after.approve));
     return side;
 }
 
@@ -196,6 +205,41 @@ report::Table table_of(const Side& side) {
             side.is.groups->groups[k].rates);
     add("all rows", side.was.overall, side.is.overall);
     return table;
+}
+
+/// Returns the approval of each group in each stratum; the rows of a stratum end with its gap.
+report::Table table_of_strata(const Side& side) {
+    report::Table table{
+        {fmt::format("strata of {}", side.name), "group", "rows", "approved", "after"}};
+    const auto rate = [](double x) { return std::isnan(x) ? "-" : fmt::format("{:.4f}", x); };
+    for (const auto& stratum : side.strata) {
+        for (const auto& one : stratum.groups)
+            table.push_back({stratum.name, one.group, fmt::format("{}", one.rows), rate(one.before),
+                             rate(one.after)});
+        table.push_back({stratum.name, "largest difference", "", rate(stratum.gap_before),
+                         rate(stratum.gap_after)});
+    }
+    return table;
+}
+
+boost::json::array json_of_strata(const Side& side) {
+    boost::json::array out;
+    const auto rate = [](double x) {
+        return std::isnan(x) ? boost::json::value(nullptr) : boost::json::value(x);
+    };
+    for (const auto& stratum : side.strata) {
+        boost::json::array groups;
+        for (const auto& one : stratum.groups)
+            groups.push_back({{"group", one.group},
+                              {"rows", one.rows},
+                              {"before", rate(one.before)},
+                              {"after", rate(one.after)}});
+        out.push_back({{"stratum", stratum.name},
+                       {"gap_before", stratum.gap_before},
+                       {"gap_after", stratum.gap_after},
+                       {"groups", std::move(groups)}});
+    }
+    return out;
 }
 
 std::string calibration_text(const calibration::CalibrationComparison& c) {
@@ -268,6 +312,8 @@ std::string summary_of(const Options& o, const Postprocessed& post) {
     std::string text =
         fmt::format("criterion {}, tolerance {}", o.criterion, values.number("tolerance"));
     if (!within.empty()) text += fmt::format(", within {}", within);
+    if (postprocessing::has_strata(values))
+        text += fmt::format(", within strata of {}", values.text("within_feature"));
     if (o.settings.operate_at)
         text += fmt::format(", {} (threshold {:.4f} of the score from -1 to 1)",
                             fairness::to_string(*o.settings.operate_at), post.fitted.threshold);
@@ -293,8 +339,8 @@ base::Status write_frontier(const Options& o, const Postprocessed& fitted,
     if (!fitted.fitted.aware || fitted.fitted.groups != fit.group_names.size())
         return base::make_error(Reason::kMisuse,
                                 "--frontier draws the curve of a ramp with a threshold for each "
-                                "group: leave --blind and --member out, or take another "
-                                "criterion than {}",
+                                "group: leave --blind, --member and --within-feature out, or "
+                                "take another criterion than {}",
                                 o.criterion);
     RAMPART_TRY(const auto points, epsilon_curve(fitted, fit));
     std::string csv = "tolerance,bias,mean_product,approval,test_accuracy\n";
@@ -331,8 +377,12 @@ base::Result<Answer> answer_of(const Options& o, const Postprocessed& fitted,
     answer.text = fmt::format("wrote {}\nid {}\n{}\n", o.out, id.value(), summary_of(o, fitted));
     for (const auto& side : sides) {
         answer.text += fmt::format("\n{}", report::align(table_of(side)));
-        json[side.name] =
-            boost::json::object{{"before", to_json(side.was)}, {"after", to_json(side.is)}};
+        boost::json::object found{{"before", to_json(side.was)}, {"after", to_json(side.is)}};
+        if (!side.strata.empty()) {
+            answer.text += fmt::format("\n{}", report::align(table_of_strata(side), 2));
+            found["strata"] = json_of_strata(side);
+        }
+        json[side.name] = std::move(found);
     }
     if (!o.report.empty()) {
         const auto& fit = sides.front();
@@ -380,10 +430,10 @@ base::Result<Answer> postprocess(Options& o) {
         RAMPART_RETURN_IF_ERROR(write_frontier(o, fitted, tables.fit, tables.test));
     std::vector<Side> sides;
     RAMPART_TRY(sides.emplace_back(),
-                side_of("fitted", std::move(tables.fit), loaded.policy, policy));
+                side_of(o, "fitted", std::move(tables.fit), loaded.policy, policy));
     if (tables.test) {
         RAMPART_TRY(sides.emplace_back(),
-                    side_of("test", *std::move(tables.test), loaded.policy, policy));
+                    side_of(o, "test", *std::move(tables.test), loaded.policy, policy));
     }
     RAMPART_TRY(const auto id, model::save_model_file(policy, o.out));
     return answer_of(o, fitted, sides, id);
@@ -420,7 +470,7 @@ void add_rule_options(CLI::App& command, Options& o) {
         if (option.name == "gamma" || option.name == "group") continue;
         if (!seen.insert(option.name).second) continue;
         const std::string name(option.name);
-        const bool list = option.fallback.index() == 5;
+        const bool list = option.fallback.index() >= 4 && name != "rho";
         auto flag = name == "group_tolerances" ? "group-tolerance"
                     : name == "constraints"    ? "constraint"
                                                : name;

@@ -77,6 +77,7 @@ base::Result<Postprocessed> postprocess_link(const model::LearnedLink& before,
     Postprocessed out;
     out.link = before;
     auto rows = scored(before, fit, pool);
+    RAMPART_RETURN_IF_ERROR(postprocessing::add_strata(settings.values, fit, rows));
     postprocessing::GroupModel groups;
     if (settings.blind()) {
         const auto given = settings.postprocessor->needs(settings.values).group_model;
@@ -94,6 +95,45 @@ base::Result<Postprocessed> postprocess_link(const model::LearnedLink& before,
                                                  .seed = settings.seed}));
     out.fitted.rule.put_on(out.link, groups);
     out.approve = out.fitted.rule.approve(rows, groups);
+    return out;
+}
+
+base::Result<std::vector<StratumRates>> stratum_rates(const learning::OptionValues& values,
+                                                      const dataset::Dataset& rows,
+                                                      const std::vector<double>& before,
+                                                      const std::vector<double>& after) {
+    postprocessing::Rows in{.p = std::vector<double>(rows.rows()),
+                            .group = rows.group,
+                            .group_names = rows.group_names};
+    RAMPART_RETURN_IF_ERROR(postprocessing::add_strata(values, rows, in));
+    std::vector<StratumRates> out;
+    std::vector<double> weight(in.stratum_names.size() * in.groups());
+    for (const auto& name : in.stratum_names) {
+        auto& stratum = out.emplace_back(StratumRates{.name = name, .groups = {}});
+        for (const auto& group : in.group_names) stratum.groups.push_back({.group = group});
+    }
+    for (size_t i = 0; i < in.stratum.size(); ++i) {
+        if (in.group[i] < 0) continue;  // not known
+        const auto group = static_cast<size_t>(in.group[i]);
+        auto& rate = out[static_cast<size_t>(in.stratum[i])].groups[group];
+        const auto w = static_cast<double>(rows.weight_of(i));
+        weight[in.cell_of(i)] += w;
+        ++rate.rows;
+        rate.before += w * before[i];
+        rate.after += w * after[i];
+    }
+    for (size_t s = 0; s < out.size(); ++s) {
+        std::vector<double> rates[2];
+        for (size_t k = 0; k < in.groups(); ++k) {
+            auto& rate = out[s].groups[k];
+            rate.before /= weight[s * in.groups() + k];
+            rate.after /= weight[s * in.groups() + k];
+            rates[0].push_back(rate.before);
+            rates[1].push_back(rate.after);
+        }
+        out[s].gap_before = spread(rates[0], {});
+        out[s].gap_after = spread(rates[1], {});
+    }
     return out;
 }
 

@@ -56,6 +56,26 @@ struct EpsilonPoint {
 base::Result<std::vector<EpsilonPoint>> epsilon_curve(const Postprocessed& post,
                                                       const dataset::Dataset& fit);
 
+/// Approval of a group in a stratum, before and after.
+struct StratumRate {
+    std::string group;
+    size_t rows = 0;
+    double before = 0, after = 0;  // NaN without rows
+};
+
+/// A stratum by the feature that the criterion compares within.
+struct StratumRates {
+    std::string name;
+    std::vector<StratumRate> groups;
+    double gap_before = 0, gap_after = 0;  // largest difference between groups with rows
+};
+
+/// One for each stratum; none without strata. Errors: postprocessing::add_strata()'s.
+base::Result<std::vector<StratumRates>> stratum_rates(const learning::OptionValues& values,
+                                                      const dataset::Dataset& rows,
+                                                      const std::vector<double>& before,
+                                                      const std::vector<double>& after);
+
 /// Rows of one group: how many have which score, and how likely these are approved.
 struct RampPicture {
     std::string group;

@@ -12,6 +12,7 @@
 #include "frame/commands.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/dataset/read_table.hpp"
 #include "services/rampartd/settings.hpp"
 
 namespace rampart::cli {
@@ -22,7 +23,7 @@ namespace json = boost::json;
 constexpr size_t kMaxSchemaBytes = 16 << 20;
 
 struct Options {
-    std::string file, schema, product;
+    std::string file, schema, product, data;
 };
 
 /// Returns what is wrong with the recipe for a table of the schema.
@@ -51,6 +52,19 @@ base::Status check_rows(const training::Recipe& recipe, const dataset::TableSche
     const auto misfit = product ? rampartd::find_misfit(recipe, schema.features, *product)
                                 : misfit_of_table(recipe, schema);
     return misfit ? base::Status(training::located(recipe, *misfit)) : base::ok();
+}
+
+/// Checks that each group has enough of the table's rows in each stratum by a feature.
+base::Status check_strata(const training::Recipe& recipe, const training::ChosenPostprocessor& post,
+                          const dataset::Dataset& table) {
+    postprocessing::Rows rows{.p = std::vector<double>(table.rows()),
+                              .group = table.group,
+                              .group_names = table.group_names};
+    if (!post.needs().strata || rows.group.empty()) return base::ok();
+    RAMPART_RETURN_IF_ERROR(postprocessing::add_strata(post.values, table, rows));
+    const auto enough = postprocessing::check_cells(post.values, rows);
+    if (enough) return base::ok();
+    return training::located(recipe, {"postprocess", "within_feature", enough.error()});
 }
 
 json::object search_json(const tuning::Plan& plan) {
@@ -88,6 +102,10 @@ base::Result<Answer> check(const Options& options) {
         }
         const auto fits = check_rows(recipe, schema, product);
         if (!fits) return fits.error().with_context(options.schema);
+        if (!options.data.empty()) {
+            RAMPART_TRY(const auto table, dataset::read_table(options.data, schema));
+            RAMPART_RETURN_IF_ERROR(check_strata(recipe, post, table));
+        }
         if ((can.groups || can.attributes || post.needs().groups) && !product &&
             schema.protected_columns.empty())
             answer.notes.push_back(fmt::format(
@@ -146,6 +164,11 @@ void add_recipe(Frame& frame) {
                     "constraints have to name, in place of the schema's columns, and whose label "
                     "or, with label = \"impact\", reported impact it learns, in place of the "
                     "schema's label")
+        ->needs("--schema");
+    command
+        .add_option("--data", options->data,
+                    "table of the schema: whether each group has enough rows in each stratum of "
+                    "within_feature; a training fits the rule on a part of its rows")
         ->needs("--schema");
 }
 

@@ -68,6 +68,9 @@ Result<Answer> inspect_model(const fs::path& file) {
                                     learned->kappa, learned->exploration.epsilon);
             if (!learned->members.empty()) text += ", " + mixture_text(*learned);
             if (const auto score = score_text(*learned); !score.empty()) text += ", score " + score;
+            std::vector<std::string> strata;
+            if (learned->strata) strata = names_of(*learned->strata, policy.schema());
+            if (!strata.empty()) text += fmt::format(", in {} strata", strata.size());
             answer.text += line(fmt::format("link {}", links.size() + 1), text);
             links.push_back({{"kind", "learned"},
                              {"trees", learned->ensemble.trees.size()},
@@ -78,6 +81,8 @@ Result<Answer> inspect_model(const fs::path& file) {
                              {"ensembles", 1 + learned->additional_ensembles.size()},
                              {"thresholds", json::value_from(learned->ramp.thresholds)},
                              {"slopes", json::value_from(learned->ramp.slopes)},
+                             {"strata", json::value_from(strata)},
+                             {"thresholds_of", json::value_from(cell_names(*learned, policy))},
                              {"calibrations", learned->calibrations.size()},
                              {"adjustments", learned->adjustments.size()},
                              {"score_levels", learned->scale.levels},

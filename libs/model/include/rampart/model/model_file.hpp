@@ -13,9 +13,10 @@ namespace rampart::model {
 /// (protobuf rampart.v1.ModelFile, schemas/rampart/v1/model_file.proto), SHA-256 of all before it.
 /// The same policy always gives the same bytes; its id is the SHA-256 of the whole file. Version 2
 /// adds mixtures (LearnedLink::members), 3 calibrations, adjustments and slopes, 4 scores on the
-/// unit scale and linear models, 5 the state; the lowest version that supports the policy is
-/// written. Older files have the state as text. Encoding a policy that was loaded from one gives
-/// other bytes, and so another id: to keep a loaded policy, keep the bytes that it was loaded from.
+/// unit scale and linear models, 5 the state, 6 trust regions without exploration, 7 strata; the
+/// lowest version that supports the policy is written. Older files have the state as text. Encoding
+/// a policy that was loaded from one gives other bytes, and so another id: to keep a loaded policy,
+/// keep the bytes that it was loaded from.
 std::string encode_model_file(const Policy& policy);
 
 /// Checks magic, version, length, checksum, and everything that Policy::create checks. Moves the

@@ -17,6 +17,7 @@
 #include "rampart/model/linear_model.hpp"
 #include "rampart/model/policy_state.hpp"
 #include "rampart/model/score.hpp"
+#include "rampart/model/strata.hpp"
 
 namespace rampart::model {
 
@@ -25,7 +26,8 @@ namespace rampart::model {
 ///
 /// `offset` is 0 for the paper's regulariser and 1/2 for the centred one. gamma = 0 is a step: q =
 /// 1 if slope·f > threshold, 0 below, `tie_g` at equality. One entry in thresholds: the same ramp
-/// for all rows (group-blind); K entries: by group index.
+/// for all rows (group-blind); K entries: by group index; with strata of the link by cell
+/// (LearnedLink::cell_of).
 struct RampRule {
     double gamma = 0;
     double offset = 0;
@@ -34,7 +36,7 @@ struct RampRule {
     std::vector<double> slopes = {};  // as many as thresholds; empty: all 1
 
     bool group_aware() const { return thresholds.size() > 1; }
-    double apply(double f, size_t group) const;
+    double apply(double f, size_t cell) const;
 };
 
 enum class ExplorationMode {
@@ -118,7 +120,12 @@ struct LearnedLink {
     std::vector<GroupBlindAdjustment> adjustments = {};  // at most one of each Given
     ScoreScale scale = {};                  // on the unit scale: no calibrations, no adjustments
     std::vector<LinearModel> linears = {};  // every one some member's
+    /// Strata with a ramp for each group of their own: the ramp has an entry for each cell. Neither
+    /// with members nor with adjustments.
+    std::optional<Strata> strata = {};
 
+    /// Returns the index of the ramp's entry for a row: stratum · groups + group.
+    size_t cell_of(std::span<const float> row, size_t group) const;
     double probability(double p, size_t group) const;  // calibrated
     double value(double p) const;  // f of a calibrated p, before the adjustments
     bool group_aware() const;      // the ramp, a member's or the calibrations

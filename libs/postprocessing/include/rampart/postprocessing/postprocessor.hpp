@@ -13,6 +13,7 @@
 #include "rampart/learning/learner.hpp"
 #include "rampart/postprocessing/rows.hpp"
 #include "rampart/postprocessing/rule.hpp"
+#include "rampart/postprocessing/strata.hpp"
 #include "rampart/ramp/blind.hpp"
 #include "rampart/ramp/gamma_search.hpp"
 #include "rampart/ramp/solver.hpp"
@@ -26,6 +27,7 @@ struct Needs {
     bool groups = false;            // rows with protected groups, to fit and to measure
     bool labels = false;            // is fitted on rows with labels
     bool groups_to_decide = false;  // its rule reads the applicant's group
+    bool strata = false;            // rows with strata (add_strata()), to fit, try and measure
     /// Estimates that its rule has of the group instead; empty: none.
     std::vector<model::GroupBlindAdjustment::Given> group_model = {};
     bool any() const { return groups || labels; }
@@ -61,7 +63,8 @@ struct Fitted {
     std::vector<double> scores = {};  // [n] f of the rows, calibrated
     std::vector<int32_t> group = {};  // [n] of those that the ramp compares, in 0 … groups-1
     size_t groups = 0;
-    std::vector<int32_t> strata = {};  // [groups]; empty: one
+    std::vector<int32_t> strata = {};     // [groups]; empty: one
+    std::vector<std::string> names = {};  // [groups]
     ramp::RampParams params = {};
 };
 
@@ -89,7 +92,7 @@ class Postprocessor {
     /// out_of_range, with the option's name.
     virtual base::Status check(const learning::OptionValues& values) const = 0;
     /// Measures decisions P(approve) of rows by what the criterion asks. Errors: a group without a
-    /// row that the criterion speaks of, by name.
+    /// row that the criterion speaks of, by name; rows without the strata that it needs.
     virtual base::Result<Kept> measure(const Rows& rows, std::span<const double> approve,
                                        const learning::OptionValues& values) const = 0;
 
@@ -115,8 +118,8 @@ base::Status check_groups(const learning::OptionValues& values,
 /// Fits a rule to the rows. Deterministic. Errors: those of check(); "no_groups", "no_labels";
 /// failed_precondition "group_without_rows" names the group; "other_scores": the criterion is about
 /// labels, and the score does not rise with P(favourable); "operating_point_missed": no threshold
-/// keeps it, or only one that approves no row; those of ramp, fairness and calibration, among them
-/// "infeasible".
+/// keeps it, or only one that approves no row; those of check_cells(), of ramp, fairness and
+/// calibration, among them "infeasible".
 base::Result<Fitted> fit(const Postprocessor& postprocessor, const Rows& rows,
                          const learning::OptionValues& values, const Setting& setting);
 

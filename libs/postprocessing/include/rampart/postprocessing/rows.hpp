@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,10 +24,19 @@ struct Rows {
     std::vector<float> weight = {};   // [n] > 0; empty: all 1
     /// [n * groups] P(group | x), row by row, for each adjustment of a group model in its order.
     std::vector<std::vector<double>> posteriors = {};
+    /// Strata of a rule by a feature (add_strata()); nullopt: it has none.
+    std::optional<model::Strata> strata = {};
+    std::vector<int32_t> stratum = {};  // [n] in 0 … stratum_names.size()-1; empty: no strata
+    std::vector<std::string> stratum_names = {};
 
     size_t size() const { return p.size(); }
     size_t groups() const { return group_names.size(); }
     double weight_of(size_t row) const { return weight.empty() ? 1.0 : weight[row]; }
+    /// Returns stratum · groups + group of a row whose group is known: the entry of its ramp.
+    size_t cell_of(size_t row) const {
+        const auto known = static_cast<size_t>(group[row]);
+        return stratum.empty() ? known : static_cast<size_t>(stratum[row]) * groups() + known;
+    }
     /// Returns the given rows, in the given order.
     Rows subset(std::span<const uint32_t> rows) const;
     /// Returns labels, weights and groups as a table whose only feature is p.

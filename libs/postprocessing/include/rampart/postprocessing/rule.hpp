@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "rampart/model/policy.hpp"
@@ -15,9 +16,11 @@ struct Rule {
     model::RampRule ramp;
     std::vector<std::vector<double>> amounts = {};  // by adjustment of the group model: [groups]
     std::vector<model::Member> members = {};        // thresholds that are drawn, on one ensemble
+    std::optional<model::Strata> strata = {};       // the ramp is by cell of these
 
     /// Returns P(approve) of every row, as the link computes it but for rounding; NaN where the
-    /// rule needs the group and the row has none. `groups`: the model that gave the posteriors.
+    /// rule needs the group and the row has none. `groups`: the model that gave the posteriors. The
+    /// rows have the rule's strata.
     std::vector<double> approve(const Rows& rows, const GroupModel& groups) const;
     /// Puts the rule on a link in place of what is on its score.
     void put_on(model::LearnedLink& link, const GroupModel& groups) const;

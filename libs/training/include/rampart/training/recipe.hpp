@@ -155,7 +155,7 @@ struct RowsToCome {
 };
 /// Checks the recipe with the rows' features, labels and groups. Errors: "cannot_learn"; those of
 /// learning::check_features(), of the learner's check_labels() and of check_groups() of learning
-/// and postprocessing.
+/// and postprocessing; those of postprocessing::feature_strata() and check_strata_count().
 std::optional<Fault> find_misfit(const Recipe& recipe, const RowsToCome& rows);
 
 /// Returns the error with file, line and key of the recipe's file; without a file, as it is.
