@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "rampart/base/digest.hpp"
+#include "rampart/access/directory.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/http/server.hpp"
 #include "rampart/runtime/crash_report.hpp"
@@ -44,7 +44,7 @@ base::Status serve(const std::filesystem::path& config) {
     runtime::report_crashes();
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
     const auto reload = reload_signal_of(settings.http);
-    // the secret behind the draws, and the token that clients show; a start that fails leaves none
+    // the secret behind the draws; a start that fails leaves none
     RAMPART_TRY(const auto start,
                 runtime::StoreStart::begin(settings.store, {"log", "partitions"}, [&] {
                     return storage::find_databases(settings.store).map([](const auto& found) {
@@ -53,7 +53,6 @@ base::Status serve(const std::filesystem::path& config) {
                 }));
     RAMPART_TRY(const auto secrets, start->secrets({settings.store / "draw.key"}));
     options.draw_key = {runtime::secret_id(secrets.front()), secrets.front()};
-    RAMPART_TRY(const auto token, start->renewable_secret(settings.store / "api.token"));
 
     // where decisions and outcomes are kept
     const runtime::SystemClock clock;
@@ -71,7 +70,10 @@ base::Status serve(const std::filesystem::path& config) {
     RAMPART_RETURN_IF_ERROR(champion.refresh());
 
     // clients come last in and first out
-    http::Router router(base::to_hex(token));
+    RAMPART_TRY(const auto callers,
+                access::Directory::open(
+                    {settings.store / "principals.toml", settings.store / "api.token"}, clock));
+    http::Router router(callers);
     DecisionRoutes(*service).add_to(router);
     StatusRoutes(health, metrics).add_to(router);
     RAMPART_TRY(const auto server, http::Server::start(settings.http, router));
@@ -87,6 +89,11 @@ base::Status serve(const std::filesystem::path& config) {
         }
         service->maintain();
         while (service->mend() && !shutdown->wait_for(base::Duration())) {
+        }
+        if (const auto changed = callers->refresh(); !changed) {
+            kLog.error("msg=\"the principals were not read; those from before stay\" reason={} "
+                       "what=\"{}\"",
+                       changed.error().reason, changed.error().message);
         }
         if (const auto status = champion.refresh(); !status) {
             kLog.warning("msg=\"champion not refreshed\" reason={} what=\"{}\"",

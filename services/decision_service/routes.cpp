@@ -15,7 +15,7 @@ namespace rampart::decision_service {
 
 using serving::DecisionService;
 
-using http::Access;
+using access::Scope;
 using http::error_response;
 using http::json_quoted;
 using http::Lane;
@@ -100,11 +100,16 @@ Response DecisionRoutes::handle_outcomes(const Request& request) const {
 }
 
 Response DecisionRoutes::handle_overrides(const Request& request) const {
-    const auto parsed = wire::overrides_from_json(request.body);
+    auto parsed = wire::overrides_from_json(request.body);
     if (!parsed) return error_response(parsed.error());
+    // the caller is known, whom it names is its word
+    for (auto& taken : parsed->overrides)
+        taken.actor = fmt::format("{}:{}", request.principal, taken.actor);
+    auto named = request;
+    named.body = wire::to_json(parsed->overrides);
     const size_t count = parsed->overrides.size();
-    if (defer_ && count > kMostOverridesAtOnce) return defer_(request, count);
-    auto taken = take_overrides(service_, request.body);
+    if (defer_ && count > kMostOverridesAtOnce) return defer_(named, count);
+    auto taken = take_overrides(service_, named.body);
     return taken ? json(*std::move(taken)) : error_answer(taken.error());
 }
 
@@ -156,34 +161,34 @@ Response StatusRoutes::handle_metrics(const http::Traffic& traffic) const {
 }
 
 void DecisionRoutes::add_to(http::Router& router) const {
-    router.add_group("POST", "/v1/decisions", Access::kToken,
+    router.add_group("POST", "/v1/decisions", Scope::kDecide,
                      [self = *this](auto requests) { self.handle_decisions(requests); });
     // the answer has the applicant's features
-    router.add("GET", "/v1/decisions/{id}", Access::kToken,
+    router.add("GET", "/v1/decisions/{id}", Scope::kRead,
                [self = *this](const Request& request) { return self.handle_decision(request); });
-    router.add("POST", "/v1/outcomes", Access::kToken,
+    router.add("POST", "/v1/outcomes", Scope::kReport,
                [self = *this](const Request& request) { return self.handle_outcomes(request); });
     // each override has its own entry in the audit log, so a thousand of them take their time
     router.add(
-        "POST", "/v1/overrides", Access::kToken,
+        "POST", "/v1/overrides", Scope::kReport,
         [self = *this](const Request& request) { return self.handle_overrides(request); },
         Lane::kBulk);
     router.add(
-        "GET", "/v1/policy", Access::kOpen,
+        "GET", "/v1/policy", http::kOpen,
         [self = *this](const Request&) { return self.handle_policy(); }, Lane::kInline);
 }
 
 void StatusRoutes::add_to(http::Router& router) const {
     const auto add_health = [&](const char* path, runtime::Probe probe) {
         router.add(
-            "GET", path, Access::kOpen,
+            "GET", path, http::kOpen,
             [self = *this, probe](const Request&) { return self.handle_health(probe); },
             Lane::kInline);
     };
     add_health("/healthz", runtime::Probe::kLive);
     add_health("/readyz", runtime::Probe::kReady);
     router.add(
-        "GET", "/metrics", Access::kOpen,
+        "GET", "/metrics", http::kOpen,
         [self = *this, traffic = router.traffic()](const Request&) {
             return self.handle_metrics(*traffic);
         },

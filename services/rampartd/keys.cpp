@@ -2,7 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include "rampart/base/digest.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/runtime/secrets.hpp"
@@ -49,7 +48,6 @@ Result<Keys> load_keys(runtime::StoreStart& start, const fs::path& store,
         RAMPART_TRY(auto arm, runtime::load_or_create_secret(folder / "arm"));
         secrets.push_back(std::move(arm));
     }
-    RAMPART_TRY(const auto token, start.renewable_secret(folder / "token"));
     RAMPART_TRY(auto signing, base::SigningKey::from_raw(secrets[3]));
     certification::KeyIds ids{.draw = runtime::secret_id(secrets[0]),
                               .evidence = runtime::secret_id(secrets[2]),
@@ -60,11 +58,14 @@ Result<Keys> load_keys(runtime::StoreStart& start, const fs::path& store,
                 .arm = std::move(secrets[5]),
                 .split = std::move(secrets[1]),
                 .evidence = std::move(secrets[2]),
-                .token = base::to_hex(token),
                 .person = std::move(secrets[4]),
                 .signing = std::move(signing),
                 .ids = std::move(ids),
                 .arm_id = std::move(arm_id)};
+}
+
+access::Files principal_files(const fs::path& store) {
+    return {store / "keys" / "principals.toml", store / "keys" / "token"};
 }
 
 std::map<std::string, std::string> recorded(const Keys& keys) {

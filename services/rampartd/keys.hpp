@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "rampart/access/directory.hpp"
 #include "rampart/base/signing.hpp"
 #include "rampart/certification/delta_ledger.hpp"
 #include "rampart/runtime/store_start.hpp"
@@ -11,9 +12,9 @@
 namespace rampart::rampartd {
 
 /// The secrets of a store, each 32 bytes in a file of mode 0600 under <store>/keys, made at the
-/// first start and at no other. The token alone is made whenever it is not there.
+/// first start and at no other.
 struct Keys {
-    std::string draw, arm, split, evidence, token;  // token: as clients send it, 64 hex digits
+    std::string draw, arm, split, evidence;
     std::string person;                             // behind person keys and tags
     base::SigningKey signing;
     certification::KeyIds ids;
@@ -26,6 +27,9 @@ struct Keys {
 /// nothing was made with it.
 base::Result<Keys> load_keys(runtime::StoreStart& start, const std::filesystem::path& store,
                              const std::filesystem::path& person_file);
+
+/// Where a store has its principals, and the token of its first start.
+access::Files principal_files(const std::filesystem::path& store);
 
 /// Ids as the registry records them, by the names of the files.
 std::map<std::string, std::string> recorded(const Keys& keys);

@@ -19,6 +19,7 @@
 #include "services/rampartd/api/quarantine_routes.hpp"
 #include "services/rampartd/api/run_routes.hpp"
 #include "services/rampartd/api/status_routes.hpp"
+#include "services/rampartd/api/token_routes.hpp"
 #include "services/rampartd/api/unmatched_routes.hpp"
 #include "services/rampartd/files_needed.hpp"
 #include "services/rampartd/reasons.hpp"
@@ -99,6 +100,8 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
     RAMPART_RETURN_IF_ERROR(node->open_services(say));
     RAMPART_RETURN_IF_ERROR(node->open_requests());
     start->succeed();  // from here on others hear of what is done with the keys
+    RAMPART_TRY(node->callers_,
+                access::Directory::open(principal_files(node->settings_.store), node->wall_));
     RAMPART_RETURN_IF_ERROR(node->champion_->serve());
     node->applications_->start();
     return node;
@@ -231,6 +234,17 @@ void Node::begin_requests() {
         CandidateWork([this](const auto& request) { return propose(request); }));
 }
 
+/// Takes over what a command on this machine has changed in the file of principals.
+Status Node::refresh_callers() {
+    RAMPART_TRY(const bool changed, callers_->refresh());
+    if (!changed) return base::ok();
+    std::string names;
+    for (const auto& entry : callers_->entries())
+        names += fmt::format("{}{}", names.empty() ? "" : " ", entry.name);
+    return stores_->registry().record_operation(clock_->now(), "file", "principals_changed",
+                                                {{"principals", names}});
+}
+
 void Node::begin_work() {
     const auto second = base::Duration::seconds(1);
     // a third of it, so that one that fails leaves time for another
@@ -253,6 +267,8 @@ void Node::begin_work() {
               [this](const auto& run) {
                   return scrub_->run(wall_.now(), [&] { return run.stopping(); });
               });
+    jobs_.add({.name = "principals", .every = second, .longest = base::Duration::seconds(30)},
+              [this](const auto&) { return refresh_callers(); });
     begin_requests();
     if (settings_.event_clock) return;
     // so often that what is decided is joined within a second
@@ -407,6 +423,12 @@ void Node::add_routes(http::Router& router) {
                    answers})
         .add_to(router);
     UnmatchedRoutes(joiner, *clock_).add_to(router);
+    TokenRoutes({callers_->file(), wall_,
+                 [this, &registry](auto actor, auto operation, const auto& details) {
+                     return registry.record_operation(clock_->now(), actor, operation, details);
+                 },
+                 [this] { return callers_->refresh().map([](bool) {}); }})
+        .add_to(router);
     StatusRoutes({health_, jobs_, *requests_, *clock_, registry, joiner, *decisions_,
                   *applications_, topics, [this] { return stopped(); }, loop_->trainer()})
         .add_to(router);

@@ -134,9 +134,11 @@ class Node {
     }
 
     /// The service's routes and those of the whole: clock, protected attributes, models, runs,
-    /// rollback, monitor, certificates, partitions, quarantine, erasures, holds, what dangles.
+    /// rollback, monitor, certificates, partitions, quarantine, erasures, holds, what dangles, tokens.
     void add_routes(http::Router& router);
 
+    /// Who may call.
+    std::shared_ptr<const access::Authenticator> callers() const { return callers_; }
     const Settings& settings() const { return settings_; }
     const Keys& keys() const { return keys_; }
     base::TimePoint now() const { return clock_->now(); }
@@ -160,6 +162,7 @@ class Node {
     serving::DecisionServiceOptions decision_options();
     base::Status open_requests();
     void begin_requests();
+    base::Status refresh_callers();
 
     Settings settings_;
     Keys keys_;
@@ -177,6 +180,7 @@ class Node {
     std::unique_ptr<Loop> loop_;
     std::unique_ptr<NodeMetrics> figures_;
     const runtime::SystemClock wall_;
+    std::shared_ptr<access::Directory> callers_;
     std::unique_ptr<runtime::JobQueue> requests_;
     std::atomic<bool> stopping_{false};
     runtime::Jobs jobs_{metrics_};  // the last: they use all of the above

@@ -107,7 +107,7 @@ base::Status serve(const std::filesystem::path& config) {
                                           *shutdown);
     RAMPART_TRY(node, Node::open(std::move(settings), shutdown.get(), {},
                                  [&page](const auto& phase) { page.say(phase); }));
-    router = http::Router(node->keys().token, router.traffic());
+    router = http::Router(node->callers(), router.traffic());
     node->add_routes(router);
     server->answer_by(router);
     Watch watch(*shutdown);

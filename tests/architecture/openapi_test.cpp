@@ -53,7 +53,7 @@ fs::path temporary_folder() {
 
 void add_routes_of(const http::Router& router, Routes& routes) {
     for (const auto& route : router.routes()) {
-        routes[route.method + " " + route.pattern] = route.access == http::Access::kToken;
+        routes[route.method + " " + route.pattern] = route.access.has_value();
     }
 }
 

@@ -67,7 +67,7 @@ class AlertsOfANode : public testing::Test {
                                {&host_.wall, &host_.boot});
         ASSERT_TRUE(node) << node.error().message;
         node_ = *std::move(node);
-        router_ = std::make_unique<http::Router>("t");
+        router_ = std::make_unique<http::Router>(access::one_token("t"));
         node_->add_routes(*router_);
         server_ = http::Server::start(options, *router_).value();
     }

@@ -132,7 +132,7 @@ const http::Router& router() {
         http::Router routes("secret");
         for (const char* pattern : {"/", "/v1/decisions", "/v1/decisions/{id}",
                                     "/v1/decisions/{id}/outcomes", "/v1/{kind}/all"}) {
-            routes.add("GET", pattern, http::Access::kOpen, [](const http::Request& request) {
+            routes.add("GET", pattern, http::kOpen, [](const http::Request& request) {
                 http::Response response{200, "{}", "application/json", {}};
                 for (const auto& [name, value] : request.path_values) {
                     FUZZ_LAW(!value.empty() && value.find('/') == std::string::npos, "{} is '{}'",
@@ -141,7 +141,7 @@ const http::Router& router() {
                 return response;
             });
         }
-        routes.add("POST", "/v1/decisions", http::Access::kToken,
+        routes.add("POST", "/v1/decisions", access::Scope::kRead,
                    [](const http::Request&) { return http::Response{}; });
         return routes;
     }();

@@ -40,7 +40,7 @@ TEST_F(CandidateOnKafka, AModelIsSubmittedToTheNodePromotedServedAndReplayed) {
     auto process = demo::ServiceProcess::start(
         kRampart, folder / "rampartd.toml", folder / "store" / "endpoint", folder / "service.log");
     ASSERT_TRUE(process) << process.error().message;
-    const auto made = told("--model lgb.rmp --submit --actor anna");
+    const auto made = told("--model lgb.rmp --submit");
     const std::string id(made.at("candidate").as_string());
     EXPECT_EQ(made.at("candidate"), at_rest.at("candidate")) << "asked at rest and submitted";
     ASSERT_EQ(made.at("run").at("verdict"), "CERTIFIED") << json::serialize(made.at("run"));

@@ -135,7 +135,7 @@ TEST_F(CandidateCommand, IsJudgedByARunningNodeServedAndFollowedByTheNextStep) {
     const auto other = rampart("candidate --config a/rampartd.toml --model groups.rmp");
     EXPECT_EQ(other.exit_code, 2);
     EXPECT_THAT(other.output, HasSubstr("rampart postprocess --blind"));
-    const auto made = told("--model lgb.rmp --submit --actor anna");
+    const auto made = told("--model lgb.rmp --submit");
     EXPECT_EQ(made.at("candidate"), asked.at("candidate")) << "told and submitted are the same";
     const auto& run = made.at("run").as_object();
     ASSERT_EQ(run.at("verdict"), "CERTIFIED") << json::serialize(run);
@@ -147,11 +147,11 @@ TEST_F(CandidateCommand, IsJudgedByARunningNodeServedAndFollowedByTheNextStep) {
         const auto node = open();
         const auto audit = node->registry().audit_entries().value();
         EXPECT_TRUE(std::any_of(audit.begin(), audit.end(), [&](const auto& entry) {
-            return entry.action == "propose_candidate" && entry.actor == "anna" &&
+            return entry.action == "propose_candidate" && entry.actor == "demo" &&
                    entry.details.at("candidate") == first &&
                    entry.details.at("champion") == bootstrap;
         }));
-        EXPECT_EQ(node->registry().champion()->actor, "anna");
+        EXPECT_EQ(node->registry().champion()->actor, "demo");
         test_support::expect_replayed(*node, first);
     }
     // a chain of that length is distilled: the candidate stands on one link in its place

@@ -67,7 +67,7 @@ class NodeClock : public testing::Test {
         return status ? "" : status.error().reason;
     }
     http::Response ask(const std::string& method, const std::string& path, std::string body = {}) {
-        http::Router router("t");
+        http::Router router(access::one_token("t", {"anna", access::Scopes::all()}));
         node_->add_routes(router);
         http::Request request;
         request.method = method;
@@ -77,7 +77,7 @@ class NodeClock : public testing::Test {
         return router.handle(std::move(request));
     }
     http::Response accept() {
-        return ask("POST", "/v1/clock/accept", R"({"actor":"anna","reason":"clock set right"})");
+        return ask("POST", "/v1/clock/accept", R"({"reason":"clock set right"})");
     }
 
     Host host_;
@@ -116,7 +116,7 @@ TEST_F(NodeClock, AJumpOfTheWallClockStopsTimeDrivenWorkOnlyUntilItIsAccepted) {
     const auto metrics = [&] { return ask("GET", "/metrics").body; };
     EXPECT_NE(metrics().find("rampart_clock_in_doubt 1\n"), std::string::npos);
 
-    EXPECT_EQ(ask("POST", "/v1/clock/accept", R"({"actor":"anna","reason":""})").status, 400);
+    EXPECT_EQ(ask("POST", "/v1/clock/accept", R"({"reason":""})").status, 400);
     EXPECT_EQ(tick(), "clock_jump");
     EXPECT_EQ(accept().status, 200);
     const auto entry = node_->registry().audit_entries()->back();
@@ -177,7 +177,7 @@ TEST_F(NodeClock, ANodeThatStartsMonthsLaterThanItsStoreWasUsedMaturesNothingUnt
 TEST_F(NodeClock, TheCommandAcceptsTheClockOfANodeThatHasJustStarted) {
     const auto run = [&](const std::string& more) {
         return test_support::run_program(
-            fmt::format(RAMPART_BIN_DIR "/rampart clock accept --config {} --actor anna {}",
+            fmt::format(RAMPART_BIN_DIR "/rampart clock accept --config {} {}",
                         workspace_.config.string(), more));
     };
     EXPECT_EQ(run("--reason moved").exit_code, 4) << "no node serves the store";

@@ -206,7 +206,7 @@ TEST_F(DamageOfAServedStore, CompactionThatMeetsTheBlockEndsNoProcess) {
             asking
                 .post("/v1/erasures",
                       fmt::format(
-                          R"({{"person_id":"{}","actor":"office","reason":"r","dry_run":"no"}})",
+                          R"({{"person_id":"{}","reason":"r","dry_run":"no"}})",
                           here_.front().application.person))
                 .value();
         if (answer.status != 202) return answer;

@@ -68,7 +68,7 @@ TEST_F(DecisionServiceTest, SingleDecisionsOfManyClientsShareAWriteWithTheDefaul
     health_ = std::make_unique<runtime::Health>();
     service_ = DecisionService::open(options_, {*log_, rounds, clock_, metrics_, *health_}).value();
     set_policy(constant(0.5));
-    http::Router router("token");
+    http::Router router(access::one_token("token"));
     decision_service::DecisionRoutes(*service_).add_to(router);
     decision_service::StatusRoutes(*health_, metrics_).add_to(router);
     const auto server = http::Server::start({}, [&](const http::Request& request) {
@@ -113,7 +113,7 @@ class DecisionHttp : public DecisionServiceTest {
         return http::Client::create(server_->endpoint(), options).value();
     }
 
-    http::Router router_{"token"};
+    http::Router router_{access::one_token("token")};
     std::unique_ptr<http::Server> server_;
 };
 

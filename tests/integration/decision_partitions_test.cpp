@@ -250,7 +250,7 @@ TEST_F(DecisionPartitions, ANodeDecidesForItsOwnPartitionsAndNamesTheOwnerOfTheR
 
 TEST_F(DecisionPartitions, OverHttpAnotherNodesPartitionIsAMisdirectedRequest) {
     const auto a = node("a", {PartitionId(0)}, 1);
-    http::Router router("token");
+    http::Router router(access::one_token("token"));
     decision_service::DecisionRoutes(*a->service).add_to(router);
     decision_service::StatusRoutes(a->health, a->metrics).add_to(router);
     const auto server = http::Server::start({}, [&](http::Request request) {

@@ -24,7 +24,7 @@ class EventTimes : public DecisionServiceTest {
         set_policy(constant(0.5));
     }
     http::Response post(const std::string& path, std::string body) {
-        http::Router router("token");
+        http::Router router(access::one_token("token"));
         decision_service::DecisionRoutes(*service_).add_to(router);
         decision_service::StatusRoutes(*health_, metrics_).add_to(router);
         http::Request request;

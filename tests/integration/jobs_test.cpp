@@ -87,7 +87,7 @@ class RequestJobs : public testing::Test {
     }
     static std::string body(size_t n) {
         return fmt::format(
-            R"({{"person_id":"{}","actor":"office","reason":"request","dry_run":"no"}})",
+            R"({{"person_id":"{}","reason":"request","dry_run":"no"}})",
             person(n));
     }
     /// Asks for an erasure, and returns the id of its job.

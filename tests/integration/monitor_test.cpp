@@ -84,7 +84,7 @@ class Monitor : public testing::Test {
     static json::value ask(Node& node) { return json::parse(node.monitor_report().value()); }
 
     void publish_attributes(Node& node) {
-        http::Router router("t");
+        http::Router router(access::one_token("t"));
         node.add_routes(router);
         for (size_t n = 0; n < kApplicants; n += 800) {
             http::Request request;
@@ -187,7 +187,7 @@ class Monitor : public testing::Test {
     }
     /// The number of alarms that /metrics shows.
     static std::string alarms_of(Node& node) {
-        http::Router router("t");
+        http::Router router(access::one_token("t"));
         node.add_routes(router);
         http::Request request;
         request.method = "GET";
@@ -279,7 +279,7 @@ TEST_F(Monitor, WithoutAChangeOfRepaymentThereIsNoAlarm) {
 TEST_F(Monitor, AChampionWhoseCertificateExpiresDecidesOnAndTheMetricSaysSo) {
     const auto workspace = store_with_a_champion("a", kGood);
     const auto node = open(workspace);
-    http::Router router("t");
+    http::Router router(access::one_token("t"));
     node->add_routes(router);
     const auto expired = [&](TimePoint now) {
         advance(*node, now);
@@ -322,7 +322,7 @@ TEST_F(Monitor, WithTheActionAlarmAPersonDecidesAndARestartWithRollbackDoesWhatI
         EXPECT_EQ(audited(*node, "monitor_alarm").size(), 1u) << "once, not at every look";
         EXPECT_EQ(node->registry().champion()->policy, generous_);
         EXPECT_EQ(alarms_of(*node), "1");
-        http::Router router("t");
+        http::Router router(access::one_token("t"));
         node->add_routes(router);
         http::Request request;
         request.method = "GET";

@@ -185,12 +185,18 @@ TEST_F(NodeKeys, AStoreFromBeforeThereWereArmsGetsTheirKeyOnceAndNeverAgain) {
     EXPECT_FALSE(fs::exists(key("arm")));
 }
 
-TEST_F(NodeKeys, AMissingTokenIsMadeAnewAndOpensForNoOldOne) {
+TEST_F(NodeKeys, WithoutPrincipalsATokenIsMadeThatCanMakeTokensOnly) {
     make_store();
     const auto before = base::read_file(key("token"), 100).value();
+    fs::remove(key("principals.toml"));
     fs::remove(key("token"));
-    make_store();
-    EXPECT_NE(base::read_file(key("token"), 100).value(), before);
+    const auto node = open().value();
+    auto token = base::read_file(key("token"), 100).value();
+    token.pop_back();
+    EXPECT_NE(token, before);
+    const auto first = node->callers()->identify({.token = token, .address = "127.0.0.1"});
+    ASSERT_TRUE(first) << first.error().message;
+    EXPECT_EQ(first->scopes, access::Scopes{access::Scope::kGrant});
 }
 
 TEST_F(NodeKeys, AFirstStartThatFailsLeavesNothing) {

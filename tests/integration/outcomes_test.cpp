@@ -80,7 +80,7 @@ class Outcomes : public testing::Test {
     fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("outcomes.{}", ::getpid());
     loan_stream::Stream stream_;
     std::unique_ptr<Node> node_;
-    http::Router router_{"t"};
+    http::Router router_{access::one_token("t")};
     TimePoint start_;
 };
 
@@ -98,7 +98,7 @@ TEST_F(Outcomes, AnOverrideNeedsTheTokenIsAuditedAndCountsOnceForTheActionThatWa
     EXPECT_EQ(post("/v1/overrides", body), 200) << "the same again";
     EXPECT_EQ(audited("override"), 2u) << "who sent it again is on record too";
     const auto entry = node_->registry().audit_entries()->back();
-    EXPECT_EQ(entry.actor, "underwriter-17");
+    EXPECT_EQ(entry.actor, "caller:underwriter-17") << "who calls, and whom it names";
     EXPECT_EQ(entry.details.at("decision"), declined.id.value());
     EXPECT_EQ(entry.details.at("action_taken"), "approve");
     const domain::Outcome repaid{declined.id, "repaid", 0, 1, start_ + Duration::days(100)};
@@ -159,7 +159,7 @@ TEST_F(Outcomes, AContradictionOfWhatWasJoinedBeforeARestartIsCountedAndNotTold)
     const auto settings = node_->settings();
     node_.reset();
     node_ = Node::open(settings).value();
-    http::Router router("t");
+    http::Router router(access::one_token("t"));
     node_->add_routes(router);
     for (auto& report : reports) {
         report.value = 0;

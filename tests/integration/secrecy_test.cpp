@@ -78,7 +78,7 @@ class World {
         auto opened = Node::open(load_settings(workspace_.config).value());
         ASSERT_TRUE(opened) << opened.error().message;
         node_ = std::move(*opened);
-        router_.emplace("t");
+        router_.emplace(access::one_token("t", {"anna", access::Scopes::all()}));
         node_->add_routes(*router_);
     }
     TimePoint day(int n) const { return start_ + Duration::days(n); }
@@ -156,7 +156,7 @@ class World {
             if (route.method != "GET") continue;
             for (const auto& name : {std::string("e1r1"), in_vault_.at(0).id.value()}) {
                 const auto path = std::regex_replace(route.pattern, std::regex(R"(\{\w+\})"), name);
-                answers[path] = ask("GET", path + "?actor=anna&reason=curious");
+                answers[path] = ask("GET", path + "?reason=curious");
                 answers[path + " plain"] = ask("GET", path);
             }
         }
@@ -380,7 +380,7 @@ TEST_F(Secrecy, NorDoesWhatIsAnsweredToARequestAboutThem) {
         for (const char* act : {"replay", "drop"}) {
             requests.emplace_back(
                 fmt::format("/v1/quarantine/{}", act),
-                fmt::format(R"({{"topic":"{}","partition":"{}","offset":"{}","actor":"a",)"
+                fmt::format(R"({{"topic":"{}","partition":"{}","offset":"{}",)"
                             R"("reason":"r"}})",
                             one.topic, one.partition, one.offset));
         }
@@ -388,7 +388,7 @@ TEST_F(Secrecy, NorDoesWhatIsAnsweredToARequestAboutThem) {
     for (size_t n = 0; n < 12; ++n) {
         requests.emplace_back(
             "/v1/erasures",
-            fmt::format(R"({{"person_id":"{}","actor":"a","reason":"r","dry_run":"yes"}})",
+            fmt::format(R"({{"person_id":"{}","reason":"r","dry_run":"yes"}})",
                         a_->in_vault()[n].application.person));
     }
     for (const auto& [path, body] : requests) {
@@ -567,7 +567,7 @@ TEST(SecrecyWithAudit, FiguresAreShownEachReadingIsLoggedAndNoCandidateIsPropose
     const auto logged = [&] { return node.registry().audit_head().count; };
     const auto before = logged();
     const auto certificate =
-        world.ask("GET", "/v1/certificates/e1r2l1?actor=anna&reason=validation");
+        world.ask("GET", "/v1/certificates/e1r2l1?reason=validation");
     EXPECT_TRUE(certificate.starts_with("200")) << certificate;
     const auto entry = node.registry().audit_entries()->back();
     EXPECT_EQ(entry.action, "read_figures");

@@ -95,7 +95,7 @@ class Service : public testing::Test {
         }
     }
     json::object status() {
-        http::Router router("t");
+        http::Router router(access::one_token("t"));
         node_->add_routes(router);
         http::Request request;
         request.method = "GET";

@@ -152,7 +152,7 @@ TEST_F(Serving, ProbesMetricsDecisionsAndErasuresAreAnsweredDuringATrainingRun) 
             << "no training run was long enough";
     });
     const auto body =
-        fmt::format(R"({{"person_id":"{}","actor":"t","reason":"t","dry_run":"yes"}})",
+        fmt::format(R"({{"person_id":"{}","reason":"t","dry_run":"yes"}})",
                     stream_.applicants.front().application.person);
     Erasures erasures([&] { return client(600); }, body);
     // until time has stood still for many rounds, and erasures were answered in each
@@ -280,7 +280,7 @@ TEST_F(Serving, AGapInTheOutcomesIsNamedAndLeavesTheNodeReady) {
         ASSERT_TRUE(log->create_topic("outcomes", options));
     }
     const auto node = Node::open(settings).value();
-    http::Router router("t");
+    http::Router router(access::one_token("t"));
     node->add_routes(router);
     const auto get = [&](const char* path) {
         http::Request request;

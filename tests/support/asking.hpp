@@ -39,7 +39,7 @@ class Asking {
     }
 
   private:
-    http::Router router_{"t"};
+    http::Router router_{access::one_token("t", {"anna", access::Scopes::all()})};
 };
 
 }  // namespace rampart::support

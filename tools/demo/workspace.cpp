@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include "rampart/access/principals.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
@@ -47,6 +48,11 @@ Status write_keys(const fs::path& keys, uint64_t seed, std::string& token) {
             base::write_file_atomically(keys / name, secret(seed, name) + "\n", kOwnerOnly));
     }
     token = base::to_hex(base::random_bytes(32));  // no figure depends on it, and --serve listens
+    RAMPART_RETURN_IF_ERROR(
+        access::add_principal(keys / "principals.toml", {.name = "demo",
+                                                         .scopes = access::Scopes::all(),
+                                                         .token_sha256 = base::sha256(token).hex(),
+                                                         .created = {}}));
     return base::write_file_atomically(keys / "token", token + "\n", kOwnerOnly);
 }
 

@@ -61,6 +61,11 @@ void add_node(Frame& frame) {
     add_hold_list(frame);
     frame.family("clock", "Accept the wall clock after a jump");
     add_clock_accept(frame);
+    frame.family("token", "Make, list, replace and revoke the tokens of callers");
+    add_token_create(frame);
+    add_token_list(frame);
+    add_token_revoke(frame);
+    add_token_rotate(frame);
     frame.family("quarantine", "List, replay and drop rejected records");
     add_quarantine_list(frame);
     add_quarantine_replay(frame);

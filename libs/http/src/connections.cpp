@@ -36,8 +36,8 @@ template <class Stream>
 class StreamSession : public Session {
   public:
     template <class... Of>
-    StreamSession(Shared& shared, Sessions& sessions, bool spare, Of&&... of)
-        : Session(shared, sessions, spare), stream_(std::forward<Of>(of)...) {}
+    StreamSession(Shared& shared, Sessions& sessions, bool spare, std::string address, Of&&... of)
+        : Session(shared, sessions, spare, std::move(address)), stream_(std::forward<Of>(of)...) {}
 
   protected:
     void read_some() override {
@@ -45,11 +45,6 @@ class StreamSession : public Session {
                                 [self = shared_from_this()](error_code ec, size_t bytes) {
                                     self->on_bytes(ec, bytes);
                                 });
-    }
-    void read_rest_of_header() override {
-        bhttp::async_read_header(
-            stream_, buffer_, *parser_,
-            [self = shared_from_this()](error_code ec, size_t) { self->on_header(ec); });
     }
     void read_body() override {
         bhttp::async_read(
@@ -120,10 +115,13 @@ class SecureSession : public StreamSession<SecureStream> {
 
 std::shared_ptr<Session> make_session(tcp::socket socket, Shared& shared, Sessions& sessions,
                                       bool spare, ServerTls* tls) {
+    error_code ignored;
+    auto address = socket.remote_endpoint(ignored).address().to_string();
     if (tls == nullptr)
-        return std::make_shared<PlainSession>(shared, sessions, spare, std::move(socket));
-    return std::make_shared<SecureSession>(shared, sessions, spare, std::move(socket),
-                                           tls->context);
+        return std::make_shared<PlainSession>(shared, sessions, spare, std::move(address),
+                                              std::move(socket));
+    return std::make_shared<SecureSession>(shared, sessions, spare, std::move(address),
+                                           std::move(socket), tls->context);
 }
 
 }  // namespace rampart::http

@@ -1,5 +1,7 @@
 #include "messages.hpp"
 
+#include <cmath>
+
 namespace rampart::http {
 
 namespace beast = boost::beast;
@@ -31,6 +33,25 @@ Response waited_too_long() {
 Response handler_failed() {
     return error_response(
         base::make_error(Reason::kHandlerFailed, "the request failed inside the service"));
+}
+
+Response too_many_bytes() {
+    return error_response(
+        base::make_error(Reason::kTooManyBytes,
+                         "the bodies of the requests under way fill http.body_mib_in_flight; "
+                         "nothing was done, retry later"));
+}
+
+Response too_many_requests(std::string_view caller, std::chrono::duration<double> wait) {
+    const auto seconds = static_cast<int64_t>(std::ceil(wait.count()));
+    auto response = error_response(
+        base::make_error(Reason::kTooManyRequests,
+                         "{} has reached its limit of requests each second; nothing was done, go "
+                         "on in {} s",
+                         caller, seconds),
+        status_of(Reason::kTooManyRequests));
+    response.headers = {{"Retry-After", std::to_string(seconds)}};
+    return response;
 }
 
 std::optional<Response> framing_error(const Head& head) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/beast/http.hpp>
+#include <chrono>
 #include <optional>
 #include <string_view>
 
@@ -20,6 +21,9 @@ Response overloaded();
 Response administrative_busy();
 Response waited_too_long();
 Response handler_failed();
+Response too_many_bytes();
+/// `wait`: until the caller may go on.
+Response too_many_requests(std::string_view caller, std::chrono::duration<double> wait);
 /// Returns why the message is not one request with a known end. Two readers of it, such as a proxy
 /// and this server, must agree on where the next request begins.
 std::optional<Response> framing_error(const Head& head);

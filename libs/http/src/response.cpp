@@ -2,19 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
+#include "rampart/access/reasons.hpp"
 #include "rampart/base/utf8.hpp"
 #include "rampart/http/reasons.hpp"
 
 namespace rampart::http {
 namespace {
 
-/// Reasons with a status that says more than that of their code.
-constexpr std::pair<Reason, int> kStatuses[] = {{Reason::kUnauthenticated, 401},
-                                                {Reason::kMethodNotAllowed, 405},
-                                                {Reason::kBodyTooLarge, 413},
-                                                {Reason::kHeadersTooLarge, 431}};
+/// Returns the status of a reason for which it says more than that of its code.
+std::optional<int> own_status_of(base::AnyReason reason) {
+    static const std::pair<base::AnyReason, int> kStatuses[] = {
+        {access::Reason::kUnauthenticated, 401}, {access::Reason::kTokenExpired, 401},
+        {Reason::kMethodNotAllowed, 405},        {Reason::kBodyTooLarge, 413},
+        {Reason::kTooManyRequests, 429},         {Reason::kHeadersTooLarge, 431}};
+    for (const auto& [own, status] : kStatuses)
+        if (&*own == &*reason) return status;
+    return std::nullopt;
+}
 
 }  // namespace
 
@@ -49,9 +56,7 @@ int status_of(base::ErrorCode code) {
 }
 
 int status_of(base::AnyReason reason) {
-    for (const auto& [own, status] : kStatuses)
-        if (&reason_info(own) == &*reason) return status;
-    return status_of(reason->code);
+    return own_status_of(reason).value_or(status_of(reason->code));
 }
 
 Response error_response(const base::Error& error) {
@@ -65,7 +70,7 @@ Response error_response(const base::Error& error, int status) {
                                 base::to_string(error.code), json_quoted(error.reason),
                                 json_quoted(error.message));
     response.reason = error.reason;
-    if (status == 503) response.headers.push_back({"Retry-After", "1"});
+    if (status == 503 || status == 429) response.headers.push_back({"Retry-After", "1"});
     return response;
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "rampart/access/reasons.hpp"
 #include "rampart/base/check.hpp"
-#include "rampart/base/digest.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/http/reasons.hpp"
 
@@ -49,13 +49,17 @@ bool same_shape(const std::vector<std::string>& a, const std::vector<std::string
     });
 }
 
-Response unauthenticated() {
-    auto response = error_response(
-        base::make_error(Reason::kUnauthenticated,
-                         "this request needs the header 'Authorization: Bearer <token>' with the "
-                         "service's token"),
-        status_of(Reason::kUnauthenticated));
-    response.headers.push_back({"WWW-Authenticate", "Bearer"});
+/// Returns the answer to a caller who is not known, or may not do this.
+Response caller_refused(const base::Error& error, const Access& access) {
+    using access::Reason;
+    const bool unknown = error.is(Reason::kUnauthenticated) || error.is(Reason::kTokenExpired);
+    auto response = error_response(error, unknown ? 401 : status_of(error.code));
+    if (unknown)
+        response.headers.push_back({"WWW-Authenticate", "Bearer"});
+    else if (error.is(Reason::kMissingScope))
+        response.headers.push_back(
+            {"WWW-Authenticate", fmt::format("Bearer error=\"insufficient_scope\", scope=\"{}\"",
+                                             access::to_string(*access))});
     return response;
 }
 
@@ -106,11 +110,16 @@ void Router::add_group(std::string method, std::string pattern, Access access,
     entries_.back().group = std::move(handler);
 }
 
-bool Router::token_accepted(const Request& request) const {
+/// Checks that the caller is known and has the scope of the route.
+base::Status Router::check_caller(const Entry& entry, Request& head) const {
     constexpr std::string_view kScheme = "Bearer ";
-    const std::string_view given = request.header("Authorization");
-    return !token_.empty() && given.starts_with(kScheme) &&
-           base::constant_time_equal(given.substr(kScheme.size()), token_);
+    const std::string_view given = head.header("Authorization");
+    access::Caller caller{.certificate = head.client, .address = head.address};
+    if (given.starts_with(kScheme)) caller.token = given.substr(kScheme.size());
+    if (!given.empty() && caller.token.empty()) caller.certificate = {};  // of another scheme
+    RAMPART_TRY(const auto principal, callers_->identify(caller));
+    head.principal = principal.name;
+    return access::check_scope(principal, *entry.route.access);
 }
 
 Plan Router::plan(Request& head) const {
@@ -136,8 +145,9 @@ Plan Router::plan(Request& head) const {
             Reason::kUnknownPath, "there is nothing at {}", head.path.substr(0, 200)));
     } else if (best == nullptr) {
         plan.refusal = method_not_allowed(methods);
-    } else if (best->route.access == Access::kToken && !token_accepted(head)) {
-        plan.refusal = unauthenticated();
+    } else if (best->route.access) {
+        const auto allowed = check_caller(*best, head);
+        if (!allowed) plan.refusal = caller_refused(allowed.error(), best->route.access);
     }
     if (best != nullptr) plan.route = best->route.pattern;
     if (plan.refusal) return plan;
@@ -148,7 +158,7 @@ Plan Router::plan(Request& head) const {
     plan.handler = &best->handler;
     if (best->group) plan.group = &best->group;
     plan.lane = best->route.lane;
-    if (best->route.access == Access::kOpen) plan.max_body_bytes = kMaxOpenBody;
+    if (!best->route.access) plan.max_body_bytes = kMaxOpenBody;
     return plan;
 }
 

@@ -150,12 +150,20 @@ void Server::Impl::on_accept(error_code ec, tcp::socket socket) {
     socket.set_option(tcp::no_delay(true), ignored);
     const size_t others = sessions.count();
     const size_t most = shared.options.max_connections;
-    if (others >= most) shared.traffic->refused();
+    bool spare = others >= most;
+    if (spare) {
+        if (const auto gone = sessions.one_that_waits()) {
+            gone->make_room();
+            shared.traffic->made_room();
+            spare = false;
+        } else {
+            shared.traffic->refused();
+        }
+    }
     if (others < most + kSpareConnections) {
         shared.traffic->opened();
         const auto secure = tls_now();
-        const auto session =
-            make_session(std::move(socket), shared, sessions, others >= most, secure.get());
+        const auto session = make_session(std::move(socket), shared, sessions, spare, secure.get());
         sessions.add(session);
         session->serve();
     }
@@ -235,6 +243,8 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
     }
     auto impl = std::make_unique<Impl>(threads);
     impl->shared.options = options;
+    impl->shared.by_principal.open(options.requests_per_second_by_principal);
+    impl->shared.by_address.open(options.requests_per_second_by_address);
     impl->answer_by(std::move(plan));
     impl->shared.traffic = std::move(traffic);
     for (const Lane lane : {Lane::kWork, Lane::kBulk, Lane::kAdministrative}) {

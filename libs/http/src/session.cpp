@@ -16,6 +16,9 @@ constexpr size_t kDrainBytes = 16u << 20;
 constexpr auto kDrainTime = std::chrono::seconds(2);
 // Time in which a connection beyond max_connections must send a request that is answered inline.
 constexpr auto kSpareTime = std::chrono::seconds(2);
+// A connection that has waited as long for a request may be closed for another one.
+constexpr auto kUnknownWaits = std::chrono::microseconds(std::chrono::seconds(1));
+constexpr auto kKnownWaits = std::chrono::microseconds(std::chrono::seconds(5));
 
 Response answer_of(const Plan& plan, const Request& request) {
     try {
@@ -26,9 +29,17 @@ Response answer_of(const Plan& plan, const Request& request) {
     }
 }
 
+/// Returns the steady clock in microseconds.
+int64_t now_micros() {
+    return std::chrono::duration_cast<std::chrono::microseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
 }  // namespace
 
 Session::~Session() {
+    release_body();
     sessions_.remove(this);
     shared_.traffic->closed();
 }
@@ -36,6 +47,7 @@ Session::~Session() {
 void Session::serve() {
     asio::dispatch(socket().get_executor(), [self = shared_from_this()] {
         if (self->shared_.stopping) return self->close();
+        self->waits();
         self->socket().expires_after(
             self->spare_ ? kSpareTime : chrono_of(self->shared_.options.handshake_timeout));
         self->open();
@@ -62,6 +74,26 @@ void Session::stop() {
     });
 }
 
+bool Session::may_close() const {
+    const auto since = waits_since_.load();
+    if (since == 0 || leaving_ || spare_) return false;
+    return now_micros() - since >= (known_ ? kKnownWaits : kUnknownWaits).count();
+}
+
+bool Session::closes_before(const Session& other) const {
+    if (known_ != other.known_) return !known_;
+    return waits_since_ < other.waits_since_;
+}
+
+void Session::make_room() {
+    leaving_ = true;
+    asio::dispatch(socket().get_executor(), [self = shared_from_this()] {
+        if (self->waits_since_ != 0) self->close();
+    });
+}
+
+void Session::waits() { waits_since_ = now_micros(); }
+
 void Session::on_open(error_code ec, HandshakeFailure why, std::string client) {
     if (!ec) {
         client_ = std::move(client);
@@ -81,7 +113,9 @@ void Session::on_open(error_code ec, HandshakeFailure why, std::string client) {
 
 void Session::read_header() {
     if (shared_.stopping) return close();
+    waits();
     head_ = false;
+    folds_ = {};
     begun_ = std::chrono::steady_clock::now();
     body_bytes_ = 0;
     request_ = {};
@@ -95,7 +129,7 @@ void Session::read_header() {
     socket().expires_after(
         spare_ ? kSpareTime
                : chrono_of(idle_ ? shared_.options.idle_timeout : shared_.options.request_timeout));
-    if (!idle_) return read_rest_of_header();
+    if (!idle_) return parse_header();
     read_some();
 }
 
@@ -103,16 +137,66 @@ void Session::read_header() {
 void Session::on_bytes(error_code ec, size_t bytes) {
     if (ec) return close();
     buffer_.commit(bytes);
-    idle_ = false;
-    begun_ = std::chrono::steady_clock::now();
-    if (!spare_) socket().expires_after(chrono_of(shared_.options.request_timeout));
-    read_rest_of_header();
+    if (idle_) {
+        idle_ = false;
+        begun_ = std::chrono::steady_clock::now();
+        if (!spare_) socket().expires_after(chrono_of(shared_.options.request_timeout));
+    }
+    parse_header();
 }
 
-void Session::on_header(error_code ec) {
-    if (ec) return on_bad_request(ec);
+/// Parses what has come of the line and the headers, and reads on where they do not end.
+void Session::parse_header() {
+    while (buffer_.size() > 0) {
+        error_code ec;
+        const auto bytes = buffer_.data();
+        const size_t taken = parser_->put(bytes, ec);
+        folds_.see({static_cast<const char*>(bytes.data()), taken});
+        buffer_.consume(taken);
+        if (ec == bhttp::error::need_more) break;
+        if (ec) return on_bad_request(ec);
+        if (parser_->is_header_done()) return on_header();
+    }
+    read_some();
+}
+
+/// Returns the answer to a head that is refused without looking for its route.
+std::optional<Response> Session::refused_by_head() {
+    if (folds_.folded())
+        return refusal(Reason::kFoldedHeader,
+                       "a header goes on in the next line (obs-fold); write it on one line");
+    return framing_error(parser_->get());
+}
+
+std::optional<Response> Session::over_the_rate() {
+    if (plan_.lane == Lane::kInline && !plan_.refusal) return std::nullopt;
+    const auto now = std::chrono::steady_clock::now();
+    if (const auto wait = shared_.by_address.take(limited_address(address_), now))
+        return too_many_requests(fmt::format("the address {}", address_), *wait);
+    if (plan_.refusal || request_.principal.empty()) return std::nullopt;
+    if (const auto wait = shared_.by_principal.take(request_.principal, now))
+        return too_many_requests(fmt::format("the principal '{}'", request_.principal), *wait);
+    return std::nullopt;
+}
+
+/// Takes the bytes of the body out of what all may have; false: too many are in use.
+bool Session::reserve_body() {
+    const auto length = parser_->content_length();
+    const size_t most = std::min<size_t>(plan_.max_body_bytes, shared_.options.max_body_bytes);
+    const size_t bytes = parser_->is_done() ? 0 : length ? static_cast<size_t>(*length) : most;
+    if (shared_.body_bytes.fetch_add(bytes) + bytes > shared_.options.max_body_bytes_in_flight) {
+        shared_.body_bytes -= bytes;
+        return false;
+    }
+    reserved_ = bytes;
+    return true;
+}
+
+void Session::release_body() { shared_.body_bytes -= std::exchange(reserved_, 0); }
+
+void Session::on_header() {
     const auto& head = parser_->get();
-    if (auto error = framing_error(head)) return write(*std::move(error), false);
+    if (auto error = refused_by_head()) return write(*std::move(error), false);
     keep_alive_ = head.keep_alive() && !spare_;
     // HEAD is GET without the body
     head_ = head.method() == bhttp::verb::head;
@@ -120,15 +204,20 @@ void Session::on_header(error_code ec) {
     if (!request) return refuse(error_response(request.error()));
     request->id = std::move(request_.id);
     request->client = client_;
+    request->address = address_;
     request_ = *std::move(request);
     if (auto given = given_request_id(request_.headers)) request_.id = *std::move(given);
     if (head_) request_.method = "GET";
     plan_ = (*shared_.planner.load())(request_);
+    if (auto refused = over_the_rate()) return refuse(*std::move(refused));
     if (spare_ && (plan_.refusal || plan_.lane != Lane::kInline)) return refuse(overloaded());
     if (plan_.refusal) return refuse(*std::move(plan_.refusal));
+    if (!request_.principal.empty()) known_ = true;
+    waits_since_ = 0;
     plan_.max_body_bytes = std::min(plan_.max_body_bytes, shared_.options.max_body_bytes);
     if (parser_->content_length().value_or(0) > plan_.max_body_bytes) return refuse(too_large());
     parser_->body_limit(plan_.max_body_bytes);
+    if (!reserve_body()) return refuse(too_many_bytes());
     if (beast::iequals(head[bhttp::field::expect], "100-continue")) {
         continue_ = {bhttp::status::continue_, 11};
         return send_continue();
@@ -182,6 +271,8 @@ void Session::on_bad_request(error_code ec) {
 void Session::answer() {
     request_.body = std::move(parser_->get().body());
     body_bytes_ = request_.body.size();
+    if (reserved_ > body_bytes_)  // its length was not known before
+        shared_.body_bytes -= std::exchange(reserved_, body_bytes_) - body_bytes_;
     if (plan_.lane == Lane::kInline) return write(answer_of(plan_, request_), keep_alive_);
     if (plan_.lane == Lane::kGroup) return enter_group();
     switch (gate().enter(shared_from_this())) {
@@ -243,7 +334,8 @@ void Session::run_in_lane() {
 }
 
 void Session::write(Response response, bool keep_alive) {
-    keep_open_ = keep_alive && !shared_.stopping;
+    waits_since_ = 0;
+    keep_open_ = keep_alive && !shared_.stopping && !leaving_;
     idle_ = false;
     response.headers.push_back({"X-Request-Id", request_.id});
     note(response);
@@ -268,6 +360,12 @@ void Session::note(const Response& response) {
                  body_bytes_,
                  response.body.size()};
     request_.body.clear();
+    release_body();
+    if (response.status == 401 || response.status == 403 || response.status == 429)
+        kLog.warning(
+            "msg=\"a caller was refused\" status={} reason={} principal={} address={} route={}",
+            response.status, response.reason,
+            request_.principal.empty() ? "none" : request_.principal, address_, answered_.route);
     if (response.status < 500) return;
     kLog.warning("msg=\"a request failed\" status={} reason={} method={} route={} request_id={}",
                  response.status, response.reason, answered_.method, answered_.route, request_.id);

@@ -14,10 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "fold_watch.hpp"
 #include "group_queue.hpp"
 #include "messages.hpp"
 #include "rampart/http/request_id.hpp"
 #include "rampart/http/server.hpp"
+#include "rate_limit.hpp"
 #include "sessions.hpp"
 
 /// One connection of a server, from its first byte to its end.
@@ -49,6 +51,8 @@ struct Shared {
     std::array<Gate, 3> gates;   // for the lanes kWork, kBulk and kAdministrative
     Groups groups;               // for kGroup
     asio::any_io_executor pool;  // the threads of the lanes
+    RateLimit by_principal, by_address;
+    std::atomic<size_t> body_bytes{0};  // of requests under way
     std::atomic<bool> stopping{false};
 };
 
@@ -72,11 +76,18 @@ class Session : public std::enable_shared_from_this<Session> {
     /// Closes at once if no request is running; otherwise after the response.
     void stop();
 
+    // Closing to make room for another connection; from any thread.
+    /// Returns whether it has waited for a request long enough.
+    bool may_close() const;
+    /// Returns whether this one is to go first: unknown clients do, then who has waited longer.
+    bool closes_before(const Session& other) const;
+    /// Closes as stop() does.
+    void make_room();
+
     // What the derived class calls when a step is done.
     /// `client`: the name in the certificate that it has shown.
     void on_open(error_code ec, HandshakeFailure why, std::string client);
     void on_bytes(error_code ec, size_t bytes);
-    void on_header(error_code ec);
     void on_body(error_code ec);
     void on_continue_sent(error_code ec);
     void on_sent(error_code ec);
@@ -84,13 +95,12 @@ class Session : public std::enable_shared_from_this<Session> {
     void on_drained(error_code ec, size_t bytes);
 
   protected:
-    Session(Shared& shared, Sessions& sessions, bool spare)
-        : shared_(shared), sessions_(sessions), spare_(spare) {}
+    Session(Shared& shared, Sessions& sessions, bool spare, std::string address)
+        : shared_(shared), sessions_(sessions), spare_(spare), address_(std::move(address)) {}
 
     /// Steps; each ends with the call of the function of its name above.
     virtual void open() = 0;
     virtual void read_some() = 0;
-    virtual void read_rest_of_header() = 0;
     virtual void read_body() = 0;
     virtual void send_continue() = 0;
     virtual void send_response() = 0;
@@ -106,6 +116,13 @@ class Session : public std::enable_shared_from_this<Session> {
 
   private:
     void read_header();
+    void parse_header();
+    void on_header();
+    std::optional<Response> refused_by_head();
+    std::optional<Response> over_the_rate();
+    bool reserve_body();
+    void release_body();
+    void waits();
     void refuse(Response response);
     Response too_large() const;
     void on_bad_request(error_code ec);
@@ -124,6 +141,12 @@ class Session : public std::enable_shared_from_this<Session> {
     Shared& shared_;
     Sessions& sessions_;
     const bool spare_;
+    const std::string address_;
+    FoldWatch folds_;                      // of the request's head
+    std::atomic<int64_t> waits_since_{0};  // steady clock, microseconds; 0: at work
+    std::atomic<bool> known_{false};       // a principal has called on it
+    std::atomic<bool> leaving_{false};     // makes room
+    size_t reserved_ = 0;                  // of Shared::body_bytes
     Request request_;
     Plan plan_;
     std::string client_;

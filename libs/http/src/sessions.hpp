@@ -83,6 +83,17 @@ class OpenSessions {
         }
         return all;
     }
+    /// Returns the session that may be closed to make room for another; nullptr: none.
+    std::shared_ptr<Session> one_that_waits() const {
+        const std::lock_guard lock(mutex_);
+        std::shared_ptr<Session> best;
+        for (const auto& [key, weak] : sessions_) {
+            auto session = weak.lock();
+            if (session && session->may_close() && (!best || session->closes_before(*best)))
+                best = std::move(session);
+        }
+        return best;
+    }
     bool wait_for_none(std::chrono::microseconds timeout) {
         std::unique_lock lock(mutex_);
         return none_left_.wait_for(lock, timeout, [&] { return sessions_.empty(); });

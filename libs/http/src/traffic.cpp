@@ -26,6 +26,7 @@ void Traffic::opened() { ++opened_; }
 void Traffic::closed() { ++closed_; }
 void Traffic::refused() { ++refused_; }
 void Traffic::failed_to_accept() { ++accept_failures_; }
+void Traffic::made_room() { ++made_room_; }
 void Traffic::queued() { ++waiting_; }
 void Traffic::taken(size_t n) { waiting_ -= n; }
 void Traffic::full() { ++wait_refusals_; }
@@ -54,6 +55,7 @@ Traffic::Connections Traffic::connections() const {
     all.open = all.accepted - closed;
     all.refused = refused_;
     all.accept_failures = accept_failures_;
+    all.made_room = made_room_;
     return all;
 }
 

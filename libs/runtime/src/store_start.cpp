@@ -82,15 +82,6 @@ Result<std::vector<std::string>> StoreStart::secrets(const std::vector<fs::path>
     return secrets;
 }
 
-Result<std::string> StoreStart::renewable_secret(const fs::path& file) {
-    std::error_code unknown;
-    if (!first_ && !fs::exists(file, unknown) && !unknown) {
-        kLog.warning("msg=\"created again, as it was missing: clients need the new one\" file={}",
-                     file.string());
-    }
-    return load_or_make(file);
-}
-
 Result<std::string> StoreStart::load_or_make(const fs::path& file) {
     auto known = load_secret(file);
     if (known || !known.error().is(Reason::kNoSecret)) return known;

@@ -9,7 +9,8 @@
 namespace rampart::rampartd {
 
 using base::Result;
-using http::Access, http::Lane;
+using access::Scope;
+using http::Lane;
 
 Result<http::Response> AttributeRoutes::handle_attributes(const http::Request& request) const {
     std::vector<protected_attributes::ProtectedAttributes> people;
@@ -37,7 +38,7 @@ Result<http::Response> AttributeRoutes::handle_attributes(const http::Request& r
 
 void AttributeRoutes::add_to(http::Router& router) const {
     router.add(
-        "POST", "/v1/protected-attributes", Access::kToken,
+        "POST", "/v1/protected-attributes", Scope::kProtect,
         [self = *this](const auto& r) { return respond(self.handle_attributes(r)); }, Lane::kBulk);
 }
 

@@ -9,7 +9,8 @@ namespace rampart::rampartd {
 
 using base::Result;
 using base::Status;
-using http::Access, http::Lane;
+using access::Scope;
+using http::Lane;
 
 namespace {
 
@@ -37,8 +38,6 @@ Status read(const std::string& name, const std::string& text, Asked& asked) {
         RAMPART_TRY(asked.file, yes_or_no(name, text));
     } else if (name == "new_epoch") {
         asked.request.new_epoch = text;
-    } else if (name == "actor") {
-        asked.request.proposed_by = text;
     } else {
         return base::make_error(protected_attributes::Reason::kUnknownField,
                                 "the query's '{}' is not a known field", name);
@@ -48,27 +47,24 @@ Status read(const std::string& name, const std::string& text, Asked& asked) {
 
 using Query = std::map<std::string, std::string>;
 
-Result<Asked> asked_by(const Query& query) {
+Result<Asked> asked_by(const Query& query, std::string_view principal) {
     Asked asked;
     for (const auto& [name, value] : query) RAMPART_RETURN_IF_ERROR(read(name, value, asked));
-    if (asked.request.submit && asked.request.proposed_by.empty()) {
-        return base::make_error(protected_attributes::Reason::kMissingField,
-                                "who proposes a candidate is for certificate and audit log: add "
-                                "actor=NAME to the query");
-    }
+    asked.request.proposed_by = principal;
     return asked;
 }
 
 Result<Asked> read_work(std::string_view text) {
     base::ByteReader reader(text);
     Query query;
+    RAMPART_TRY(const auto principal, reader.field());
     RAMPART_TRY(const auto count, reader.u32());
     for (uint32_t i = 0; i < count; ++i) {
         RAMPART_TRY(const auto name, reader.field());
         RAMPART_TRY(const auto value, reader.field());
         query.emplace(name, value);
     }
-    RAMPART_TRY(auto asked, asked_by(query));
+    RAMPART_TRY(auto asked, asked_by(query, principal));
     RAMPART_TRY(const auto model, reader.field());
     asked.request.model = model;
     return asked;
@@ -78,6 +74,7 @@ Result<Asked> read_work(std::string_view text) {
 
 std::string job_text(const http::Request& request) {
     std::string out;
+    base::append_field(out, request.principal);
     base::append_u32(out, static_cast<uint32_t>(request.query.size()));
     for (const auto& [name, value] : request.query) {
         base::append_field(out, name);
@@ -99,13 +96,13 @@ Result<std::string> CandidateWork::operator()(runtime::JobTask& task) const {
 }
 
 Result<http::Response> CandidateRoutes::handle_candidate(const http::Request& request) const {
-    RAMPART_RETURN_IF_ERROR(asked_by(request.query).map([](const auto&) {}));
+    RAMPART_RETURN_IF_ERROR(asked_by(request.query, request.principal).map([](const auto&) {}));
     return jobs_.answer(request, kCandidate, job_text(request), 1);
 }
 
 void CandidateRoutes::add_to(http::Router& router) const {
     router.add(
-        "POST", "/v1/candidates", Access::kToken,
+        "POST", "/v1/candidates", Scope::kOperate,
         [self = *this](const auto& r) { return respond(self.handle_candidate(r)); },
         Lane::kAdministrative);
 }

@@ -9,25 +9,26 @@
 namespace rampart::rampartd {
 
 using base::Result;
-using http::Access, http::Lane;
+using access::Scope;
+using http::Lane;
 
 namespace {
 
-/// Returns the certificate that the path names, for the actor and reason in the query.
+/// Returns the certificate that the path names, for the principal who calls and the reason in the query.
 Result<registry::Figures> figures_for(const http::Request& request,
                                       registry::ModelRegistry& registry, base::TimePoint now) {
-    registry::FigureReader reader{now, "", ""};
+    registry::FigureReader reader{now, request.principal, ""};
     for (const auto& [name, value] : request.query) {
-        if (name != "actor" && name != "reason") {
+        if (name != "reason") {
             return base::make_error(protected_attributes::Reason::kUnknownField,
                                     "the query's '{}' is not a known field", name);
         }
-        (name == "actor" ? reader.actor : reader.reason) = value;
+        reader.reason = value;
     }
-    if (reader.actor.empty() || reader.reason.empty()) {
+    if (reader.reason.empty()) {
         return base::make_error(protected_attributes::Reason::kMissingField,
-                                "who reads a certificate and why is for the audit log: add "
-                                "?actor=NAME&reason=TEXT to the path");
+                                "why a certificate is read is for the audit log: add "
+                                "?reason=TEXT to the path");
     }
     return registry::read_figures(registry, request.path_values.at("name"), reader);
 }
@@ -65,10 +66,10 @@ Result<http::Response> CertificateRoutes::handle_evidence(const http::Request& r
 
 void CertificateRoutes::add_to(http::Router& router) const {
     router.add(
-        "GET", "/v1/certificates/{name}", Access::kToken,
+        "GET", "/v1/certificates/{name}", Scope::kAudit,
         [self = *this](const auto& r) { return respond(self.handle_certificate(r)); }, Lane::kBulk);
     router.add(
-        "GET", "/v1/certificates/{name}/evidence", Access::kToken,
+        "GET", "/v1/certificates/{name}/evidence", Scope::kAudit,
         [self = *this](const auto& r) { return respond(self.handle_evidence(r)); }, Lane::kBulk);
 }
 

@@ -7,7 +7,8 @@ namespace rampart::rampartd {
 
 using base::Result;
 using base::Status;
-using http::Access, http::Lane;
+using access::Scope;
+using http::Lane;
 
 Result<http::Response> ClockRoutes::handle_clock(const http::Request& request) const {
     if (!clock_.is_event_time()) {
@@ -35,7 +36,7 @@ Result<http::Response> ClockRoutes::handle_acceptance(const http::Request& reque
             Reason::kEventClock,
             "time moves by POST /v1/clock here; there is no wall clock to accept");
     }
-    RAMPART_TRY(const auto members, text_members(request.body, {"actor", "reason"}));
+    RAMPART_TRY(const auto members, text_members(request.body, {"reason"}));
     RAMPART_RETURN_IF_ERROR(check_reason(members));
     const Status doubt = clock_.check();
     if (doubt) {
@@ -45,7 +46,7 @@ Result<http::Response> ClockRoutes::handle_acceptance(const http::Request& reque
     const std::string wall = base::to_iso8601(clock_.guard()->wall());
     // who wants it is on record before anything is done at the time that is accepted
     RAMPART_RETURN_IF_ERROR(registry_.record_operation(
-        clock_.now(), members.at("actor"), "clock_accept",
+        clock_.now(), request.principal, "clock_accept",
         {{"accepted", wall}, {"found", doubt.error().message}, {"reason", members.at("reason")}}));
     RAMPART_RETURN_IF_ERROR(clock_.guard()->accept());
     return json_response(Json::object({{"accepted", wall}, {"found", doubt.error().message}}));
@@ -54,10 +55,10 @@ Result<http::Response> ClockRoutes::handle_acceptance(const http::Request& reque
 void ClockRoutes::add_to(http::Router& router) const {
     // may wait for a training run
     router.add(
-        "POST", "/v1/clock", Access::kToken,
+        "POST", "/v1/clock", Scope::kOperate,
         [self = *this](const auto& r) { return respond(self.handle_clock(r)); },
         Lane::kAdministrative);
-    router.add("POST", "/v1/clock/accept", Access::kToken,
+    router.add("POST", "/v1/clock/accept", Scope::kOperate,
                [self = *this](const auto& r) { return respond(self.handle_acceptance(r)); });
 }
 

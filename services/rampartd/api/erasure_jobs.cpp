@@ -46,21 +46,38 @@ Result<ErasureReport> read_kept(std::string_view text) {
 
 }  // namespace
 
-Result<AskedErasure> read_erasure(std::string_view body) {
-    auto members = text_members(body, {"application_id", "actor", "reason", "dry_run"});
+namespace {
+
+/// Reads what an erasure is asked for by, with the further members.
+Result<AskedErasure> read_asked(std::string_view body, std::vector<std::string> more) {
+    auto names = more;
+    names.insert(names.end(), {"reason", "dry_run"});
+    names.emplace_back("application_id");
+    auto members = text_members(body, names);
     const bool by_application = members.has_value();
-    if (!by_application) members = text_members(body, {"person_id", "actor", "reason", "dry_run"});
+    names.back() = "person_id";
+    if (!by_application) members = text_members(body, names);
     if (!members) return members.error();
     AskedErasure asked;
+    if (!more.empty()) asked.actor = members->at(more.front());
     RAMPART_TRY(asked.dry_run, yes_or_no("dry_run", members->at("dry_run")));
     const std::string name = by_application ? "application_id" : "person_id";
     (by_application ? asked.application : asked.person) = members->at(name);
     RAMPART_RETURN_IF_ERROR(domain::check_id(name, members->at(name)));
     RAMPART_RETURN_IF_ERROR(check_reason(*members));
-    asked.actor = members->at("actor");
     asked.reason = members->at("reason");
     return asked;
 }
+
+}  // namespace
+
+Result<AskedErasure> read_erasure(const http::Request& request) {
+    RAMPART_TRY(auto asked, read_asked(request.body, {}));
+    asked.actor = request.principal;
+    return asked;
+}
+
+Result<AskedErasure> read_erasure_job(std::string_view text) { return read_asked(text, {"actor"}); }
 
 std::string to_text(const AskedErasure& asked) {
     const bool by_application = !asked.application.empty();
@@ -90,7 +107,7 @@ std::string erasure_answer(const ErasureReport& report, bool dry_run) {
 }
 
 Result<std::string> ErasureWork::operator()(runtime::JobTask& task) const {
-    RAMPART_TRY(auto asked, read_erasure(task.request()));
+    RAMPART_TRY(auto asked, read_erasure_job(task.request()));
     if (!asked.application.empty()) {
         RAMPART_TRY(const auto person, person_behind_(domain::ApplicationId(asked.application)));
         asked.person = person.value();

@@ -16,10 +16,11 @@ struct AskedErasure {
     std::string actor, reason;
     bool dry_run = false;
 };
-/// Reads the body of POST /v1/erasures. invalid_argument "bad_json", "missing_field",
+/// Reads POST /v1/erasures; the actor is the principal who calls. invalid_argument "bad_json", "missing_field",
 /// "unknown_field", "bad_flag", "bad_id", "reason_missing".
-base::Result<AskedErasure> read_erasure(std::string_view body);
-/// The same as a body.
+base::Result<AskedErasure> read_erasure(const http::Request& request);
+/// What a job keeps of it, and back.
+base::Result<AskedErasure> read_erasure_job(std::string_view text);
 std::string to_text(const AskedErasure& asked);
 
 /// What POST /v1/erasures answers.

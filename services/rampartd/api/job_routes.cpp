@@ -10,7 +10,8 @@ namespace rampart::rampartd {
 
 using base::Duration;
 using base::Result;
-using http::Access, http::Lane;
+using access::Scope;
+using http::Lane;
 using runtime::JobPhase, runtime::JobRecord;
 
 namespace {
@@ -110,10 +111,10 @@ Result<http::Response> JobRoutes::handle_job(const http::Request& request) const
 
 void JobRoutes::add_to(http::Router& router) const {
     router.add(
-        "GET", kJobs, Access::kToken, [self = *this](const auto&) { return self.handle_jobs(); },
+        "GET", kJobs, Scope::kRead, [self = *this](const auto&) { return self.handle_jobs(); },
         Lane::kBulk);
     router.add(
-        "GET", "/v1/jobs/{id}", Access::kToken,
+        "GET", "/v1/jobs/{id}", Scope::kRead,
         [self = *this](const auto& r) { return respond(self.handle_job(r)); }, Lane::kBulk);
 }
 

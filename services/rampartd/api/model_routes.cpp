@@ -5,7 +5,7 @@
 namespace rampart::rampartd {
 
 using base::Result;
-using http::Access;
+using access::Scope;
 
 Result<http::Response> ModelRoutes::handle_models() const {
     RAMPART_TRY(const auto models, registry_.models());
@@ -22,16 +22,16 @@ Result<http::Response> ModelRoutes::handle_models() const {
 }
 
 Result<http::Response> ModelRoutes::handle_rollback(const http::Request& request) const {
-    RAMPART_TRY(const auto members, text_members(request.body, {"actor", "reason"}));
-    RAMPART_RETURN_IF_ERROR(rollback_(members.at("actor"), members.at("reason")));
+    RAMPART_TRY(const auto members, text_members(request.body, {"reason"}));
+    RAMPART_RETURN_IF_ERROR(rollback_(request.principal, members.at("reason")));
     return json_response(Json::object({{"champion", registry_.champion()->policy.value()}}));
 }
 
 void ModelRoutes::add_to(http::Router& router) const {
-    router.add("GET", "/v1/models", Access::kToken,
+    router.add("GET", "/v1/models", Scope::kRead,
                [self = *this](const auto&) { return respond(self.handle_models()); });
     // may not be refused while something administrative is under way
-    router.add("POST", "/v1/rollback", Access::kToken,
+    router.add("POST", "/v1/rollback", Scope::kOperate,
                [self = *this](const auto& r) { return respond(self.handle_rollback(r)); });
 }
 

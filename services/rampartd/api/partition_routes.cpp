@@ -9,7 +9,8 @@
 namespace rampart::rampartd {
 
 using base::Result;
-using http::Access, http::Lane;
+using access::Scope;
+using http::Lane;
 using streaming::PartitionId;
 
 namespace {
@@ -107,11 +108,11 @@ Result<http::Response> PartitionRoutes::handle_partitions() const {
 
 Result<http::Response> PartitionRoutes::handle_resume(const http::Request& request) const {
     RAMPART_TRY(const auto members,
-                text_members(request.body, {"topic", "partition", "actor", "reason"}));
+                text_members(request.body, {"topic", "partition", "reason"}));
     RAMPART_TRY(const auto place, place_of(members));
     RAMPART_RETURN_IF_ERROR(check_reason(members));
     // who wants it is on record before anything is given up
-    RAMPART_RETURN_IF_ERROR(deps_.registry.record_operation(deps_.clock.now(), members.at("actor"),
+    RAMPART_RETURN_IF_ERROR(deps_.registry.record_operation(deps_.clock.now(), request.principal,
                                                             "accept_gap",
                                                             {{"topic", place.topic},
                                                              {"partition", members.at("partition")},
@@ -144,10 +145,10 @@ Result<http::Response> PartitionRoutes::handle_resume(const http::Request& reque
 }
 
 void PartitionRoutes::add_to(http::Router& router) const {
-    router.add("GET", "/v1/partitions", Access::kToken,
+    router.add("GET", "/v1/partitions", Scope::kRead,
                [self = *this](const auto&) { return respond(self.handle_partitions()); });
     router.add(
-        "POST", "/v1/partitions/resume", Access::kToken,
+        "POST", "/v1/partitions/resume", Scope::kOperate,
         [self = *this](const auto& r) { return respond(self.handle_resume(r)); },
         Lane::kAdministrative);
 }

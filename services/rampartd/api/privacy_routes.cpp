@@ -9,7 +9,8 @@ namespace rampart::rampartd {
 using base::Result;
 using base::TimePoint;
 using data_retention::HoldRequest;
-using http::Access, http::Lane;
+using access::Scope;
+using http::Lane;
 
 namespace {
 
@@ -24,14 +25,15 @@ Json to_json(const privacy::Hold& hold, TimePoint now) {
          {"in_force", !hold.until || now < *hold.until}});
 }
 
-Result<HoldRequest> hold_request(const Members& members, TimePoint now) {
+Result<HoldRequest> hold_request(const Members& members, const std::string& actor,
+                                 TimePoint now) {
     HoldRequest request;
     request.person = domain::PersonId(members.at("person_id"));
     RAMPART_RETURN_IF_ERROR(domain::check_id("person_id", request.person.value()));
     RAMPART_RETURN_IF_ERROR(check_reason(members));
     request.matter = members.at("matter");
     request.reason = members.at("reason");
-    request.actor = members.at("actor");
+    request.actor = actor;
     request.now = now;
     return request;
 }
@@ -39,7 +41,7 @@ Result<HoldRequest> hold_request(const Members& members, TimePoint now) {
 }  // namespace
 
 Result<http::Response> PrivacyRoutes::handle_erasure(const http::Request& request) const {
-    RAMPART_TRY(const auto asked, read_erasure(request.body));
+    RAMPART_TRY(const auto asked, read_erasure(request));
     if (!asked.dry_run)
         return deps_.jobs.answer(request, kErasure, to_text(asked), ErasureWork::kSteps);
     domain::PersonId person(asked.person);
@@ -61,8 +63,8 @@ Result<http::Response> PrivacyRoutes::handle_holds() const {
 
 Result<http::Response> PrivacyRoutes::handle_hold(const http::Request& request) const {
     RAMPART_TRY(const auto members,
-                text_members(request.body, {"person_id", "matter", "actor", "reason", "until"}));
-    RAMPART_TRY(auto asked, hold_request(members, deps_.clock.now()));
+                text_members(request.body, {"person_id", "matter", "reason", "until"}));
+    RAMPART_TRY(auto asked, hold_request(members, request.principal, deps_.clock.now()));
     asked.until = members.at("until");
     RAMPART_TRY(const auto hold, data_retention::place_hold(deps_.holds, asked));
     return json_response(to_json(hold, hold.since));
@@ -70,8 +72,8 @@ Result<http::Response> PrivacyRoutes::handle_hold(const http::Request& request) 
 
 Result<http::Response> PrivacyRoutes::handle_hold_removal(const http::Request& request) const {
     RAMPART_TRY(const auto members,
-                text_members(request.body, {"person_id", "matter", "actor", "reason"}));
-    RAMPART_TRY(const auto asked, hold_request(members, deps_.clock.now()));
+                text_members(request.body, {"person_id", "matter", "reason"}));
+    RAMPART_TRY(const auto asked, hold_request(members, request.principal, deps_.clock.now()));
     RAMPART_TRY(const auto hold, data_retention::lift_hold(deps_.holds, asked));
     return json_response(to_json(hold, hold.since));
 }
@@ -79,14 +81,14 @@ Result<http::Response> PrivacyRoutes::handle_hold_removal(const http::Request& r
 void PrivacyRoutes::add_to(http::Router& router) const {
     // may wait for other erasures
     router.add(
-        "POST", "/v1/erasures", Access::kToken,
+        "POST", "/v1/erasures", Scope::kErase,
         [self = *this](const auto& r) { return respond(self.handle_erasure(r)); },
         Lane::kAdministrative);
-    router.add("GET", "/v1/holds", Access::kToken,
+    router.add("GET", "/v1/holds", Scope::kRead,
                [self = *this](const auto&) { return respond(self.handle_holds()); });
-    router.add("POST", "/v1/holds", Access::kToken,
+    router.add("POST", "/v1/holds", Scope::kErase,
                [self = *this](const auto& r) { return respond(self.handle_hold(r)); });
-    router.add("POST", "/v1/holds/remove", Access::kToken,
+    router.add("POST", "/v1/holds/remove", Scope::kErase,
                [self = *this](const auto& r) { return respond(self.handle_hold_removal(r)); });
 }
 

@@ -5,7 +5,8 @@
 namespace rampart::rampartd {
 
 using base::Result;
-using http::Access, http::Lane;
+using access::Scope;
+using http::Lane;
 
 struct QuarantineRoutes::Named {
     Place place;
@@ -13,12 +14,13 @@ struct QuarantineRoutes::Named {
     bool application = false;
 };
 
-Result<http::Response> QuarantineRoutes::handle_quarantine() const {
+Result<http::Response> QuarantineRoutes::handle_quarantine(
+    const http::Request& request) const {
     constexpr size_t kMaxListed = 1000;
     RAMPART_TRY(const auto applications, deps_.applications.list_quarantined(kMaxListed));
     if (deps_.audit) {
         RAMPART_RETURN_IF_ERROR(deps_.registry.record_operation(
-            deps_.clock.now(), "token", "read_quarantine", {{"reason", "GET /v1/quarantine"}}));
+            deps_.clock.now(), request.principal, "read_quarantine", {{"reason", "GET /v1/quarantine"}}));
     }
     RAMPART_TRY(auto quarantined, deps_.joiner.list_quarantined(kMaxListed, withheld()));
     quarantined.insert(quarantined.begin(), applications.begin(), applications.end());
@@ -38,10 +40,10 @@ Result<http::Response> QuarantineRoutes::handle_quarantine() const {
 Result<QuarantineRoutes::Named> QuarantineRoutes::read_and_audit(const http::Request& request,
                                                                  std::string_view action) const {
     RAMPART_TRY(const auto members,
-                text_members(request.body, {"topic", "partition", "offset", "actor", "reason"}));
+                text_members(request.body, {"topic", "partition", "offset", "reason"}));
     RAMPART_TRY(auto place, place_of(members));
     RAMPART_TRY(const int64_t offset, number_of("offset", members.at("offset"), 0, INT64_MAX));
-    RAMPART_RETURN_IF_ERROR(deps_.registry.record_operation(deps_.clock.now(), members.at("actor"),
+    RAMPART_RETURN_IF_ERROR(deps_.registry.record_operation(deps_.clock.now(), request.principal,
                                                             action,
                                                             {{"topic", place.topic},
                                                              {"partition", members.at("partition")},
@@ -75,14 +77,14 @@ Result<http::Response> QuarantineRoutes::handle_replay(const http::Request& requ
 
 void QuarantineRoutes::add_to(http::Router& router) const {
     router.add(
-        "GET", "/v1/quarantine", Access::kToken,
-        [self = *this](const auto&) { return respond(self.handle_quarantine()); }, Lane::kBulk);
+        "GET", "/v1/quarantine", Scope::kAudit,
+        [self = *this](const auto& r) { return respond(self.handle_quarantine(r)); }, Lane::kBulk);
     router.add(
-        "POST", "/v1/quarantine/replay", Access::kToken,
+        "POST", "/v1/quarantine/replay", Scope::kOperate,
         [self = *this](const auto& r) { return respond(self.handle_replay(r)); },
         Lane::kAdministrative);
     router.add(
-        "POST", "/v1/quarantine/drop", Access::kToken,
+        "POST", "/v1/quarantine/drop", Scope::kOperate,
         [self = *this](const auto& r) { return respond(self.handle_drop(r)); },
         Lane::kAdministrative);
 }

@@ -26,7 +26,7 @@ class QuarantineRoutes {
 
   private:
     struct Named;  // a record in quarantine, as a request names it
-    base::Result<http::Response> handle_quarantine() const;
+    base::Result<http::Response> handle_quarantine(const http::Request& request) const;
     base::Result<http::Response> handle_replay(const http::Request& request) const;
     base::Result<http::Response> handle_drop(const http::Request& request) const;
     joiner::Withheld withheld() const {

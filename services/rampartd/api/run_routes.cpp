@@ -5,7 +5,8 @@
 namespace rampart::rampartd {
 
 using base::Result;
-using http::Access, http::Lane;
+using access::Scope;
+using http::Lane;
 
 Result<http::Response> RunRoutes::handle_runs() const {
     RAMPART_TRY(const auto runs, runs_());
@@ -23,10 +24,10 @@ Result<http::Response> RunRoutes::handle_monitor() const {
 void RunRoutes::add_to(http::Router& router) const {
     // may wait for a training run
     router.add(
-        "GET", "/v1/monitor", Access::kToken,
+        "GET", "/v1/monitor", Scope::kRead,
         [self = *this](const auto&) { return respond(self.handle_monitor()); },
         Lane::kAdministrative);
-    router.add("GET", "/v1/runs", Access::kToken,
+    router.add("GET", "/v1/runs", Scope::kRead,
                [self = *this](const auto&) { return respond(self.handle_runs()); });
 }
 

@@ -10,7 +10,8 @@ namespace rampart::rampartd {
 
 using base::Result;
 using base::TimePoint;
-using http::Access, http::Lane;
+using access::Scope;
+using http::Lane;
 
 namespace {
 
@@ -149,7 +150,7 @@ Result<http::Response> StatusRoutes::handle_status() const {
 
 void StatusRoutes::add_to(http::Router& router) const {
     router.add(
-        "GET", "/v1/status", Access::kToken,
+        "GET", "/v1/status", Scope::kRead,
         [self = *this](const auto&) { return respond(self.handle_status()); }, Lane::kBulk);
 }
 

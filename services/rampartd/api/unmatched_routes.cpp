@@ -67,7 +67,7 @@ Result<http::Response> UnmatchedRoutes::handle_unmatched() const {
 
 void UnmatchedRoutes::add_to(http::Router& router) const {
     router.add(
-        "GET", "/v1/unmatched", http::Access::kToken,
+        "GET", "/v1/unmatched", access::Scope::kRead,
         [self = *this](const auto&) { return respond(self.handle_unmatched()); },
         http::Lane::kBulk);
 }

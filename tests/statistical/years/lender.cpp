@@ -201,7 +201,7 @@ Status Lender::publish(const std::vector<size_t>& persons, int week) {
         request.body += "\n";
     }
     if (request.body.empty()) return base::ok();
-    http::Router router("t");
+    http::Router router(access::one_token("t"));
     node_->add_routes(router);
     const auto response = router.handle(std::move(request));
     if (response.status == 200) return base::ok();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "rampart/access/reasons.hpp"
 #include "rampart/http/reasons.hpp"
 
 namespace rampart::http {
@@ -43,7 +44,9 @@ TEST(Response, WhoeverIsTurnedAwayLearnsWhenToRetry) {
 }
 
 TEST(Response, SomeReasonsHaveAStatusOfTheirOwn) {
-    EXPECT_EQ(status_of(Reason::kUnauthenticated), 401);
+    EXPECT_EQ(status_of(access::Reason::kUnauthenticated), 401);
+    EXPECT_EQ(status_of(access::Reason::kMissingScope), 403);
+    EXPECT_EQ(status_of(Reason::kTooManyRequests), 429);
     EXPECT_EQ(status_of(Reason::kMethodNotAllowed), 405);
     EXPECT_EQ(status_of(Reason::kBodyTooLarge), 413);
     EXPECT_EQ(status_of(Reason::kHeadersTooLarge), 431);

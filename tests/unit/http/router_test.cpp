@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "rampart/access/reasons.hpp"
+
 namespace rampart::http {
 namespace {
 
@@ -18,13 +20,13 @@ Handler says(std::string text) {
 }
 
 Router sample() {
-    Router router("secret");
-    router.add("GET", "/v1/decisions/{id}", Access::kOpen, [](const Request& r) {
+    Router router(access::one_token("secret"));
+    router.add("GET", "/v1/decisions/{id}", kOpen, [](const Request& r) {
         return Response{200, r.path_values.at("id"), "text/plain", {}};
     });
-    router.add("GET", "/v1/decisions/latest", Access::kOpen, says("latest"));
-    router.add("POST", "/v1/decisions", Access::kToken, says("decided"));
-    router.add("GET", "/", Access::kOpen, says("root"));
+    router.add("GET", "/v1/decisions/latest", kOpen, says("latest"));
+    router.add("POST", "/v1/decisions", access::Scope::kRead, says("decided"));
+    router.add("GET", "/", kOpen, says("root"));
     return router;
 }
 
@@ -65,15 +67,53 @@ TEST(Router, AProtectedRouteWantsTheToken) {
 
 TEST(Router, WithoutATokenProtectedRoutesRefuseEverybody) {
     Router router;
-    router.add("POST", "/x", Access::kToken, says("done"));
+    router.add("POST", "/x", access::Scope::kRead, says("done"));
     EXPECT_EQ(router.handle(request("POST", "/x", "Bearer ")).status, 401);
     EXPECT_EQ(router.handle(request("POST", "/x")).status, 401);
 }
 
+TEST(Router, ARouteWantsItsScopeAndItsHandlerKnowsWhoCalls) {
+    Router router(access::one_token("t", {"anna", {access::Scope::kRead}}));
+    const auto names = [](const Request& r) { return Response{200, r.principal, "text/plain", {}}; };
+    router.add("GET", "/x", access::Scope::kRead, names);
+    router.add("POST", "/x", access::Scope::kErase, names);
+    router.add("GET", "/open", kOpen, names);
+    EXPECT_EQ(router.handle(request("GET", "/x", "Bearer t")).body, "anna");
+    const auto refused = router.handle(request("POST", "/x", "Bearer t"));
+    EXPECT_EQ(refused.status, 403);
+    EXPECT_EQ(refused.reason, "missing_scope");
+    EXPECT_EQ(refused.header("WWW-Authenticate"),
+              "Bearer error=\"insufficient_scope\", scope=\"erase\"");
+    EXPECT_EQ(router.handle(request("GET", "/open", "Bearer t")).body, "");
+}
+
+/// Knows whoever shows the certificate, from one address.
+class ByCertificate final : public access::Authenticator {
+  public:
+    base::Result<access::Principal> identify(const access::Caller& caller) const override {
+        if (caller.certificate == "DNS:a" && caller.address == "10.0.0.1")
+            return access::Principal{"machine", access::Scopes::all()};
+        return base::make_error(access::Reason::kUnauthenticated, "token '{}'", caller.token);
+    }
+};
+
+TEST(Router, ACertificateCountsUnlessATokenIsSent) {
+    Router router(std::make_shared<ByCertificate>());
+    router.add("GET", "/x", access::Scope::kRead, says("done"));
+    const auto status = [&](std::string authorization) {
+        auto asked = request("GET", "/x", std::move(authorization));
+        asked.client = "DNS:a";
+        asked.address = "10.0.0.1";
+        return router.handle(asked).status;
+    };
+    EXPECT_EQ(status(""), 200);
+    EXPECT_EQ(status("Basic abc"), 401) << "credentials of another kind are not overlooked";
+}
+
 TEST(Router, APlanIsMadeFromTheHeadAlone) {
-    Router router("secret");
-    router.add("GET", "/healthz", Access::kOpen, says("ok"), Lane::kInline);
-    router.add("POST", "/v1/x/{id}", Access::kToken, says("done"), Lane::kAdministrative);
+    Router router(access::one_token("secret"));
+    router.add("GET", "/healthz", kOpen, says("ok"), Lane::kInline);
+    router.add("POST", "/v1/x/{id}", access::Scope::kRead, says("done"), Lane::kAdministrative);
     auto probe = request("GET", "/healthz");
     const auto open = router.plan(probe);
     EXPECT_FALSE(open.refusal);
@@ -92,7 +132,7 @@ TEST(Router, APlanIsMadeFromTheHeadAlone) {
 
 TEST(Router, AHandlerThatThrowsIsAnInternalError) {
     Router router;
-    router.add("GET", "/x", Access::kOpen,
+    router.add("GET", "/x", kOpen,
                [](const Request&) -> Response { throw std::runtime_error("secret detail"); });
     const auto response = router.handle(request("GET", "/x"));
     EXPECT_EQ(response.status, 500);
@@ -102,12 +142,12 @@ TEST(Router, AHandlerThatThrowsIsAnInternalError) {
 TEST(Router, ListsItsRoutesInOrder) {
     const auto routes = sample().routes();
     ASSERT_EQ(routes.size(), 4u);
-    EXPECT_EQ(routes[2], (Router::Route{"POST", "/v1/decisions", Access::kToken}));
+    EXPECT_EQ(routes[2], (Router::Route{"POST", "/v1/decisions", access::Scope::kRead}));
 }
 
 TEST(RouterDeathTest, TheSameRouteTwiceIsADefect) {
     Router router = sample();
-    EXPECT_DEATH(router.add("GET", "/v1/decisions/{other}", Access::kOpen, says("x")), "twice");
+    EXPECT_DEATH(router.add("GET", "/v1/decisions/{other}", kOpen, says("x")), "twice");
 }
 
 }  // namespace

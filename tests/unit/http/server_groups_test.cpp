@@ -21,12 +21,12 @@ constexpr auto kPatience = std::chrono::seconds(20);
 class ServerGroups : public testing::Test {
   protected:
     void SetUp() override {
-        router_.add_group("POST", "/group", Access::kToken,
+        router_.add_group("POST", "/group", access::Scope::kRead,
                           [this](auto requests) { answer(requests); });
-        router_.add_group("POST", "/other", Access::kToken,
+        router_.add_group("POST", "/other", access::Scope::kRead,
                           [this](auto requests) { answer(requests); });
         router_.add(
-            "GET", "/probe", Access::kOpen, [](const Request&) { return Response{}; },
+            "GET", "/probe", kOpen, [](const Request&) { return Response{}; },
             Lane::kInline);
         start({});
     }
@@ -100,7 +100,7 @@ class ServerGroups : public testing::Test {
 
     static constexpr int kWorkers = 3;  // as a server has
 
-    Router router_{"secret"};
+    Router router_{access::one_token("secret")};
     std::mutex mutex_;
     std::condition_variable changed_;
     bool open_ = false;

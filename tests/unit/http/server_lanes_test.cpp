@@ -57,7 +57,7 @@ class ServerLanes : public testing::Test {
     void SetUp() override {
         const auto add = [&](const std::string& name, Lane lane, Latch* latch) {
             router_.add(
-                "POST", "/" + name, Access::kOpen,
+                "POST", "/" + name, kOpen,
                 [latch](const Request&) { return latch == nullptr ? Response{} : latch->hold(); },
                 lane);
         };
@@ -142,11 +142,11 @@ TEST_F(ServerLanes, BulkReportsWaitForEachOtherAndForNothingElse) {
 class ServerEdge : public testing::Test {
   protected:
     void SetUp() override {
-        router_.add("POST", "/v1/decisions", Access::kToken, [](const Request& r) {
+        router_.add("POST", "/v1/decisions", access::Scope::kRead, [](const Request& r) {
             return Response{200, r.body, "text/plain", {}};
         });
         router_.add(
-            "GET", "/healthz", Access::kOpen, [](const Request&) { return Response{}; },
+            "GET", "/healthz", kOpen, [](const Request&) { return Response{}; },
             Lane::kInline);
         start();
     }
@@ -173,7 +173,7 @@ class ServerEdge : public testing::Test {
         return count;
     }
 
-    Router router_{"secret"};
+    Router router_{access::one_token("secret")};
     std::unique_ptr<Server> server_;
 };
 

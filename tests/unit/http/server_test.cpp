@@ -96,7 +96,7 @@ TEST_P(ServerTest, AnswersByAnotherRouterFromOneMomentOn) {
     auto client = client_of(*server);
     EXPECT_EQ(client.get("/now")->status, 200);
     Router router;
-    router.add("GET", "/later", Access::kOpen, [](const Request&) {
+    router.add("GET", "/later", kOpen, [](const Request&) {
         Response response;
         response.status = 201;
         return response;

@@ -59,12 +59,12 @@ TEST(Traffic, UncommonMethodsHaveOneName) {
 class TrafficOfAServer : public testing::Test {
   protected:
     TrafficOfAServer() {
-        router_.add("POST", "/things/{id}", Access::kToken, [this](const Request& request) {
+        router_.add("POST", "/things/{id}", access::Scope::kRead, [this](const Request& request) {
             seen_ = request.id;
             if (request.body == "fail") throw std::runtime_error("what");
             return Response{200, "ok", "text/plain", {}};
         });
-        router_.add("POST", "/failing", Access::kToken,
+        router_.add("POST", "/failing", access::Scope::kRead,
                     [](const Request&) -> Response { throw std::runtime_error("what"); });
         server_ = Server::start({}, router_).value();
     }
@@ -79,7 +79,7 @@ class TrafficOfAServer : public testing::Test {
         connection.send(head + "Host: x\r\nConnection: close\r\n\r\n");
         return connection.receive();
     }
-    Router router_{"token"};
+    Router router_{access::one_token("token")};
     std::unique_ptr<Server> server_;
     std::string seen_;
 };

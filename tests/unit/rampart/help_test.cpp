@@ -36,8 +36,8 @@ TEST(WrappedCommand, BreaksBetweenWordsSoThatItCanBeCopied) {
               "  rampart serve --config a.toml\n");
     const std::string quoted = "'a reason of several words that stands in quotes'";
     const auto out = wrapped_command(
-        "rampart erase --person p-4711 --config rampartd.toml --actor "
-        "somebody --reason " +
+        "rampart erase --person p-4711 --config rampartd.toml "
+        "--dry-run --reason " +
         quoted);
     EXPECT_THAT(out, HasSubstr(" \\\n    " + quoted + "\n"));
     std::istringstream lines(out);

@@ -23,20 +23,30 @@ ErasureReport report() {
     return one;
 }
 
+std::string refusal(const std::string& body) {
+    http::Request request;
+    request.body = body;
+    request.principal = "anna";
+    const auto asked = read_erasure(request);
+    return asked ? asked->actor : asked.error().reason;
+}
+
 TEST(Erasures, AreReadAsTheyAreWritten) {
     for (const char* body :
          {R"({"person_id":"p","actor":"o","reason":"r","dry_run":"no"})",
           R"({"application_id":"a","actor":"o","reason":"r","dry_run":"yes"})"}) {
-        const auto asked = read_erasure(body);
+        const auto asked = read_erasure_job(body);
         ASSERT_TRUE(asked) << asked.error().message;
         EXPECT_EQ(to_text(*asked), body);
     }
     EXPECT_EQ(
-        read_erasure(R"({"person_id":"","actor":"o","reason":"r","dry_run":"no"})").error().reason,
+        refusal(R"({"person_id":"","reason":"r","dry_run":"no"})"),
         "bad_id");
     EXPECT_EQ(
-        read_erasure(R"({"person_id":"p","actor":"o","reason":"","dry_run":"no"})").error().reason,
-        "reason_missing");
+        refusal(R"({"person_id":"p","reason":"","dry_run":"no"})"), "reason_missing");
+    EXPECT_EQ(refusal(R"({"person_id":"p","actor":"o","reason":"r","dry_run":"no"})"),
+              "unknown_field")
+        << "the actor is who calls";
 }
 
 /// A record of a job that ran when its process ended.

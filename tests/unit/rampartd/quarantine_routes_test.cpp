@@ -13,7 +13,7 @@ const std::string kReplay = "/v1/quarantine/replay", kDrop = "/v1/quarantine/dro
 
 std::string one(const std::string& topic, const std::string& offset = "0") {
     return fmt::format(
-        R"({{"topic":"{}","partition":"0","offset":"{}","actor":"anna","reason":"seen"}})", topic,
+        R"({{"topic":"{}","partition":"0","offset":"{}","reason":"seen"}})", topic,
         offset);
 }
 

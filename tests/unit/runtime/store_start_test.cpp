@@ -64,22 +64,10 @@ TEST_F(StoreStartTest, OfAStoreThatExistsNoSecretIsMadeAndAllThatAreMissingAreNa
     EXPECT_FALSE(fs::exists(store_ / "keys"));
 }
 
-TEST_F(StoreStartTest, ARenewableSecretIsMadeInAStoreThatExists) {
-    make();
-    const auto token = store_ / "keys" / "token";
-    testing::internal::CaptureStderr();
-    const auto made = begin().value()->renewable_secret(token);
-    const auto log = testing::internal::GetCapturedStderr();
-    ASSERT_TRUE(made);
-    EXPECT_NE(log.find(token.string()), std::string::npos) << log;
-    EXPECT_EQ(begin().value()->renewable_secret(token).value(), *made);
-}
-
 TEST_F(StoreStartTest, AFirstStartThatFailsLeavesNothing) {
     {
         const auto start = begin().value();
         ASSERT_TRUE(start->secrets(keys()));
-        ASSERT_TRUE(start->renewable_secret(store_ / "keys" / "token"));
         fs::create_directories(store_ / "data" / "deep");
         write("more");
     }

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 #include "frame/reasons.hpp"
@@ -11,6 +12,7 @@
 #include "rampart/http/client.hpp"
 #include "rampart/http/reasons.hpp"
 #include "rampart/storage/folder.hpp"
+#include "services/rampartd/keys.hpp"
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/settings.hpp"
 
@@ -29,6 +31,13 @@ Result<std::string> first_line(const std::filesystem::path& file) {
     return text;
 }
 
+/// Returns the file with the token of this command's caller.
+std::filesystem::path token_file_of(const rampartd::Settings& settings) {
+    const char* named = std::getenv("RAMPART_TOKEN_FILE");
+    if (named != nullptr && *named != '\0') return named;
+    return rampartd::principal_files(settings.store).token;
+}
+
 Result<http::Client> connect(const std::filesystem::path& config) {
     http::ClientOptions options;
     RAMPART_TRY(const auto settings, rampartd::load_settings(config));
@@ -39,7 +48,7 @@ Result<http::Client> connect(const std::filesystem::path& config) {
                                 "'rampart serve --config {}'",
                                 settings.store.string(), config.string());
     }
-    RAMPART_TRY(options.token, first_line(settings.store / "keys" / "token"));
+    RAMPART_TRY(options.token, first_line(token_file_of(settings)));
     if (const auto& tls = settings.http.tls) {
         // the node is known by its own certificate, whatever name or authority that has, and takes
         // it from any client that has its key
@@ -156,11 +165,11 @@ void add_node_options(CLI::App& command, NodeOptions& options) {
 void add_change_options(CLI::App& command, NodeOptions& options) {
     add_node_options(command, options);
     command.add_option("--reason", options.reason, "reason, for the audit log")->required();
-    add_actor_option(command, options.actor);
 }
 
 void add_actor_option(CLI::App& command, std::string& actor) {
-    command.add_option("--actor", actor, "who does this, for the audit log")->capture_default_str();
+    command.add_option("--actor", actor, "who does this, for the audit log; a node that is served takes the principal of "
+                       "the token")->capture_default_str();
 }
 
 std::string text_of(const json::value& value) {

@@ -21,19 +21,20 @@ namespace rampart::cli {
 /// As typed, of a command that asks or changes a node that is being served.
 struct NodeOptions {
     std::filesystem::path config;
-    std::string reason = {}, actor = "operator";
+    std::string reason = {};
 };
 /// Adds --config, the configuration of the running node.
 void add_node_options(CLI::App& command, NodeOptions& options);
-/// Adds --config, and --reason and --actor for the audit log.
+/// Adds --config, and --reason for the audit log.
 void add_change_options(CLI::App& command, NodeOptions& options);
-/// Adds --actor for the audit log.
+/// Adds --actor for the audit log, of a command that opens the store itself.
 void add_actor_option(CLI::App& command, std::string& actor);
 
 /// Returns a text as it is, "-" for null, and any other value as JSON.
 std::string text_of(const boost::json::value& value);
 
-/// GET and POST on the node that serves the store of this configuration, with the store's token.
+/// GET and POST on the node that serves the store of this configuration, with the token in the file
+/// that the environment's RAMPART_TOKEN_FILE names, by default <store>/keys/token.
 /// unavailable "not_serving": no `rampart serve` runs on the store; what the node refuses comes
 /// back with its own reason and message. tell_node() and send_to_node() follow a request that has
 /// become a job to its end, and say on stderr how far it is.

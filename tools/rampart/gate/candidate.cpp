@@ -118,7 +118,6 @@ std::string target(const Options& options) {
     if (options.approve_from) add("approve_from", fmt::format("{}", *options.approve_from));
     if (options.approve_rate) add("approve_rate", fmt::format("{}", *options.approve_rate));
     if (options.plan) add("plan", fmt::format("{}", training::kMaxPlanSteps));
-    if (options.submit) add("actor", options.actor);
     if (!options.new_epoch.empty()) add("new_epoch", options.new_epoch);
     return out;
 }

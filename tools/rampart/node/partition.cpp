@@ -178,7 +178,6 @@ Result<Answer> resume(const Options& options) {
     RAMPART_TRY(const auto document, tell_node(options.config, "/v1/partitions/resume",
                                                {{"topic", options.topic},
                                                 {"partition", options.partition},
-                                                {"actor", options.actor},
                                                 {"reason", options.reason}}));
     Answer answer;
     answer.json = json::serialize(document);
@@ -229,7 +228,7 @@ void add_partition_resume(Frame& frame) {
          .example = "rampart partition resume 3 --topic decisions --accept-gap --reason 'retention "
                     "was 7 days' --config rampartd.toml",
          .detail = "Read ops/runbooks/partitions.md first. The node must be running; its audit log "
-                   "records actor and reason."},
+                   "records principal and reason."},
         [options](const Context&) { return resume(*options); });
     command
         .add_option("PARTITION", options->partition,

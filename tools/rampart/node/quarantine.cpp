@@ -38,7 +38,6 @@ Result<Answer> act(const Options& options, std::string_view target) {
                                                {{"topic", options.topic},
                                                 {"partition", std::to_string(options.partition)},
                                                 {"offset", std::to_string(options.offset)},
-                                                {"actor", options.actor},
                                                 {"reason", options.reason}}));
     Answer answer;
     answer.json = json::serialize(document);

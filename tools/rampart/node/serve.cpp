@@ -16,8 +16,8 @@ void add_serve(Frame& frame) {
          .summary = "Run a node: decisions, joining of outcomes, training and gate in one process",
          .example = "rampart serve --config ops/config/rampartd.toml",
          .detail = "SIGTERM or Ctrl-C stops it, with exit code 0. The address is in "
-                   "<store>/endpoint, the "
-                   "token for requests that change state in <store>/keys/token."},
+                   "<store>/endpoint. The first start writes a token to <store>/keys/token that "
+                   "can make tokens for one day; so can `rampart token create` on this machine."},
         [config](const Context&) -> base::Result<Answer> {
             RAMPART_RETURN_IF_ERROR(rampartd::serve(*config));
             return Answer{.text = "", .json = "{\"stopped\":true}", .notes = {}};
@@ -33,7 +33,7 @@ using base::Result;
 
 Result<Answer> accept(const NodeOptions& options) {
     const auto document = tell_node(options.config, "/v1/clock/accept",
-                                    {{"actor", options.actor}, {"reason", options.reason}});
+                                    {{"reason", options.reason}});
     Answer answer;
     if (!document && document.error().is(rampartd::Reason::kNoJump)) {
         answer.exit_code = ExitCode::kNo;

@@ -16,6 +16,7 @@ namespace rampart::http {
     X(kBadHost, kInvalidArgument, "bad_host", "Send exactly one Host header.")                   \
     X(kBadHttp, kInvalidArgument, "bad_http",                                                    \
       "Speak plain HTTP/1.1 on this port, and check that the port belongs to this service.")     \
+    X(kFoldedHeader, kInvalidArgument, "folded_header", "Write each header on one line.")        \
     X(kBadHttpAnswer, kDataLoss, "bad_http",                                                     \
       "Speak plain HTTP/1.1 on this port, and check that the port belongs to this service.")     \
     X(kBadTarget, kInvalidArgument, "bad_target",                                                \
@@ -60,11 +61,12 @@ namespace rampart::http {
       "the service's certificate was replaced, send the service SIGHUP.")                        \
     X(kTlsRequired, kInvalidArgument, "tls_required",                                            \
       "Ask with https:// (TLS); this port answers no plain HTTP.")                               \
+    X(kTooManyBytes, kResourceExhausted, "too_many_bytes",                                       \
+      "Send the request again a little later, or send fewer at once.")                           \
     X(kTooManyConnections, kResourceExhausted, "too_many_connections",                           \
       "Close idle connections, then try again.")                                                 \
-    X(kUnauthenticated, kPermissionDenied, "unauthenticated",                                    \
-      "Send the header 'Authorization: Bearer <token>' with the token of the store's "           \
-      "keys/token.")                                                                             \
+    X(kTooManyRequests, kResourceExhausted, "too_many_requests",                                 \
+      "Send fewer requests each second; the header Retry-After says when to go on.")             \
     X(kUnknownPath, kNotFound, "unknown_path",                                                   \
       "Correct the path; schemas/http/openapi.yaml lists all.")                                  \
     X(kWaitTooLong, kResourceExhausted, "wait_too_long",                                         \

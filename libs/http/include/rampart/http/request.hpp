@@ -30,6 +30,9 @@ struct Request {
     // Set by the server: one name in the certificate that the client has shown, with its kind:
     // "URI:…", "DNS:…", "email:…", otherwise "subject:CN=…"; empty: none was shown.
     std::string client{};
+    std::string address{};  // set by the server: the client's numeric address, without the port
+    // Set by the router: the name of the principal who calls; empty: the route is open to all.
+    std::string principal{};
 
     std::string_view header(std::string_view name) const;  // as find_header
 };

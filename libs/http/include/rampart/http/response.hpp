@@ -23,12 +23,13 @@ struct Response {
 /// failed_precondition 409, out_of_range 422, resource_exhausted 503, permission_denied 403,
 /// unavailable 503, data_loss 500, internal 500.
 int status_of(base::ErrorCode code);
-/// Returns the status with which a reason is answered: that of its code, but unauthenticated 401,
-/// method_not_allowed 405, body_too_large 413, headers_too_large 431.
+/// Returns the status with which a reason is answered: that of its code, but unauthenticated and
+/// token_expired 401, method_not_allowed 405, body_too_large 413, too_many_requests 429,
+/// headers_too_large 431.
 int status_of(base::AnyReason reason);
 
 /// Returns {"error": {"code": "not_found", "reason": "unknown_decision", "message": "…"}} with the
-/// code's status or the given one; every 503 has Retry-After: 1.
+/// code's status or the given one; every 429 and 503 has Retry-After: 1.
 Response error_response(const base::Error& error);
 Response error_response(const base::Error& error, int status);
 

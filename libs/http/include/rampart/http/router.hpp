@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "rampart/access/authenticator.hpp"
+#include "rampart/access/scope.hpp"
 #include "rampart/http/request.hpp"
 #include "rampart/http/response.hpp"
 #include "rampart/http/traffic.hpp"
@@ -31,10 +33,9 @@ inline constexpr size_t kMaxGroup = 256;
 /// A request with a longer body is in a group of its own.
 inline constexpr size_t kMaxGroupedBody = 64 << 10;
 
-enum class Access {
-    kOpen,   // no authentication; a body of at most kMaxOpenBody bytes
-    kToken,  // needs `Authorization: Bearer <token>`
-};
+/// The scope that a caller needs; kOpen: a route for all, with a body of at most kMaxOpenBody bytes.
+using Access = std::optional<access::Scope>;
+inline constexpr Access kOpen = std::nullopt;
 inline constexpr size_t kMaxOpenBody = 1024;
 
 /// Pool of threads that runs a handler. No lane can use the threads of another.
@@ -61,12 +62,11 @@ struct Plan {
 /// plan() and handle() are safe from many threads, add() is not.
 class Router {
   public:
-    /// `token`: required by kToken routes, compared in constant time. Empty: these routes
-    /// refuse every request.
-    /// `traffic` is where requests are counted, by a server that changes its router.
-    explicit Router(std::string token = {},
+    /// `callers` knows who calls, by `Authorization: Bearer TOKEN` or Request::client. `traffic` is
+    /// where requests are counted, by a server that changes its router.
+    explicit Router(std::shared_ptr<const access::Authenticator> callers = access::no_one(),
                     std::shared_ptr<Traffic> traffic = std::make_shared<Traffic>())
-        : token_(std::move(token)), traffic_(std::move(traffic)) {}
+        : callers_(std::move(callers)), traffic_(std::move(traffic)) {}
 
     /// `pattern`: "/v1/decisions/{id}"; {name} matches one whole non-empty segment, which is passed
     /// in Request::path_values. Adding the same method and pattern twice, or two patterns that
@@ -76,9 +76,10 @@ class Router {
     /// Adds a route of Lane::kGroup.
     void add_group(std::string method, std::string pattern, Access access, GroupHandler handler);
 
-    /// Checks a request whose body has not been read, and sets its path_values. Refuses with 404
-    /// unknown path, 405 (with Allow) other method, 401 no or wrong token. A literal segment has
-    /// priority over {name}. The plan refers to the router.
+    /// Checks a request whose body has not been read, and sets its path_values and principal.
+    /// Refuses with 404 unknown path, 405 (with Allow) other method, 401 a caller who is not known,
+    /// 403 one who may not call from there or lacks the scope. A literal segment has priority over
+    /// {name}. The plan refers to the router.
     Plan plan(Request& head) const;
 
     /// Returns the handler's response, or the refusal; 500 if the handler throws.
@@ -86,7 +87,7 @@ class Router {
 
     struct Route {
         std::string method, pattern;
-        Access access = Access::kOpen;
+        Access access = kOpen;
         Lane lane = Lane::kWork;
         bool operator==(const Route&) const = default;
     };
@@ -103,9 +104,9 @@ class Router {
         Handler handler;
         GroupHandler group{};
     };
-    bool token_accepted(const Request& request) const;
+    base::Status check_caller(const Entry& entry, Request& head) const;
 
-    std::string token_;
+    std::shared_ptr<const access::Authenticator> callers_;
     std::shared_ptr<Traffic> traffic_;
     std::vector<Entry> entries_;
 };

@@ -25,11 +25,20 @@ struct ServerOptions {
     size_t threads = 32;
     // While a request of Lane::kGroup has waited so long for its turn, further ones get a 503.
     base::Duration longest_wait = base::Duration::seconds(3);
-    size_t bulk_threads = 4;             // threads of Lane::kBulk, 1 to 256
-    size_t administrative_threads = 4;   // threads of Lane::kAdministrative, 1 to 256
-    size_t max_connections = 1024;       // beyond: 503 except for Lane::kInline, then closed
-    size_t max_header_bytes = 16 << 10;  // beyond: 431
-    size_t max_body_bytes = base::limits::kMaxRequestBytes;          // beyond: 413
+    size_t bulk_threads = 4;            // threads of Lane::kBulk, 1 to 256
+    size_t administrative_threads = 4;  // threads of Lane::kAdministrative, 1 to 256
+    // Beyond, a connection that waits for a request makes room: that of an unknown client, and then
+    // that which has waited for longest. If there is none: 503 except for Lane::kInline, then
+    // closed.
+    size_t max_connections = 1024;
+    size_t max_header_bytes = 16 << 10;                      // beyond: 431
+    size_t max_body_bytes = base::limits::kMaxRequestBytes;  // beyond: 413
+    // Bytes of bodies that all requests together may have in the server's memory; beyond: 503. A
+    // body of unknown length counts with the most that it may have.
+    size_t max_body_bytes_in_flight = 256 << 20;
+    // Requests each second of one principal, and of one address; beyond: 429. 0: no limit.
+    // Lane::kInline does not count.
+    double requests_per_second_by_principal = 0, requests_per_second_by_address = 0;
     base::Duration request_timeout = base::Duration::seconds(30);    // for reading and for writing
     base::Duration handshake_timeout = base::Duration::seconds(10);  // TLS, before any request
     base::Duration idle_timeout = base::Duration::seconds(60);       // keep-alive between requests
@@ -41,8 +50,8 @@ struct ServerOptions {
 inline constexpr size_t kSpareConnections = 64;
 
 /// An HTTP/1.1 server with keep-alive. start() listens and serves at once; stop() or the destructor
-/// ends it. HEAD is answered as GET without the body. A request beyond a limit, without a Host or
-/// with a Transfer-Encoding other than chunked gets an error document as in error_response(); then
+/// ends it. HEAD is answered as GET without the body. A request beyond a limit, without a Host,
+/// with a Transfer-Encoding other than chunked or with a folded header gets an error document as in error_response(); then
 /// the connection is closed. Thread safe.
 ///
 /// A request that the router refuses by its head is answered before the body is read, and the body

@@ -41,8 +41,9 @@ inline constexpr std::array<std::string_view, 5> kHandshakeFailures{
 class Traffic {
   public:
     struct Connections {
-        uint64_t accepted = 0, refused = 0, accept_failures = 0;  // since it was made
-        uint64_t open = 0;                                        // now
+        uint64_t accepted = 0, refused = 0, accept_failures = 0,
+                 made_room = 0;  // since it was made
+        uint64_t open = 0;       // now
     };
     /// The requests of one route and method.
     struct OfRoute {
@@ -58,6 +59,7 @@ class Traffic {
     void closed();            // one that was opened
     void refused();           // one beyond the limit
     void failed_to_accept();  // one
+    void made_room();         // a connection that waited was closed for a new one
     void queued();            // a request that waits for its group
     void taken(size_t n);     // waiting requests, into a group
     void full();              // a request that may not wait, as others wait for too long
@@ -82,7 +84,7 @@ class Traffic {
     void visit(const Visitor& visit) const;
 
   private:
-    std::atomic<uint64_t> opened_{0}, closed_{0}, refused_{0}, accept_failures_{0};
+    std::atomic<uint64_t> opened_{0}, closed_{0}, refused_{0}, accept_failures_{0}, made_room_{0};
     std::atomic<uint64_t> wait_refusals_{0};
     std::atomic<size_t> waiting_{0};
     std::array<std::atomic<uint64_t>, kHandshakeFailures.size()> handshake_failures_{};

@@ -36,10 +36,6 @@ class StoreStart {
     /// and creates none. Fails as load_secret() does.
     base::Result<std::vector<std::string>> secrets(const std::vector<std::filesystem::path>& files);
 
-    /// Returns a secret on which no stored data depend: created if missing. Fails
-    /// as load_secret() does.
-    base::Result<std::string> renewable_secret(const std::filesystem::path& file);
-
     /// Marks the start as successful: nothing is removed any more.
     void succeed() { succeeded_ = true; }
 

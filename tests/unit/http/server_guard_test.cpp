@@ -1,0 +1,162 @@
+// What a server does against callers that send too much, too often, or nothing.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "rampart/http/client.hpp"
+#include "rampart/http/server.hpp"
+#include "support/raw_connection.hpp"
+
+namespace rampart::http {
+namespace {
+
+using test_support::RawConnection;
+
+const std::string kEnd = "\r\n\r\n";
+
+/// A server with one route for callers who are known, and one for all.
+class ServerGuard : public testing::Test {
+  protected:
+    ServerGuard() {
+        router_.add("POST", "/work", access::Scope::kDecide, [this](const Request& r) {
+            if (r.query.contains("wait")) {
+                entered_ = true;
+                go_.get_future().wait();
+            }
+            return Response{200, r.principal + "@" + r.address, "text/plain", {}};
+        });
+        router_.add(
+            "GET", "/healthz", kOpen, [](const Request&) { return Response{}; }, Lane::kInline);
+    }
+    void start(ServerOptions options) { server_ = Server::start(options, router_).value(); }
+
+    Client client(std::string token = "t") {
+        ClientOptions options;
+        options.token = std::move(token);
+        return Client::create(server_->endpoint(), options).value();
+    }
+    std::string head(size_t length) const {
+        return fmt::format(
+            "POST /work HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer t\r\nContent-Length: {}{}",
+            length, kEnd);
+    }
+
+    std::promise<void> go_;
+    std::atomic<bool> entered_{false};
+    Router router_{access::one_token("t", {"anna", {access::Scope::kDecide}})};
+    std::unique_ptr<Server> server_;
+};
+
+TEST_F(ServerGuard, HandlersKnowWhoCallsFromWhere) {
+    start({});
+    EXPECT_EQ(client().post("/work", "x").value().body, "anna@127.0.0.1");
+    EXPECT_EQ(client("other").post("/work", "x").value().status, 401);
+}
+
+TEST_F(ServerGuard, AFoldedHeaderIsRefusedAndClosesTheConnection) {
+    start({});
+    for (const char* fold : {"X-A: b\r\n c: d\r\n", "X-A: b\r\n\tc\r\n", "X-A:\r\n b\r\n"}) {
+        RawConnection connection(server_->port());
+        connection.send(fmt::format("GET /healthz HTTP/1.1\r\nHost: a\r\n{}\r\n", fold));
+        const auto answer = connection.receive();
+        EXPECT_TRUE(answer.starts_with("HTTP/1.1 400")) << answer;
+        EXPECT_NE(answer.find("folded_header"), std::string::npos) << answer;
+    }
+    RawConnection in_pieces(server_->port());
+    for (const char* piece : {"GET /healthz HTTP/1.1\r", "\nHost: a\r\nX-A: b\r", "\n", " c\r\n\r\n"})
+        in_pieces.send(piece);
+    EXPECT_NE(in_pieces.receive().find("folded_header"), std::string::npos);
+    RawConnection body(server_->port());
+    body.send(head(8) + "\r\n x\r\n y");
+    EXPECT_TRUE(body.receive("anna").starts_with("HTTP/1.1 200")) << "a body may have such bytes";
+}
+
+TEST_F(ServerGuard, BodiesShareABoundWhateverTheirConnections) {
+    ServerOptions options;
+    options.max_body_bytes_in_flight = 1000;
+    start(options);
+    RawConnection half(server_->port());
+    half.send(head(900) + "only a part");
+    Response refused;
+    do {  // until the head of the first is read
+        refused = client().post("/work", std::string(200, 'x')).value();
+    } while (refused.status == 200);
+    EXPECT_EQ(refused.status, 503);
+    EXPECT_NE(refused.body.find("too_many_bytes"), std::string::npos) << refused.body;
+    EXPECT_EQ(client().post("/work", std::string(50, 'x')).value().status, 200);
+    RawConnection chunked(server_->port());
+    chunked.send(
+        "POST /work HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer t\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n");
+    EXPECT_NE(chunked.receive().find("too_many_bytes"), std::string::npos)
+        << "a body of unknown length counts with the most that it may have";
+    half.send(std::string(889, 'x'));
+    EXPECT_NE(half.receive("anna").find("200"), std::string::npos);
+    EXPECT_EQ(client().post("/work", std::string(900, 'x')).value().status, 200)
+        << "what was answered does not count any more";
+}
+
+TEST_F(ServerGuard, APrincipalHasItsRateAndProbesDoNotCount) {
+    ServerOptions options;
+    options.requests_per_second_by_principal = 1e-3;
+    start(options);
+    auto asking = client();
+    EXPECT_EQ(asking.post("/work", "x").value().status, 200);
+    const auto refused = asking.post("/work", "x").value();
+    EXPECT_EQ(refused.status, 429);
+    EXPECT_NE(refused.body.find("principal 'anna'"), std::string::npos) << refused.body;
+    EXPECT_GT(std::stoi(std::string(refused.header("Retry-After"))), 100);
+    EXPECT_EQ(client("other").post("/work", "x").value().status, 401);
+    EXPECT_EQ(asking.get("/healthz").value().status, 200);
+}
+
+TEST_F(ServerGuard, AnAddressHasItsRateAlsoWithoutAToken) {
+    ServerOptions options;
+    options.requests_per_second_by_address = 1e-3;
+    start(options);
+    EXPECT_EQ(client("other").post("/work", "x").value().status, 401);
+    const auto refused = client().post("/work", "x").value();
+    EXPECT_EQ(refused.status, 429);
+    EXPECT_NE(refused.body.find("address 127.0.0.1"), std::string::npos) << refused.body;
+    EXPECT_EQ(client().get("/healthz").value().status, 200);
+}
+
+TEST_F(ServerGuard, ConnectionsThatWaitMakeRoomUnknownClientsFirst) {
+    ServerOptions options;
+    options.max_connections = 4;
+    start(options);
+    auto known = client();
+    EXPECT_EQ(known.post("/work", "x").value().status, 200);
+    std::vector<std::unique_ptr<RawConnection>> silent;
+    for (int i = 0; i < 3; ++i) {
+        silent.push_back(std::make_unique<RawConnection>(server_->port()));
+        silent.back()->send("POST /wo");
+    }
+    // they are old enough after a second; until then a new connection is refused
+    for (int status = 0; status != 200;) {
+        const auto answer = client().post("/work", "x");
+        status = answer ? answer->status : 0;
+    }
+    EXPECT_GE(router_.traffic()->connections().made_room, 1u);
+    EXPECT_EQ(known.post("/work", "x").value().status, 200)
+        << "on its own connection, or on a new one";
+    EXPECT_EQ(silent.front()->receive(), "") << "the one that was silent for longest is closed";
+}
+
+TEST_F(ServerGuard, ARequestUnderWayMakesNoRoom) {
+    ServerOptions options;
+    options.max_connections = 1;
+    start(options);
+    auto waiting = std::async(std::launch::async, [&] {
+        return client().post("/work?wait=1", "x").value().status;
+    });
+    while (!entered_) std::this_thread::yield();
+    EXPECT_EQ(client().get("/healthz").value().status, 200) << "a probe is answered all the same";
+    go_.set_value();
+    EXPECT_EQ(waiting.get(), 200);
+}
+
+}  // namespace
+}  // namespace rampart::http
