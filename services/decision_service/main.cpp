@@ -91,9 +91,10 @@ base::Status serve(const std::filesystem::path& config) {
         while (service->mend() && !shutdown->wait_for(base::Duration())) {
         }
         if (const auto changed = callers->refresh(); !changed) {
-            kLog.error("msg=\"the principals were not read; those from before stay\" reason={} "
-                       "what=\"{}\"",
-                       changed.error().reason, changed.error().message);
+            kLog.error(
+                "msg=\"the principals were not read; those from before stay\" reason={} "
+                "what=\"{}\"",
+                changed.error().reason, changed.error().message);
         }
         if (const auto status = champion.refresh(); !status) {
             kLog.warning("msg=\"champion not refreshed\" reason={} what=\"{}\"",

@@ -77,6 +77,7 @@ void write_traffic(const http::Traffic& traffic, runtime::Samples& out) {
     out.add(metric::kConnections, static_cast<double>(connections.accepted));
     out.add(metric::kConnectionsOpen, static_cast<double>(connections.open));
     out.add(metric::kConnectionsRefused, static_cast<double>(connections.refused));
+    out.add(metric::kConnectionsMadeRoom, static_cast<double>(connections.made_room));
     if (const auto ends = traffic.certificate_ends()) {
         out.add(metric::kTlsCertificateEnd, static_cast<double>(ends->micros()) / 1e6);
         out.add(metric::kTlsCertificateLoaded, traffic.certificate_loaded() ? 1 : 0);

@@ -40,7 +40,8 @@ http::ServerOptions read_http(config::Table table, const std::filesystem::path& 
     options.max_connections = count("max_connections", 1'000'000, options.max_connections);
     options.longest_wait = base::Duration::micros(
         1000 * table.integer("longest_wait_ms", 10, 60'000, options.longest_wait.micros() / 1000));
-    options.max_body_bytes_in_flight = static_cast<size_t>(table.integer("body_mib_in_flight", 1, 65'536, 256)) << 20;
+    options.max_body_bytes_in_flight =
+        static_cast<size_t>(table.integer("body_mib_in_flight", 1, 65'536, 256)) << 20;
     options.requests_per_second_by_principal =
         table.number("requests_per_second_by_principal", 0, 1e9, 0);
     options.requests_per_second_by_address =

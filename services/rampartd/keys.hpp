@@ -15,7 +15,7 @@ namespace rampart::rampartd {
 /// first start and at no other.
 struct Keys {
     std::string draw, arm, split, evidence;
-    std::string person;                             // behind person keys and tags
+    std::string person;  // behind person keys and tags
     base::SigningKey signing;
     certification::KeyIds ids;
     std::string arm_id;

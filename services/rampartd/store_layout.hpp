@@ -13,8 +13,9 @@ namespace rampart::rampartd {
 /// The files of a store that hold a secret, as paths relative to it: those of a node, then those of
 /// the stand-alone decision service. No other file of a store is one, whatever its mode.
 inline constexpr std::array<std::string_view, 11> kSecretFiles{
-    "keys/draw",  "keys/arm",    "keys/split", "keys/evidence", "keys/signing",
-    "keys/token", "keys/person", "keys/principals.toml", "draw.key", "api.token", "principals.toml"};
+    "keys/draw",    "keys/arm",   "keys/split",     "keys/evidence",
+    "keys/signing", "keys/token", "keys/person",    "keys/principals.toml",
+    "draw.key",     "api.token",  "principals.toml"};
 
 /// Whether a file of a store, by its path relative to it, is one of them, or lies in keys/ beside
 /// them: a key that was taken out of use, or the file that privacy.secret names, for which

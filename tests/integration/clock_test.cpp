@@ -176,9 +176,9 @@ TEST_F(NodeClock, ANodeThatStartsMonthsLaterThanItsStoreWasUsedMaturesNothingUnt
 
 TEST_F(NodeClock, TheCommandAcceptsTheClockOfANodeThatHasJustStarted) {
     const auto run = [&](const std::string& more) {
-        return test_support::run_program(
-            fmt::format(RAMPART_BIN_DIR "/rampart clock accept --config {} {}",
-                        workspace_.config.string(), more));
+        return test_support::run_program(fmt::format(RAMPART_BIN_DIR
+                                                     "/rampart clock accept --config {} {}",
+                                                     workspace_.config.string(), more));
     };
     EXPECT_EQ(run("--reason moved").exit_code, 4) << "no node serves the store";
     ASSERT_TRUE(base::write_file_atomically(workspace_.store / "clock", "2020-01-01T00:00:00Z\n"));

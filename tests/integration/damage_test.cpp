@@ -202,13 +202,11 @@ TEST_F(DamageOfAServedStore, CompactionThatMeetsTheBlockEndsNoProcess) {
     ASSERT_EQ(asking.post("/v1/clock", fmt::format(R"({{"now":"{}"}})", retained)).value().status,
               200);
     const auto erase = [&] {
-        auto answer =
-            asking
-                .post("/v1/erasures",
-                      fmt::format(
-                          R"({{"person_id":"{}","reason":"r","dry_run":"no"}})",
-                          here_.front().application.person))
-                .value();
+        auto answer = asking
+                          .post("/v1/erasures",
+                                fmt::format(R"({{"person_id":"{}","reason":"r","dry_run":"no"}})",
+                                            here_.front().application.person))
+                          .value();
         if (answer.status != 202) return answer;
         const auto job = std::string(answer.header("Location"));  // until it has ended
         while (answer.body.find(R"("ended_at":null)") != std::string::npos) {

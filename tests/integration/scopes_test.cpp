@@ -44,7 +44,7 @@ class Scopes : public testing::Test {
 
     test_support::Ran rampart(const std::string& arguments) {
         return test_support::run_program(fmt::format("{}/rampart {} --config {}", RAMPART_BIN_DIR,
-                                             arguments, workspace_.config.string()));
+                                                     arguments, workspace_.config.string()));
     }
 
     demo::ServiceProcess start() {
@@ -173,9 +173,9 @@ TEST_F(Scopes, ACommandUsesTheTokenThatTheEnvironmentNames) {
     const auto file = (folder_ / "eraser").string();
     ASSERT_EQ(rampart("token create eraser --scope erase --out " + file).exit_code, 0);
     const auto as_eraser = [&](const std::string& arguments) {
-        return test_support::run_program(fmt::format("RAMPART_TOKEN_FILE={} {}/rampart {} --config {}",
-                                             file, RAMPART_BIN_DIR, arguments,
-                                             workspace_.config.string()));
+        return test_support::run_program(
+            fmt::format("RAMPART_TOKEN_FILE={} {}/rampart {} --config {}", file, RAMPART_BIN_DIR,
+                        arguments, workspace_.config.string()));
     };
     auto held = as_eraser("hold add --person p1 --matter m --reason r");
     for (int i = 0; i < 600 && held.exit_code != 0; ++i) {
@@ -191,7 +191,8 @@ TEST_F(Scopes, ACommandUsesTheTokenThatTheEnvironmentNames) {
     const auto node = Node::open(load_settings(workspace_.config).value()).value();
     bool placed = false;
     for (const auto& entry : *node->registry().audit_entries())
-        placed = placed || (entry.actor == "eraser" && entry.action.find("hold") != std::string::npos);
+        placed =
+            placed || (entry.actor == "eraser" && entry.action.find("hold") != std::string::npos);
     EXPECT_TRUE(placed) << "the actor is the principal";
 }
 

@@ -378,18 +378,16 @@ TEST_F(Secrecy, NorDoesWhatIsAnsweredToARequestAboutThem) {
     std::vector<std::pair<std::string, std::string>> requests;
     for (const auto& one : b_->withheld()) {
         for (const char* act : {"replay", "drop"}) {
-            requests.emplace_back(
-                fmt::format("/v1/quarantine/{}", act),
-                fmt::format(R"({{"topic":"{}","partition":"{}","offset":"{}",)"
-                            R"("reason":"r"}})",
-                            one.topic, one.partition, one.offset));
+            requests.emplace_back(fmt::format("/v1/quarantine/{}", act),
+                                  fmt::format(R"({{"topic":"{}","partition":"{}","offset":"{}",)"
+                                              R"("reason":"r"}})",
+                                              one.topic, one.partition, one.offset));
         }
     }
     for (size_t n = 0; n < 12; ++n) {
-        requests.emplace_back(
-            "/v1/erasures",
-            fmt::format(R"({{"person_id":"{}","reason":"r","dry_run":"yes"}})",
-                        a_->in_vault()[n].application.person));
+        requests.emplace_back("/v1/erasures",
+                              fmt::format(R"({{"person_id":"{}","reason":"r","dry_run":"yes"}})",
+                                          a_->in_vault()[n].application.person));
     }
     for (const auto& [path, body] : requests) {
         const auto answer = a_->ask("POST", path, body);
@@ -566,8 +564,7 @@ TEST(SecrecyWithAudit, FiguresAreShownEachReadingIsLoggedAndNoCandidateIsPropose
     auto& node = world.node();
     const auto logged = [&] { return node.registry().audit_head().count; };
     const auto before = logged();
-    const auto certificate =
-        world.ask("GET", "/v1/certificates/e1r2l1?reason=validation");
+    const auto certificate = world.ask("GET", "/v1/certificates/e1r2l1?reason=validation");
     EXPECT_TRUE(certificate.starts_with("200")) << certificate;
     const auto entry = node.registry().audit_entries()->back();
     EXPECT_EQ(entry.action, "read_figures");

@@ -8,8 +8,8 @@
 
 namespace rampart::rampartd {
 
-using base::Result;
 using access::Scope;
+using base::Result;
 using http::Lane;
 
 Result<http::Response> AttributeRoutes::handle_attributes(const http::Request& request) const {

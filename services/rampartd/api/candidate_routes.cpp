@@ -7,9 +7,9 @@
 
 namespace rampart::rampartd {
 
+using access::Scope;
 using base::Result;
 using base::Status;
-using access::Scope;
 using http::Lane;
 
 namespace {

@@ -8,8 +8,8 @@
 
 namespace rampart::rampartd {
 
-using base::Result;
 using access::Scope;
+using base::Result;
 using http::Lane;
 
 namespace {

@@ -5,9 +5,9 @@
 
 namespace rampart::rampartd {
 
+using access::Scope;
 using base::Result;
 using base::Status;
-using access::Scope;
 using http::Lane;
 
 Result<http::Response> ClockRoutes::handle_clock(const http::Request& request) const {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "rampart/data_retention/erasure.hpp"
+#include "rampart/http/request.hpp"
 #include "rampart/runtime/job_queue.hpp"
 
 namespace rampart::rampartd {

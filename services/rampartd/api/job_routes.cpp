@@ -8,9 +8,9 @@
 
 namespace rampart::rampartd {
 
+using access::Scope;
 using base::Duration;
 using base::Result;
-using access::Scope;
 using http::Lane;
 using runtime::JobPhase, runtime::JobRecord;
 

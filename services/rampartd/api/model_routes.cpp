@@ -4,8 +4,8 @@
 
 namespace rampart::rampartd {
 
-using base::Result;
 using access::Scope;
+using base::Result;
 
 Result<http::Response> ModelRoutes::handle_models() const {
     RAMPART_TRY(const auto models, registry_.models());

@@ -8,8 +8,8 @@
 
 namespace rampart::rampartd {
 
-using base::Result;
 using access::Scope;
+using base::Result;
 using http::Lane;
 using streaming::PartitionId;
 
@@ -107,8 +107,7 @@ Result<http::Response> PartitionRoutes::handle_partitions() const {
 }
 
 Result<http::Response> PartitionRoutes::handle_resume(const http::Request& request) const {
-    RAMPART_TRY(const auto members,
-                text_members(request.body, {"topic", "partition", "reason"}));
+    RAMPART_TRY(const auto members, text_members(request.body, {"topic", "partition", "reason"}));
     RAMPART_TRY(const auto place, place_of(members));
     RAMPART_RETURN_IF_ERROR(check_reason(members));
     // who wants it is on record before anything is given up

@@ -6,10 +6,10 @@
 
 namespace rampart::rampartd {
 
+using access::Scope;
 using base::Result;
 using base::TimePoint;
 using data_retention::HoldRequest;
-using access::Scope;
 using http::Lane;
 
 namespace {
@@ -25,8 +25,7 @@ Json to_json(const privacy::Hold& hold, TimePoint now) {
          {"in_force", !hold.until || now < *hold.until}});
 }
 
-Result<HoldRequest> hold_request(const Members& members, const std::string& actor,
-                                 TimePoint now) {
+Result<HoldRequest> hold_request(const Members& members, const std::string& actor, TimePoint now) {
     HoldRequest request;
     request.person = domain::PersonId(members.at("person_id"));
     RAMPART_RETURN_IF_ERROR(domain::check_id("person_id", request.person.value()));
@@ -71,8 +70,7 @@ Result<http::Response> PrivacyRoutes::handle_hold(const http::Request& request) 
 }
 
 Result<http::Response> PrivacyRoutes::handle_hold_removal(const http::Request& request) const {
-    RAMPART_TRY(const auto members,
-                text_members(request.body, {"person_id", "matter", "reason"}));
+    RAMPART_TRY(const auto members, text_members(request.body, {"person_id", "matter", "reason"}));
     RAMPART_TRY(const auto asked, hold_request(members, request.principal, deps_.clock.now()));
     RAMPART_TRY(const auto hold, data_retention::lift_hold(deps_.holds, asked));
     return json_response(to_json(hold, hold.since));

@@ -4,8 +4,8 @@
 
 namespace rampart::rampartd {
 
-using base::Result;
 using access::Scope;
+using base::Result;
 using http::Lane;
 
 struct QuarantineRoutes::Named {
@@ -14,13 +14,13 @@ struct QuarantineRoutes::Named {
     bool application = false;
 };
 
-Result<http::Response> QuarantineRoutes::handle_quarantine(
-    const http::Request& request) const {
+Result<http::Response> QuarantineRoutes::handle_quarantine(const http::Request& request) const {
     constexpr size_t kMaxListed = 1000;
     RAMPART_TRY(const auto applications, deps_.applications.list_quarantined(kMaxListed));
     if (deps_.audit) {
-        RAMPART_RETURN_IF_ERROR(deps_.registry.record_operation(
-            deps_.clock.now(), request.principal, "read_quarantine", {{"reason", "GET /v1/quarantine"}}));
+        RAMPART_RETURN_IF_ERROR(
+            deps_.registry.record_operation(deps_.clock.now(), request.principal, "read_quarantine",
+                                            {{"reason", "GET /v1/quarantine"}}));
     }
     RAMPART_TRY(auto quarantined, deps_.joiner.list_quarantined(kMaxListed, withheld()));
     quarantined.insert(quarantined.begin(), applications.begin(), applications.end());

@@ -4,8 +4,8 @@
 
 namespace rampart::rampartd {
 
-using base::Result;
 using access::Scope;
+using base::Result;
 using http::Lane;
 
 Result<http::Response> RunRoutes::handle_runs() const {

@@ -8,9 +8,9 @@
 
 namespace rampart::rampartd {
 
+using access::Scope;
 using base::Result;
 using base::TimePoint;
-using access::Scope;
 using http::Lane;
 
 namespace {

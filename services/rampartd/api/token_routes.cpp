@@ -139,8 +139,7 @@ Result<http::Response> TokenRoutes::handle_rotation(const http::Request& request
         grace = value->get_int64();
     }
     const auto& name = request.path_values.at("name");
-    RAMPART_RETURN_IF_ERROR(
-        deps_.record(request.principal, "token_rotate", {{"principal", name}}));
+    RAMPART_RETURN_IF_ERROR(deps_.record(request.principal, "token_rotate", {{"principal", name}}));
     RAMPART_TRY(const auto token, access::rotate(deps_.file, name, deps_.clock.now(),
                                                  base::Duration::seconds(grace)));
     RAMPART_RETURN_IF_ERROR(deps_.refresh());
@@ -149,8 +148,7 @@ Result<http::Response> TokenRoutes::handle_rotation(const http::Request& request
 
 Result<http::Response> TokenRoutes::handle_revocation(const http::Request& request) const {
     const auto& name = request.path_values.at("name");
-    RAMPART_RETURN_IF_ERROR(
-        deps_.record(request.principal, "token_revoke", {{"principal", name}}));
+    RAMPART_RETURN_IF_ERROR(deps_.record(request.principal, "token_revoke", {{"principal", name}}));
     RAMPART_RETURN_IF_ERROR(access::revoke(deps_.file, name));
     RAMPART_RETURN_IF_ERROR(deps_.refresh());
     return json_response(Json::object({{"revoked", name}}));

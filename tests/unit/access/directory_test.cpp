@@ -74,8 +74,7 @@ TEST_F(DirectoryTest, TheTokenOfAnEarlierReleaseWorksForSomeTimeAndMakesNoOther)
 
 TEST_F(DirectoryTest, KnowsByTokenAndByCertificate) {
     const auto token = add({.name = "anna", .scopes = {Scope::kRead}});
-    const auto bound =
-        add({.name = "bound", .scopes = {Scope::kRead}, .certificate = "DNS:bound"});
+    const auto bound = add({.name = "bound", .scopes = {Scope::kRead}, .certificate = "DNS:bound"});
     ASSERT_TRUE(add_principal(files().principals, {.name = "machine",
                                                    .scopes = {Scope::kDecide},
                                                    .certificate = "DNS:machine",
@@ -94,8 +93,7 @@ TEST_F(DirectoryTest, KnowsByTokenAndByCertificate) {
             << stranger.token << ' ' << stranger.certificate;
     const std::string long_one(10'000, 'a');
     EXPECT_EQ(said(*directory, {.token = long_one}), "unauthenticated");
-    EXPECT_EQ(said(*directory, {.token = "wrong", .certificate = "DNS:machine"}),
-              "unauthenticated")
+    EXPECT_EQ(said(*directory, {.token = "wrong", .certificate = "DNS:machine"}), "unauthenticated")
         << "a wrong token is not made good by a certificate";
 }
 
@@ -116,8 +114,7 @@ TEST_F(DirectoryTest, FollowsTheFile) {
     const auto first = add({.name = "anna", .scopes = {Scope::kRead}});
     const auto directory = open();
     EXPECT_FALSE(directory->refresh().value());
-    const auto second =
-        rotate(files().principals, "anna", clock_.time, Duration::hours(1)).value();
+    const auto second = rotate(files().principals, "anna", clock_.time, Duration::hours(1)).value();
     EXPECT_EQ(said(*directory, {.token = second}), "unauthenticated");
     EXPECT_TRUE(directory->refresh().value());
     EXPECT_EQ(said(*directory, {.token = second}), "anna");

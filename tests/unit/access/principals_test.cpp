@@ -53,8 +53,7 @@ TEST_F(Principals, AreReadAsTheyWereWritten) {
     ASSERT_TRUE(add_principal(file(), full));
     ASSERT_TRUE(add_principal(file(), bare));
     EXPECT_EQ(read_principals(file()).value(), (std::vector<Entry>{full, bare}));
-    EXPECT_EQ(fs::status(file()).permissions(),
-              fs::perms::owner_read | fs::perms::owner_write);
+    EXPECT_EQ(fs::status(file()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
 TEST_F(Principals, AFileThatIsNotThereHasNone) {

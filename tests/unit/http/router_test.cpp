@@ -74,7 +74,9 @@ TEST(Router, WithoutATokenProtectedRoutesRefuseEverybody) {
 
 TEST(Router, ARouteWantsItsScopeAndItsHandlerKnowsWhoCalls) {
     Router router(access::one_token("t", {"anna", {access::Scope::kRead}}));
-    const auto names = [](const Request& r) { return Response{200, r.principal, "text/plain", {}}; };
+    const auto names = [](const Request& r) {
+        return Response{200, r.principal, "text/plain", {}};
+    };
     router.add("GET", "/x", access::Scope::kRead, names);
     router.add("POST", "/x", access::Scope::kErase, names);
     router.add("GET", "/open", kOpen, names);

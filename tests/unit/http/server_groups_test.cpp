@@ -26,8 +26,7 @@ class ServerGroups : public testing::Test {
         router_.add_group("POST", "/other", access::Scope::kRead,
                           [this](auto requests) { answer(requests); });
         router_.add(
-            "GET", "/probe", kOpen, [](const Request&) { return Response{}; },
-            Lane::kInline);
+            "GET", "/probe", kOpen, [](const Request&) { return Response{}; }, Lane::kInline);
         start({});
     }
     void TearDown() override {

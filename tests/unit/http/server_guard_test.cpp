@@ -65,7 +65,8 @@ TEST_F(ServerGuard, AFoldedHeaderIsRefusedAndClosesTheConnection) {
         EXPECT_NE(answer.find("folded_header"), std::string::npos) << answer;
     }
     RawConnection in_pieces(server_->port());
-    for (const char* piece : {"GET /healthz HTTP/1.1\r", "\nHost: a\r\nX-A: b\r", "\n", " c\r\n\r\n"})
+    for (const char* piece :
+         {"GET /healthz HTTP/1.1\r", "\nHost: a\r\nX-A: b\r", "\n", " c\r\n\r\n"})
         in_pieces.send(piece);
     EXPECT_NE(in_pieces.receive().find("folded_header"), std::string::npos);
     RawConnection body(server_->port());
@@ -149,9 +150,8 @@ TEST_F(ServerGuard, ARequestUnderWayMakesNoRoom) {
     ServerOptions options;
     options.max_connections = 1;
     start(options);
-    auto waiting = std::async(std::launch::async, [&] {
-        return client().post("/work?wait=1", "x").value().status;
-    });
+    auto waiting = std::async(std::launch::async,
+                              [&] { return client().post("/work?wait=1", "x").value().status; });
     while (!entered_) std::this_thread::yield();
     EXPECT_EQ(client().get("/healthz").value().status, 200) << "a probe is answered all the same";
     go_.set_value();

@@ -146,8 +146,7 @@ class ServerEdge : public testing::Test {
             return Response{200, r.body, "text/plain", {}};
         });
         router_.add(
-            "GET", "/healthz", kOpen, [](const Request&) { return Response{}; },
-            Lane::kInline);
+            "GET", "/healthz", kOpen, [](const Request&) { return Response{}; }, Lane::kInline);
         start();
     }
     void start(ServerOptions options = {}) { server_ = Server::start(options, router_).value(); }

@@ -50,8 +50,7 @@ TEST_F(ClockRoutesTest, EventTimeMovesAsItIsTold) {
     EXPECT_EQ(api.ask("POST", "/v1/clock", R"({"now":"2005-04-01"})", "wrong").status, 401);
     answer_ = base::Error{base::ErrorCode::kDataLoss, "retention_gap", "x"};
     EXPECT_EQ(api.said("POST", "/v1/clock", R"({"now":"2005-05-01"})"), "500 retention_gap");
-    EXPECT_EQ(api.said("POST", "/v1/clock/accept", R"({"reason":"r"})"),
-              "409 event_clock");
+    EXPECT_EQ(api.said("POST", "/v1/clock/accept", R"({"reason":"r"})"), "409 event_clock");
 }
 
 TEST_F(ClockRoutesTest, AMistypedYearIsRefused) {
@@ -64,15 +63,13 @@ TEST_F(ClockRoutesTest, AMistypedYearIsRefused) {
 
 TEST_F(ClockRoutesTest, TheWallClockIsAcceptedAfterAJumpOnly) {
     auto api = routes(false);
-    const std::string accept = "/v1/clock/accept",
-                      body = R"({"reason":"set right"})";
+    const std::string accept = "/v1/clock/accept", body = R"({"reason":"set right"})";
     EXPECT_EQ(api.said("POST", "/v1/clock", R"({"now":"2005-04-01"})"), "409 system_clock");
     EXPECT_EQ(api.said("POST", accept, body), "409 no_jump");
     host_.wall.move(base::Duration::days(1));
     EXPECT_EQ(api.said("POST", accept, "x"), "400 bad_json");
     EXPECT_EQ(api.said("POST", accept, R"({})"), "400 missing_field");
-    EXPECT_EQ(api.said("POST", accept, R"({"reason":"r","now":"x"})"),
-              "400 unknown_field");
+    EXPECT_EQ(api.said("POST", accept, R"({"reason":"r","now":"x"})"), "400 unknown_field");
     EXPECT_EQ(api.said("POST", accept, R"({"reason":""})"), "400 reason_missing");
     EXPECT_FALSE(clock_->check());
     const auto answer = api.said("POST", accept, body);

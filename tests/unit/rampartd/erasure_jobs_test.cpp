@@ -39,11 +39,8 @@ TEST(Erasures, AreReadAsTheyAreWritten) {
         ASSERT_TRUE(asked) << asked.error().message;
         EXPECT_EQ(to_text(*asked), body);
     }
-    EXPECT_EQ(
-        refusal(R"({"person_id":"","reason":"r","dry_run":"no"})"),
-        "bad_id");
-    EXPECT_EQ(
-        refusal(R"({"person_id":"p","reason":"","dry_run":"no"})"), "reason_missing");
+    EXPECT_EQ(refusal(R"({"person_id":"","reason":"r","dry_run":"no"})"), "bad_id");
+    EXPECT_EQ(refusal(R"({"person_id":"p","reason":"","dry_run":"no"})"), "reason_missing");
     EXPECT_EQ(refusal(R"({"person_id":"p","actor":"o","reason":"r","dry_run":"no"})"),
               "unknown_field")
         << "the actor is who calls";

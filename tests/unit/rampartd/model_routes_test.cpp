@@ -48,8 +48,7 @@ TEST_F(ModelRoutesTest, RefusesARollbackThatIsNotOne) {
     const std::string path = "/v1/rollback";
     EXPECT_EQ(api_.said("POST", path, "x"), "400 bad_json");
     EXPECT_EQ(api_.said("POST", path, R"({})"), "400 missing_field");
-    EXPECT_EQ(api_.said("POST", path, R"({"reason":"r","actor":"x"})"),
-              "400 unknown_field");
+    EXPECT_EQ(api_.said("POST", path, R"({"reason":"r","actor":"x"})"), "400 unknown_field");
     EXPECT_TRUE(rolled_back_.empty());
     answer_ =
         base::Error{base::ErrorCode::kFailedPrecondition, "trains_elsewhere", "roll back there"};

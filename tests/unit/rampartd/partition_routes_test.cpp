@@ -12,8 +12,7 @@ namespace {
 const std::string kResume = "/v1/partitions/resume";
 
 std::string gap(const std::string& topic, const std::string& partition = "0") {
-    return fmt::format(R"({{"topic":"{}","partition":"{}","reason":"lost"}})", topic,
-                       partition);
+    return fmt::format(R"({{"topic":"{}","partition":"{}","reason":"lost"}})", topic, partition);
 }
 
 class PartitionRoutesTest : public testing::Test {
@@ -109,8 +108,7 @@ TEST_F(PartitionRoutesTest, RefuseWhatDoesNotSayWhereAndWhy) {
     EXPECT_EQ(api_.said("POST", kResume, body.insert(1, R"("x":"y",)")), "400 unknown_field");
     EXPECT_EQ(api_.said("POST", kResume, gap("decisions", "-1")), "400 bad_number");
     EXPECT_EQ(api_.said("POST", kResume, gap("decisions", "1000001")), "400 bad_number");
-    EXPECT_EQ(api_.said("POST", kResume,
-                        R"({"topic":"decisions","partition":"0","reason":""})"),
+    EXPECT_EQ(api_.said("POST", kResume, R"({"topic":"decisions","partition":"0","reason":""})"),
               "400 reason_missing");
     EXPECT_EQ(stores_.registry->audit_entries()->size(), entries);
 }

@@ -53,30 +53,25 @@ TEST_F(PrivacyRoutesTest, EraseAPersonByIdOrByApplication) {
     report_->attributes = true;
     report_->keys = 3;
     report_->remains = {"backups"};
-    EXPECT_EQ(
-        api_.said("POST", kErase, R"({"person_id":"p","reason":"r","dry_run":"no"})"),
-        R"(200 {"erased":true,"decisions":[{"decision_id":"d",)"
-        R"("decided_at":"1970-01-02T00:00:00Z"}],"quarantined":2,)"
-        R"("protected_attributes":true,"keys_destroyed":3,"in_clear":0,)"
-        R"("remains":["backups"]})");
-    const auto dry = api_.said(
-        "POST", kErase, R"({"application_id":"a-1","reason":"r","dry_run":"yes"})");
+    EXPECT_EQ(api_.said("POST", kErase, R"({"person_id":"p","reason":"r","dry_run":"no"})"),
+              R"(200 {"erased":true,"decisions":[{"decision_id":"d",)"
+              R"("decided_at":"1970-01-02T00:00:00Z"}],"quarantined":2,)"
+              R"("protected_attributes":true,"keys_destroyed":3,"in_clear":0,)"
+              R"("remains":["backups"]})");
+    const auto dry =
+        api_.said("POST", kErase, R"({"application_id":"a-1","reason":"r","dry_run":"yes"})");
     EXPECT_TRUE(dry.starts_with(R"(200 {"erased":false,)")) << dry;
     EXPECT_EQ(erased_, (std::vector<std::string>{"p o r false", "p-1 o r true"}));
 }
 
 TEST_F(PrivacyRoutesTest, RefuseAnErasureThatIsNotOneAndSayWhatForbidsIt) {
     EXPECT_EQ(api_.said("POST", kErase, "x"), "400 bad_json");
-    EXPECT_EQ(api_.said("POST", kErase, R"({"reason":"r","dry_run":"no"})"),
-              "400 missing_field");
-    EXPECT_EQ(api_.said("POST", kErase,
-                        R"({"person_id":"p","reason":"r","dry_run":"no","x":"y"})"),
+    EXPECT_EQ(api_.said("POST", kErase, R"({"reason":"r","dry_run":"no"})"), "400 missing_field");
+    EXPECT_EQ(api_.said("POST", kErase, R"({"person_id":"p","reason":"r","dry_run":"no","x":"y"})"),
               "400 unknown_field");
-    EXPECT_EQ(api_.said("POST", kErase,
-                        R"({"person_id":"p","reason":"r","dry_run":"maybe"})"),
+    EXPECT_EQ(api_.said("POST", kErase, R"({"person_id":"p","reason":"r","dry_run":"maybe"})"),
               "400 bad_flag");
-    EXPECT_EQ(api_.said("POST", kErase,
-                        R"({"application_id":"a-2","reason":"r","dry_run":"no"})"),
+    EXPECT_EQ(api_.said("POST", kErase, R"({"application_id":"a-2","reason":"r","dry_run":"no"})"),
               "404 unknown_application");
     EXPECT_TRUE(erased_.empty());
     const std::string body = R"({"person_id":"p","reason":"r","dry_run":"no"})";
@@ -94,8 +89,7 @@ TEST_F(PrivacyRoutesTest, HoldsArePlacedListedAndLifted) {
                            R"("since":"1970-04-11T00:00:00Z","until":{},"in_force":{}}})",
                            tag, until, in_force);
     };
-    const std::string members =
-        R"("person_id":"anna","matter":"court","reason":"claim")";
+    const std::string members = R"("person_id":"anna","matter":"court","reason":"claim")";
     EXPECT_EQ(api_.said("POST", kHolds, "{" + members + R"(,"until":"1970-05-01"})"),
               "200 " + hold(R"("1970-05-01T00:00:00Z")", true));
     EXPECT_EQ(api_.said("GET", kHolds),
@@ -115,8 +109,8 @@ TEST_F(PrivacyRoutesTest, RefuseAHoldThatIsNotOne) {
     const auto entries = stores_.registry->audit_entries()->size();
     const auto body = [](const std::string& person, const std::string& reason,
                          const std::string& rest) {
-        return fmt::format(R"({{"person_id":"{}","matter":"m","reason":"{}"{}}})",
-                           person, reason, rest);
+        return fmt::format(R"({{"person_id":"{}","matter":"m","reason":"{}"{}}})", person, reason,
+                           rest);
     };
     const std::string forever = R"(,"until":"")";
     for (const auto& path : {kHolds, kRemove}) {

@@ -12,9 +12,8 @@ namespace {
 const std::string kReplay = "/v1/quarantine/replay", kDrop = "/v1/quarantine/drop";
 
 std::string one(const std::string& topic, const std::string& offset = "0") {
-    return fmt::format(
-        R"({{"topic":"{}","partition":"0","offset":"{}","reason":"seen"}})", topic,
-        offset);
+    return fmt::format(R"({{"topic":"{}","partition":"0","offset":"{}","reason":"seen"}})", topic,
+                       offset);
 }
 
 class QuarantineRoutesTest : public testing::Test {

@@ -36,17 +36,17 @@ class TokenRoutesTest : public testing::Test {
     FixedClock clock_;
     std::vector<std::string> recorded_;
     int refreshed_ = 0;
-    support::Asking api_{
-        TokenRoutes({file(), clock_,
-                     [this](auto actor, auto operation, const auto& details) {
-                         recorded_.push_back(fmt::format("{} {} {}", actor, operation,
-                                                         details.at("principal")));
-                         return base::ok();
-                     },
-                     [this] {
-                         ++refreshed_;
-                         return base::ok();
-                     }})};
+    support::Asking api_{TokenRoutes({file(), clock_,
+                                      [this](auto actor, auto operation, const auto& details) {
+                                          recorded_.push_back(fmt::format("{} {} {}", actor,
+                                                                          operation,
+                                                                          details.at("principal")));
+                                          return base::ok();
+                                      },
+                                      [this] {
+                                          ++refreshed_;
+                                          return base::ok();
+                                      }})};
 };
 
 const std::string kAnna = R"({"name":"scoring","scopes":["decide","read"],)"
@@ -79,9 +79,8 @@ TEST_F(TokenRoutesTest, WhatIsWrongIsRefusedAndLeavesNothing) {
     EXPECT_EQ(create(R"({"name":"a","scopes":["read"],"expires":"2026-01-01"})"), "400 bad_time");
     EXPECT_EQ(create(R"({"name":"a","scopes":["read"],"expires":null,"token":"x"})"),
               "400 unknown_field");
-    EXPECT_EQ(
-        create(R"({"name":"a","scopes":["read"],"expires":null,"addresses":["everywhere"]})"),
-        "400 bad_principal");
+    EXPECT_EQ(create(R"({"name":"a","scopes":["read"],"expires":null,"addresses":["everywhere"]})"),
+              "400 bad_principal");
     EXPECT_TRUE(recorded_.empty());
     EXPECT_FALSE(fs::exists(file()));
     EXPECT_EQ(api_.post("/v1/tokens", kAnna).status, 201);

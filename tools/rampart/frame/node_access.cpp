@@ -168,8 +168,12 @@ void add_change_options(CLI::App& command, NodeOptions& options) {
 }
 
 void add_actor_option(CLI::App& command, std::string& actor) {
-    command.add_option("--actor", actor, "who does this, for the audit log; a node that is served takes the principal of "
-                       "the token")->capture_default_str();
+    command
+        .add_option(
+            "--actor", actor,
+            "who does this, for the audit log; a node that is served takes the principal of "
+            "the token")
+        ->capture_default_str();
 }
 
 std::string text_of(const json::value& value) {

@@ -32,8 +32,8 @@ namespace json = boost::json;
 using base::Result;
 
 Result<Answer> accept(const NodeOptions& options) {
-    const auto document = tell_node(options.config, "/v1/clock/accept",
-                                    {{"reason", options.reason}});
+    const auto document =
+        tell_node(options.config, "/v1/clock/accept", {{"reason", options.reason}});
     Answer answer;
     if (!document && document.error().is(rampartd::Reason::kNoJump)) {
         answer.exit_code = ExitCode::kNo;

@@ -84,9 +84,8 @@ Result<Answer> create(const Options& options) {
 
 Result<Answer> rotate(const Options& options) {
     RAMPART_TRY(const auto file, file_of(options));
-    RAMPART_TRY(const auto token,
-                access::rotate(file, options.name, runtime::SystemClock().now(),
-                               base::Duration::hours(options.grace_hours)));
+    RAMPART_TRY(const auto token, access::rotate(file, options.name, runtime::SystemClock().now(),
+                                                 base::Duration::hours(options.grace_hours)));
     Answer answer;
     json::object out{{"principal", options.name}};
     answer.text = fmt::format("principal {}: the token before {}\n", options.name,
@@ -121,8 +120,8 @@ Result<Answer> list(const Options& options) {
         std::vector<std::string> from = entry.addresses;
         if (!entry.certificate.empty()) from.push_back(entry.certificate);
         answer.text += fmt::format("{:<20}{:<12}{:<12}{:<9}{:<40}{}\n", entry.name,
-                                   base::to_iso8601(entry.created).substr(0, 10), ends.substr(0, 10),
-                                   over ? "expired" : "valid",
+                                   base::to_iso8601(entry.created).substr(0, 10),
+                                   ends.substr(0, 10), over ? "expired" : "valid",
                                    fmt::format("{}", fmt::join(entry.scopes.names(), " ")),
                                    from.empty() ? "any" : fmt::format("{}", fmt::join(from, " ")));
         out.push_back({{"name", entry.name},

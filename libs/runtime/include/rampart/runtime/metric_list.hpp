@@ -214,6 +214,8 @@ namespace rampart::runtime::metric {
     X(kTlsCertificateLoaded, "gauge", "rampart_http_certificate_loaded", "",                   \
       "1: the TLS files were good when they were last read. 0: not, and the certificate from " \
       "before is in use; the log says why.")                                                   \
+    X(kConnectionsMadeRoom, "counter", "rampart_http_connections_made_room_total", "",         \
+      "Connections closed at http.max_connections, as they had waited, for a new one.")        \
     X(kConnectionsOpen, "gauge", "rampart_http_connections_open", "", "Connections now open.") \
     X(kConnectionsRefused, "counter", "rampart_http_connections_refused_total", "",            \
       "Connections beyond http.max_connections: closed, or answered 503 or inline only.")      \
