@@ -1,6 +1,7 @@
 #include "services/rampartd/log_access.hpp"
 
 #include "rampart/runtime/metric_list.hpp"
+#include "rampart/runtime/secrets.hpp"
 #include "rampart/streaming/reasons.hpp"
 
 namespace rampart::rampartd {
@@ -20,7 +21,6 @@ Result<std::unique_ptr<LogAccess>> LogAccess::open(const LogSettings& settings,
     } else {
         RAMPART_RETURN_IF_ERROR(log->open_kafka(settings, clock));
     }
-    log->below_ = log->reader_;
     return log;
 }
 
@@ -33,14 +33,36 @@ void LogAccess::seal_with(privacy::PersonKeys& keys, bool seals) {
 
 void LogAccess::measure(const streaming::Reader& reader, streaming::Writer& writer) {
     measured_ = std::make_unique<MeasuredLog>(reader, writer);
-    reader_ = measured_.get();
+    below_ = reader_ = measured_.get();
     writer_ = measured_.get();
+}
+
+/// Puts the group's MAC on what nodes write for each other.
+Status LogAccess::authenticate(const LogSettings& settings) {
+    if (settings.group_keys.empty()) return base::ok();
+    std::vector<std::string> keys;
+    for (const auto& file : settings.group_keys) {
+        RAMPART_TRY(keys.emplace_back(), runtime::load_secret(file));
+    }
+    authenticated_ = std::make_unique<authenticated_log::AuthenticatedLog>(
+        *reader_, *writer_,
+        authenticated_log::AuthenticatedTopics{
+            std::move(keys),
+            {topics_.decisions, topics_.leases, topics_.person_keys, topics_.policies},
+            settings.unauthenticated_until});
+    reader_ = authenticated_.get();
+    writer_ = authenticated_.get();
+    return base::ok();
 }
 
 void LogAccess::write(runtime::Samples& out) const {
     namespace metric = runtime::metric;
     constexpr int32_t kNamedPartitions = MeasuredLog::kNamedPartitions;
     measured_->write(out);
+    if (authenticated_) {
+        for (const auto& [topic, count] : authenticated_->passed_over())
+            out.add(metric::kLogUnauthenticated, static_cast<double>(count), {{"topic", topic}});
+    }
     if (leases_ == nullptr) return;
     if (const auto age = leases_->age()) {
         out.add(metric::kLeaseAge, static_cast<double>(age->micros()) / 1e6);
@@ -97,6 +119,7 @@ Status LogAccess::open_kafka(const LogSettings& settings, const base::Clock& clo
     RAMPART_TRY(kafka_reader_, streaming_kafka::KafkaReader::open(settings.kafka));
     RAMPART_TRY(kafka_writer_, streaming_kafka::KafkaWriter::open(settings.kafka));
     measure(*kafka_reader_, *kafka_writer_);
+    RAMPART_RETURN_IF_ERROR(authenticate(settings));
     for (const auto& spec : topics_.specs(settings.partitions)) {
         const auto partitions = reader_->partitions(spec.name);
         if (!partitions && partitions.error().code == base::ErrorCode::kNotFound) {

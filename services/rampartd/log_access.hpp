@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "rampart/authenticated_log/authenticated_log.hpp"
 #include "rampart/base/clock.hpp"
 #include "rampart/lease/partition_leases.hpp"
 #include "rampart/privacy/person_keys.hpp"
@@ -22,7 +23,8 @@ namespace rampart::rampartd {
 class LogAccess {
   public:
     /// The embedded log is opened (and locked) with its topics made; of Kafka the topics have to be
-    /// there: not_found "no_topic" says how to make them. `wait` is for the timer of the leases.
+    /// there: not_found "no_topic" says how to make them. With settings.group_keys the records of
+    /// nodes count only with a MAC of theirs; errors: runtime::load_secret's. `wait` is for the timer of the leases.
     static base::Result<std::unique_ptr<LogAccess>> open(
         const LogSettings& settings, const std::filesystem::path& local_folder,
         const base::Clock& clock, lease::SteadyTimer::Wait wait,
@@ -68,13 +70,15 @@ class LogAccess {
     base::Status open_local(const LogSettings& settings, const std::filesystem::path& folder,
                             std::shared_ptr<storage::MemoryBudget> memory);
     base::Status open_kafka(const LogSettings& settings, const base::Clock& clock);
+    base::Status authenticate(const LogSettings& settings);
 
     wire::Topics topics_;
     lease::SteadyTimer timer_;
     std::unique_ptr<streaming_local::LocalLog> local_;
     std::unique_ptr<streaming_kafka::KafkaReader> kafka_reader_;
     std::unique_ptr<streaming_kafka::KafkaWriter> kafka_writer_;
-    std::unique_ptr<MeasuredLog> measured_;  // over the log as it lies
+    std::unique_ptr<MeasuredLog> measured_;                               // over the log as it lies
+    std::unique_ptr<authenticated_log::AuthenticatedLog> authenticated_;  // of a group with a key
     std::unique_ptr<sealed_log::SealedLog> sealed_;
     streaming::Reader* below_ = nullptr;
     streaming::Reader* reader_ = nullptr;

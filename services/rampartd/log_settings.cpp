@@ -22,6 +22,29 @@ std::vector<PartitionId> read_partitions(config::Table& log, std::string_view ke
     return found;
 }
 
+/// Reads how the records of a shared log are known to come from the group.
+void read_group_key(config::Table& log, const std::filesystem::path& folder,
+                    LogSettings& settings) {
+    const auto files = log.strings("group_key_files");
+    const bool open = log.choice("control_records", {"authenticated", "unauthenticated"},
+                                 "authenticated") == "unauthenticated";
+    const auto until = log.string("unauthenticated_until", "");
+    if (settings.broker == LogSettings::Broker::kLocal) return;
+    for (const auto& file : files) settings.group_keys.push_back(folder / file);
+    if (files.empty() != open) {
+        log.fail(files.empty() ? "group_key_files" : "control_records",
+                 "with log.broker = \"kafka\" name in group_key_files a file with 64 hex digits "
+                 "(openssl rand -hex 32), mode 0600, the same on all nodes of the group; or, where "
+                 "only the group can write to its topics, leave it out and set control_records = "
+                 "\"unauthenticated\"");
+    }
+    if (until.empty()) return;
+    const auto time = base::parse_iso8601(until);
+    if (!time) return log.fail("unauthenticated_until", time.error().message);
+    if (files.empty()) log.fail("unauthenticated_until", "has no effect without group_key_files");
+    settings.unauthenticated_until = *time;
+}
+
 }  // namespace
 
 std::vector<PartitionId> LogSettings::held() const {
@@ -39,6 +62,7 @@ LogSettings read_log_settings(config::Table& root, const std::filesystem::path& 
         log.choice("broker", {"local", "kafka"}, "local") == "kafka" ? kKafka : kLocal;
     settings.partitions = static_cast<int32_t>(log.integer("partitions", 1, 256, 4));
     settings.topic_prefix = log.string("topic_prefix", "");
+    read_group_key(log, folder, settings);
     settings.own = read_partitions(log, "own", settings.partitions);
     settings.follow = read_partitions(log, "follow", settings.partitions);
     if (settings.own.empty() && settings.follow.empty()) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "rampart/base/clock.hpp"
 #include "rampart/config/table.hpp"
 #include "rampart/streaming/record.hpp"
 #include "rampart/streaming_kafka/settings.hpp"
@@ -22,6 +24,8 @@ struct LogSettings {
     streaming_kafka::KafkaSettings kafka;
     std::string group = "rampart", node;  // whose nodes share the partitions; this one's name
     base::Duration lease_ttl = base::Duration::seconds(10);
+    std::vector<std::filesystem::path> group_keys;  // files of the keys of the group's MACs
+    std::optional<base::TimePoint> unauthenticated_until = {};
 
     /// own and follow together, ascending.
     std::vector<streaming::PartitionId> held() const;

@@ -157,6 +157,7 @@ const std::set<std::string> kNotOfThisNode{"rampart_http_certificate_expiry_time
                                            "rampart_lease_epoch",
                                            "rampart_lease_ttl_seconds",
                                            "rampart_log_failures_total",
+                                           "rampart_log_unauthenticated_records_total",
                                            "rampart_job_age_seconds",
                                            "rampart_job_failures_total",
                                            "rampart_job_running",

@@ -10,8 +10,12 @@
 #include <thread>
 
 #include "rampart/base/file.hpp"
+#include "rampart/lease/lease_record.hpp"
 #include "rampart/streaming_kafka/kafka_reader.hpp"
+#include "rampart/streaming_kafka/kafka_writer.hpp"
 #include "rampart/streaming_kafka/topic_admin.hpp"
+#include "rampart/wire/fence.hpp"
+#include "rampart/wire/record_codec.hpp"
 #include "services/rampartd/node.hpp"
 #include "support/byte_scan.hpp"
 #include "support/kafka_broker.hpp"
@@ -24,6 +28,7 @@ namespace fs = std::filesystem;
 using domain::Application;
 using streaming::PartitionId;
 
+const std::string kGroupKey(64, 'b');
 constexpr int kLeaseMs = 6000;  // a thread that tends may wait for its turn on a busy machine
 
 /// Keeps leases and indices as the jobs of `rampart serve` do.
@@ -87,8 +92,10 @@ class TwoNodes : public testing::Test {
                      "every_months = 120");
         if (!training.empty())
             text.replace(text.find("\n[training]\n"), 12, "\n[training]\n" + training);
+        EXPECT_TRUE(base::write_file_atomically(folder_ / "group.key", kGroupKey, 0600));
         text += fmt::format(
             "\n[log]\nbroker = \"kafka\"\npartitions = 4\ntopic_prefix = \"{}\"\n{}\n"
+            "group_key_files = [\"../group.key\"]\n"
             "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n",
             prefix_, partitions, test_support::shared_kafka().bootstrap, name, kLeaseMs);
         EXPECT_TRUE(base::write_file_atomically(workspace.config, text));
@@ -168,6 +175,90 @@ TEST_F(TwoNodes, EachDecidesItsOwnAndTheFollowerHasTheSameState) {
     EXPECT_EQ(b->decisions().policy()->id(), a->decisions().policy()->id());
     EXPECT_TRUE(a->joiner().check()->empty());
     EXPECT_TRUE(b->joiner().check()->empty());
+}
+
+/// Returns a record like `record` that its MAC does not fit any more.
+streaming::Record altered(streaming::Record record) {
+    record.value.back() = static_cast<char>(record.value.back() ^ 1);
+    return record;
+}
+
+TEST_F(TwoNodes, RecordsThatNoNodeWroteChangeNothing) {
+    const auto a = open(first());
+    const Tending tending(*a);
+    ASSERT_TRUE(a->keep_leases());
+    std::map<domain::DecisionId, domain::Decision> decided;
+    const auto all = applications();
+    const auto decide_some = [&](size_t from, size_t to) {
+        for (size_t i = from; i < to; ++i) {
+            if (a->decisions().partition_of(all[i].id).value() > 1) continue;
+            const auto decision = decide(*a, all[i]);
+            ASSERT_TRUE(decision) << decision.error().message;
+            decided[decision->id] = *decision;
+        }
+    };
+    decide_some(0, 60);
+    // whoever may write to the topics, and has no key of the group
+    streaming_kafka::KafkaSettings kafka;
+    kafka.bootstrap_servers = test_support::shared_kafka().bootstrap;
+    const auto writer = streaming_kafka::KafkaWriter::open(kafka).value();
+    const auto reader = streaming_kafka::KafkaReader::open(kafka).value();
+    const auto topics = wire::Topics::with_prefix(prefix_);
+    const auto now = stream_.applicants.back().application.event_time;
+    size_t forged = 0;
+    const auto send = [&](const std::string& topic, int partition, streaming::Record record) {
+        ASSERT_TRUE(writer->append_to(topic, PartitionId(partition), {&record, 1}));
+        ++forged;
+    };
+    for (const int p : {0, 1}) {
+        send(topics.decisions, p, wire::fence_record(uint64_t{1} << 62, "thief", now));
+        const auto there =
+            reader->read(topics.decisions, PartitionId(p), streaming::Offset(0), 1000).value();
+        for (const auto& one : there)
+            if (!one.record.value.empty()) send(topics.decisions, p, altered(one.record));
+        auto fence = there.front().record;  // a fence with its MAC, under another epoch
+        ASSERT_TRUE(wire::writer_mark(fence)->fence);
+        for (auto& header : fence.headers)
+            if (header.name == wire::kFenceHeader) header.value = "4611686018427387904";
+        send(topics.decisions, p, fence);
+        send(topics.leases, 0,
+             {lease::lease_key("rampart", PartitionId(p)),
+              lease::encode({.kind = lease::LeaseRecord::Kind::kBeat,
+                             .epoch = uint64_t{1} << 62,
+                             .ttl = base::Duration::hours(1),
+                             .node = "thief",
+                             .session = std::string(16, 's')}),
+              now,
+              {}});
+    }
+    for (const auto& [id, decision] : decided) {
+        const auto erasure = wire::to_record(domain::Erasure{id, now});
+        send(topics.decisions, a->decisions().partition_of(decision.application.id).value(),
+             erasure);
+    }
+    send(topics.person_keys, 0, {std::string(16, 'p'), "\x02", now, {}});
+    EXPECT_GT(forged, 60u);
+    ASSERT_TRUE(a->keep_leases());
+    decide_some(60, all.size());
+    const auto end = base::add_months(now, 36);
+    ASSERT_TRUE(a->advance(end));
+    for (const auto& [id, decision] : decided)
+        EXPECT_EQ(a->decisions().find(id).value(), decision) << id.value();
+    EXPECT_EQ(a->joiner().counts().decisions, decided.size());
+    EXPECT_TRUE(a->joiner().check()->empty());
+    http::Router router;
+    a->add_routes(router);
+    http::Request metrics;
+    metrics.method = "GET";
+    metrics.path = "/metrics";
+    const auto text = router.handle(metrics).body;
+    for (const auto& topic : {topics.decisions, topics.leases}) {
+        const auto line =
+            fmt::format("rampart_log_unauthenticated_records_total{{topic=\"{}\"}} ", topic);
+        const auto at = text.find(line);
+        ASSERT_NE(at, std::string::npos) << topic;
+        EXPECT_GT(std::stod(text.substr(at + line.size())), 0) << topic;
+    }
 }
 
 TEST_F(TwoNodes, WhatALiveNodeOwnsIsRefusedAndWhatADeadOneOwnedIsTakenOver) {

@@ -58,7 +58,8 @@ Status write_keys(const fs::path& keys, uint64_t seed, std::string& token) {
 
 std::string kafka_tables(const KafkaBroker& kafka) {
     return fmt::format(
-        "\n[log]\nbroker = \"kafka\"\npartitions = 4\ntopic_prefix = \"{}\"\n\n"
+        "\n[log]\nbroker = \"kafka\"\npartitions = 4\ntopic_prefix = \"{}\"\n"
+        "group_key_files = [\"group.key\"]\n\n"
         "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"demo\"\n",
         kafka.topic_prefix, kafka.bootstrap_servers);
 }
@@ -101,7 +102,11 @@ Status write_config(const Workspace& workspace, const fs::path& config_dir,
     }
     config.replace(at, line.size(), fmt::format("\nseed = {}\n", seed));
     if (!recipes.empty()) RAMPART_RETURN_IF_ERROR(use_recipes(recipes, workspace.folder, config));
-    if (kafka) config += kafka_tables(*kafka);
+    if (kafka) {
+        config += kafka_tables(*kafka);
+        RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.folder / "group.key",
+                                                            secret(seed, "group") + "\n", 0600));
+    }
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.config, config));
     RAMPART_TRY(const auto product,
                 base::read_file(config_dir / "products" / (stream.name + ".toml"), kConfigLimit));

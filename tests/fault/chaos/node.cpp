@@ -30,13 +30,14 @@ std::string config_text(const Group& group, const std::string& node, const Share
         "[clock]\nmode = \"event\"\n"
         "[event_time]\nmax_age_days = 36500\nmax_ahead_days = 36500\n"
         "[log]\nbroker = \"kafka\"\npartitions = {}\ntopic_prefix = \"{}\"\n"
-        "own = [{}]\nfollow = [{}]\n"
+        "group_key_files = [\"{}\"]\nown = [{}]\nfollow = [{}]\n"
         "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n"
         "request_timeout_ms = 2000\ndelivery_timeout_ms = 3000\nstall_limit_ms = 1000\n"
         "[audit]\nenabled = true\n"  // so that state hashes are shown
         "[memory]\ndatabases_mib = 64\n"
         "[training]\nenabled = {}\n{}every_months = 0\nevery_matured = 1000000000\n",
-        store.string(), group.partitions, group.topic_prefix, fmt::join(share.own, ", "),
+        store.string(), group.partitions, group.topic_prefix,
+        (store.parent_path() / "group.key").string(), fmt::join(share.own, ", "),
         fmt::join(share.follow, ", "), group.bootstrap_servers, node, group.lease_ms, share.trains,
         share.trains ? "" : fmt::format("gate_key = \"{}\"\n", (store / "gate.pub.pem").string()));
 }
@@ -49,8 +50,12 @@ Node::Node(std::string name, const fs::path& folder, Group group, const loan_str
     auto workspace = demo::prepare_workspace(folder, kConfig, stream, group_.seed, std::nullopt);
     must(workspace.map([](const auto&) {}));
     workspace_ = *workspace;
+    must(base::write_file_atomically(workspace_.store.parent_path() / "group.key",
+                                     std::string(64, 'a') + "\n", 0600));
     if (!store.empty()) {
         fs::copy(workspace_.store, store, fs::copy_options::recursive);
+        must(base::write_file_atomically(store.parent_path() / "group.key",
+                                         std::string(64, 'a') + "\n", 0600));
         workspace_.store = store;
         workspace_.endpoint_file = store / "endpoint";
     }

@@ -15,20 +15,42 @@ std::string settings_error(const std::string& text) {
 TEST(LogSettings, SayWhatIsWrongWithThem) {
     EXPECT_EQ(settings_error(""), "");
     const std::string kafka = "[kafka]\nbootstrap_servers = \"a:1\"\nnode = \"n\"\n";
-    EXPECT_EQ(settings_error("[log]\nbroker = \"kafka\"\nown = [0, 2]\nfollow = [1]\n" + kafka),
+    const std::string key = "group_key_files = [\"k\"]\n";
+    EXPECT_EQ(settings_error("[log]\nbroker = \"kafka\"\n" + key + "own = [0, 2]\nfollow = [1]\n" +
+                             kafka),
               "");
     for (const auto& [text, word] : std::vector<std::pair<std::string, std::string>>{
              {"[log]\nown = [0]\n", "embedded"},
-             {"[log]\nbroker = \"kafka\"\n[kafka]\nbootstrap_servers = \"a:1\"\n", "node"},
-             {"[log]\nbroker = \"kafka\"\n[kafka]\nnode = \"n\"\n", "bootstrap_servers"},
-             {"[log]\nbroker = \"kafka\"\nown = [4]\n" + kafka, "0 to 3"},
-             {"[log]\nbroker = \"kafka\"\nown = [1, 1]\n" + kafka, "twice"},
-             {"[log]\nbroker = \"kafka\"\nown = [1]\nfollow = [1]\n" + kafka, "owned already"},
-             {"[log]\nbroker = \"kafka\"\nfollow = [1]\n" + kafka, "own"},
+             {"[log]\nbroker = \"kafka\"\n" + key + "[kafka]\nbootstrap_servers = \"a:1\"\n",
+              "node"},
+             {"[log]\nbroker = \"kafka\"\n" + key + "[kafka]\nnode = \"n\"\n", "bootstrap_servers"},
+             {"[log]\nbroker = \"kafka\"\n" + key + "own = [4]\n" + kafka, "0 to 3"},
+             {"[log]\nbroker = \"kafka\"\n" + key + "own = [1, 1]\n" + kafka, "twice"},
+             {"[log]\nbroker = \"kafka\"\n" + key + "own = [1]\nfollow = [1]\n" + kafka,
+              "owned already"},
+             {"[log]\nbroker = \"kafka\"\n" + key + "follow = [1]\n" + kafka, "own"},
              {kafka + "securty = \"tls\"\n", "securty"}}) {
         EXPECT_NE(settings_error(text).find(word), std::string::npos)
             << text << settings_error(text);
     }
+}
+
+TEST(LogSettings, ASharedLogNeedsAKeyOfTheGroupOrTheWordsThatItHasNone) {
+    const std::string kafka = "[kafka]\nbootstrap_servers = \"a:1\"\nnode = \"n\"\n";
+    const std::string log = "[log]\nbroker = \"kafka\"\n";
+    const std::string key = "group_key_files = [\"k\"]\n";
+    const std::string open = "control_records = \"unauthenticated\"\n";
+    EXPECT_NE(settings_error(log + kafka).find("openssl rand -hex 32"), std::string::npos);
+    EXPECT_EQ(settings_error(log + open + kafka), "");
+    EXPECT_NE(settings_error(log + key + open + kafka), "") << "one or the other";
+    const std::string until = "unauthenticated_until = ";
+    EXPECT_EQ(settings_error(log + key + until + "\"2026-12-01\"\n" + kafka), "");
+    EXPECT_NE(settings_error(log + key + until + "\"soon\"\n" + kafka), "");
+    EXPECT_NE(settings_error(log + open + until + "\"2026-12-01\"\n" + kafka), "");
+    auto root = config::parse(log + key + until + "\"2026-12-01\"\n" + kafka, "x.toml").value();
+    const auto settings = read_log_settings(root, "/etc");
+    EXPECT_EQ(settings.group_keys, std::vector<std::filesystem::path>{"/etc/k"});
+    EXPECT_EQ(settings.unauthenticated_until, base::parse_iso8601("2026-12-01").value());
 }
 
 }  // namespace

@@ -130,6 +130,8 @@ namespace rampart::runtime::metric {
       "Records read from the log, by all readers of this process.")
 
 #define RAMPART_METRICS_OF_STORAGE(X)                                                           \
+    X(kLogUnauthenticated, "counter", "rampart_log_unauthenticated_records_total", "topic",     \
+      "Records passed over that have no valid MAC of the group: no node of it wrote them.")     \
     X(kCacheHits, "counter", "rampart_block_cache_hits_total", "",                              \
       "Blocks found in the memory budget's cache, by the databases that share it.")             \
     X(kCacheMisses, "counter", "rampart_block_cache_misses_total", "",                          \
