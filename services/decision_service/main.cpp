@@ -45,12 +45,15 @@ base::Status serve(const std::filesystem::path& config) {
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
     const auto reload = reload_signal_of(settings.http);
     // the secret behind the draws; a start that fails leaves none
-    RAMPART_TRY(const auto start,
-                runtime::StoreStart::begin(settings.store, {"log", "partitions"}, [&] {
-                    return storage::find_databases(settings.store).map([](const auto& found) {
-                        return !found.empty();
-                    });
-                }));
+    RAMPART_TRY(
+        const auto start,
+        runtime::StoreStart::begin(
+            settings.store,
+            {"log", "partitions", "principals.toml", "principals.toml.lock", "api.token"}, [&] {
+                return storage::find_databases(settings.store).map([](const auto& found) {
+                    return !found.empty();
+                });
+            }));
     RAMPART_TRY(const auto secrets, start->secrets({settings.store / "draw.key"}));
     options.draw_key = {runtime::secret_id(secrets.front()), secrets.front()};
 

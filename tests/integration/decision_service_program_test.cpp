@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "rampart/access/principals.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/http/client.hpp"
@@ -79,11 +80,18 @@ class Program {
     std::string printed_;
 };
 
+constexpr const char* kToken = "a token of this test";
+
 class DecisionServiceProgram : public testing::Test {
   protected:
     void SetUp() override {
         folder_ = fs::path(testing::TempDir()) / ("program" + base::to_hex(base::random_bytes(8)));
-        fs::create_directories(folder_);
+        fs::create_directories(folder_ / "store");
+        ASSERT_TRUE(access::add_principal(folder_ / "store" / "principals.toml",
+                                          {.name = "test",
+                                           .scopes = access::Scopes::all(),
+                                           .token_sha256 = base::sha256(kToken).hex(),
+                                           .created = {}}));
         write("product.toml", R"(name = "card"
 [label]
 name = "repaid"
@@ -132,7 +140,7 @@ port = {}
     fs::path config() const { return folder_ / "service.toml"; }
     http::Client client(const std::string& endpoint) {
         http::ClientOptions options;
-        options.token = "a token of this test";
+        options.token = kToken;
         return http::Client::create(endpoint, options).value();
     }
     static domain::Application application(int number) {
@@ -182,6 +190,7 @@ TEST_F(DecisionServiceProgram, APortInUseIsNamedAndTheExitCodeIsTwo) {
     const auto other =
         http::Server::start({}, [](const http::Request&) { return http::Response{}; }).value();
     configure(other->port());
+    fs::remove_all(folder_ / "store");
     Program program(config());
     EXPECT_EQ(program.endpoint(), "");
     EXPECT_NE(program.printed().find(fmt::format("port {} of 127.0.0.1 is in use", other->port())),

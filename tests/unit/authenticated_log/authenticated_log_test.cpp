@@ -29,9 +29,8 @@ class AuthenticatedLogTest : public testing::Test {
     /// Returns the values of a partition, as the view shows them.
     std::vector<std::string> values(AuthenticatedLog& view, int partition = 0, int64_t from = 0) {
         std::vector<std::string> out;
-        for (const auto& one :
-             view.read(kDecisions, PartitionId(partition), Offset(from), 100).value())
-            out.push_back(one.record.value);
+        const auto read = view.read(kDecisions, PartitionId(partition), Offset(from), 100).value();
+        for (const auto& one : read) out.push_back(one.record.value);
         return out;
     }
     std::vector<StoredRecord>& stored(int partition = 0) {
@@ -56,13 +55,14 @@ TEST_F(AuthenticatedLogTest, WhatTheGroupWroteIsReadAsItWasWritten) {
     for (const auto& placed : view_.append_each(kDecisions, records)) EXPECT_TRUE(placed);
     AuthenticatedLog other(log_, log_, topics());
     size_t seen = 0;
-    for (const int partition : {0, 1})
-        for (const auto& one :
-             other.read(kDecisions, PartitionId(partition), Offset(0), 100).value()) {
+    for (const int partition : {0, 1}) {
+        const auto read = other.read(kDecisions, PartitionId(partition), Offset(0), 100).value();
+        for (const auto& one : read) {
             const auto n = std::stoul(one.record.key.substr(1));
             EXPECT_EQ(one.record, records.at(n));
             ++seen;
         }
+    }
     EXPECT_EQ(seen, 40u);
     EXPECT_EQ(other.passed_over(), (std::map<std::string, uint64_t>{{kDecisions, 0}}));
 }
@@ -150,10 +150,10 @@ TEST_F(AuthenticatedLogTest, RecordsFromBeforeTheGroupHadAKeyCountByTheBrokersTi
 TEST_F(AuthenticatedLogTest, OtherTopicsPassThrough) {
     const auto one = record("k", "v");
     ASSERT_TRUE(view_.append(kOutcomes, {&one, 1}));
-    for (const int partition : {0, 1})
-        for (const auto& read :
-             view_.read(kOutcomes, PartitionId(partition), Offset(0), 10).value())
-            EXPECT_EQ(read.record, one);
+    for (const int partition : {0, 1}) {
+        const auto read = view_.read(kOutcomes, PartitionId(partition), Offset(0), 10).value();
+        for (const auto& found : read) EXPECT_EQ(found.record, one);
+    }
     EXPECT_EQ(view_.partitions(kDecisions).value(), 2);
     EXPECT_EQ(view_.end_offset(kDecisions, PartitionId(0)).value(), Offset(0));
 }

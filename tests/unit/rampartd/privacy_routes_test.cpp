@@ -61,7 +61,7 @@ TEST_F(PrivacyRoutesTest, EraseAPersonByIdOrByApplication) {
     const auto dry =
         api_.said("POST", kErase, R"({"application_id":"a-1","reason":"r","dry_run":"yes"})");
     EXPECT_TRUE(dry.starts_with(R"(200 {"erased":false,)")) << dry;
-    EXPECT_EQ(erased_, (std::vector<std::string>{"p o r false", "p-1 o r true"}));
+    EXPECT_EQ(erased_, (std::vector<std::string>{"p anna r false", "p-1 anna r true"}));
 }
 
 TEST_F(PrivacyRoutesTest, RefuseAnErasureThatIsNotOneAndSayWhatForbidsIt) {

@@ -26,7 +26,7 @@ struct Entry {
     std::optional<base::TimePoint> previous_until = {};
     std::string certificate = {};  // "URI:…", "DNS:…", "email:…" or "subject:CN=…"; empty: none
     std::vector<std::string> addresses = {};  // networks, "10.0.0.0/8"; empty: any
-    base::TimePoint created;
+    base::TimePoint created = {};
     std::optional<base::TimePoint> expires = {};  // nullopt: never
     bool operator==(const Entry&) const = default;
 };
