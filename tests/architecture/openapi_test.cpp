@@ -17,7 +17,7 @@ namespace {
 
 namespace json = boost::json;
 
-using Routes = std::map<std::string, bool>;  // "GET /v1/policy" -> whether it wants the token
+using Routes = std::map<std::string, std::string>;  // "GET /v1/status" -> scope; empty: for all
 
 struct Documented {
     Routes all;
@@ -39,7 +39,6 @@ json::value read_document() {
     return json::parse(text);
 }
 
-/// An operation wants the token if its security names it, with whatever scopes.
 Documented documented() {
     Documented document;
     std::set<std::string> ids;
@@ -52,7 +51,9 @@ Documented documented() {
             const auto& members = operation.as_object();
             const auto* security = members.if_contains("security");
             document.all[name] =
-                security != nullptr && security->at(0).as_object().contains("token");
+                security == nullptr
+                    ? ""
+                    : std::string(security->at(0).at("token").as_array().at(0).as_string());
             if (!members.contains("x-served-by"))
                 document.decision_service[name] = document.all[name];
             EXPECT_TRUE(ids.insert(std::string(members.at("operationId").as_string())).second)
@@ -68,7 +69,8 @@ fs::path temporary_folder() {
 
 void add_routes_of(const http::Router& router, Routes& routes) {
     for (const auto& route : router.routes()) {
-        routes[route.method + " " + route.pattern] = route.access.has_value();
+        routes[route.method + " " + route.pattern] =
+            route.access ? std::string(access::to_string(*route.access)) : "";
     }
 }
 

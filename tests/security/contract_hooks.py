@@ -5,7 +5,8 @@ import os
 import requests
 import schemathesis
 
-SECURED = set(json.loads(os.environ["RAMPART_SECURED"]))  # such as "POST /v1/decisions"
+SECURED = json.loads(os.environ["RAMPART_SECURED"])  # "POST /v1/decisions": its scope
+LACKING = json.loads(os.environ["RAMPART_LACKING"])  # scope: token of who has all others
 MEMBERS = set(json.loads(os.environ["RAMPART_MEMBERS"]))  # names of members and parameters
 SESSION = requests.Session()
 
@@ -21,23 +22,25 @@ def count(what):
 
 
 @schemathesis.check
-def refused_without_token(ctx, response, case):
-    """The same request without a token, and with a wrong one, is refused as unauthenticated. Only
-    what is refused whoever asks may have another status: no HTTP, or a method that is not there."""
+def refused_without_right(ctx, response, case):
+    """The same request without a token, with a wrong one, and by a principal with all scopes but
+    the one of the operation is refused. Only what is refused whoever asks may have another status:
+    no HTTP, or a method that is not there."""
     operation = f"{case.operation.method.upper()} {case.operation.path}"
     again = response.request.copy()
-    unheard = response.status_code in (400, 405, 431)
     if operation not in SECURED or "Authorization" not in again.headers:
         return
-    for token in (None, "Bearer " + "0" * 64):
+    for who, token, status in (("without token", None, 401), ("wrong token", "0" * 64, 401),
+                               ("without scope", LACKING[SECURED[operation]], 403)):
         again.headers.pop("Authorization", None)
         if token:
-            again.headers["Authorization"] = token
+            again.headers["Authorization"] = "Bearer " + token
         answer = SESSION.send(again, timeout=60)
-        count(f"without token {answer.status_code}")
-        assert answer.status_code == 401 or (
-            unheard and answer.status_code == response.status_code), (
-            f"{operation} without the token is answered with {answer.status_code}")
+        count(f"{who} {answer.status_code}")
+        unheard = answer.status_code == response.status_code and (
+            answer.status_code in (400, 405, 431) or again.method != case.operation.method.upper())
+        assert answer.status_code == status or unheard, (
+            f"{operation} {who} is answered with {answer.status_code}, not {status}")
 
 
 @schemathesis.check
