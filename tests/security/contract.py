@@ -19,6 +19,8 @@ import openapi_spec_validator
 import requests
 import yaml
 
+import contract_client
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 DOCUMENT = ROOT / "schemas" / "http" / "openapi.yaml"
@@ -375,6 +377,7 @@ def main():
     options.work, options.programs = options.work.resolve(), options.programs.resolve()
     document = yaml.safe_load(DOCUMENT.read_text(encoding="utf-8"))
     check_document(document)
+    contract_client.generate(DOCUMENT, options.work)
     folder = make_store(options.programs, options.work)
     schema = tomllib.loads((folder / "schema.toml").read_text(encoding="utf-8"))
     features = {feature["name"]: "number" if feature["kind"] == "numeric" else "string"
@@ -382,7 +385,10 @@ def main():
     service = Service(options.programs, folder, "rampartd.toml")
     try:
         journey = Journey(document, service)
+        now = journey.ask("GET /v1/status")["clock"]["now"]
         some = {name: 0.5 if kind == "number" else "other" for name, kind in features.items()}
+        contract_client.use(service.url, service.token, now, some)
+        print("the generated client decides, reports and reads")
         decision = travel(journey, some)
         journey.ask("POST /v1/candidates", small_model(options.programs, folder, features),
                     kind="application/octet-stream", query={"file": "true", "plan": "1"})
