@@ -19,6 +19,7 @@
 #include "rampart/streaming_local/local_log.hpp"
 #include "services/decision_service/champion.hpp"
 #include "services/decision_service/files_needed.hpp"
+#include "services/decision_service/known_reasons.hpp"
 #include "services/decision_service/routes.hpp"
 #include "services/decision_service/settings.hpp"
 #include "services/decision_service/tls_upkeep.hpp"
@@ -42,6 +43,7 @@ base::Status serve(const std::filesystem::path& config) {
     RAMPART_RETURN_IF_ERROR(reserve_files(options.log.partitions + 2, settings.http));
     // signals become a flag before there is anything that they could interrupt
     runtime::report_crashes();
+    know_reasons();
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
     const auto reload = reload_signal_of(settings.http);
     // the secret behind the draws; a start that fails leaves none

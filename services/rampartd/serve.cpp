@@ -11,6 +11,7 @@
 #include "rampart/storage/writable.hpp"
 #include "services/decision_service/routes.hpp"
 #include "services/decision_service/tls_upkeep.hpp"
+#include "services/rampartd/known_reasons.hpp"
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/reasons.hpp"
 
@@ -92,6 +93,7 @@ class Watch {
 base::Status serve(const std::filesystem::path& config) {
     base::set_log_level(base::LogLevel::kInfo);
     runtime::report_crashes();
+    know_reasons();
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
     RAMPART_TRY(auto settings, load_settings(config));
     const auto reload = decision_service::reload_signal_of(settings.http);

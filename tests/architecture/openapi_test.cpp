@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
+#include <cstdio>
+
 #include "rampart/base/digest.hpp"
 #include "rampart/runtime/system_clock.hpp"
 #include "rampart/serving/decision_service.hpp"
@@ -12,37 +15,50 @@
 namespace rampart::architecture {
 namespace {
 
-using Routes = std::map<std::string, bool>;  // "GET /v1/policy" -> whether it wants the token
+namespace json = boost::json;
+
+using Routes = std::map<std::string, std::string>;  // "GET /v1/status" -> scope; empty: for all
 
 struct Documented {
     Routes all;
     Routes decision_service;  // those without `x-served-by: rampartd`
 };
 
-/// The operations of the document: it is written with one path a line, two spaces in.
+/// Reads the document: Python's parser of YAML (python3-yaml) writes it as JSON.
+json::value read_document() {
+    const std::string command =
+        "python3 -c 'import json, sys, yaml; print(json.dumps(yaml.safe_load(open(sys.argv[1]))))' "
+        "'" RAMPART_SOURCE_DIR "/schemas/http/openapi.yaml'";
+    FILE* pipe = ::popen(command.c_str(), "r");
+    EXPECT_NE(pipe, nullptr);
+    std::string text;
+    char buffer[65536];
+    for (size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+        text.append(buffer, n);
+    EXPECT_EQ(::pclose(pipe), 0);
+    return json::parse(text);
+}
+
 Documented documented() {
     Documented document;
-    Routes& routes = document.all;
-    std::string path, operation;
-    std::set<std::string> of_the_whole;
-    bool in_paths = false;
-    for (const auto& line : lines_of(read_source("schemas/http/openapi.yaml"))) {
-        if (line.starts_with("paths:")) in_paths = true;
-        if (!in_paths) continue;
-        if (line.starts_with("  /")) path = line.substr(2, line.size() - 3);
-        for (const char* method : {"get", "post", "put", "delete", "patch", "head"}) {
-            if (line == "    " + std::string(method) + ":") {
-                operation = method;
-                std::transform(operation.begin(), operation.end(), operation.begin(), ::toupper);
-                operation += " " + path;
-                routes[operation] = false;
-            }
+    std::set<std::string> ids;
+    const auto whole = read_document();
+    for (const auto& [path, item] : whole.at("paths").as_object()) {
+        for (const auto& [method, operation] : item.as_object()) {
+            std::string name(method);
+            std::transform(name.begin(), name.end(), name.begin(), ::toupper);
+            name += " " + std::string(path);
+            const auto& members = operation.as_object();
+            const auto* security = members.if_contains("security");
+            document.all[name] =
+                security == nullptr
+                    ? ""
+                    : std::string(security->at(0).at("token").as_array().at(0).as_string());
+            if (!members.contains("x-served-by"))
+                document.decision_service[name] = document.all[name];
+            EXPECT_TRUE(ids.insert(std::string(members.at("operationId").as_string())).second)
+                << name;
         }
-        if (line == "      security: [{token: []}]") routes[operation] = true;
-        if (line == "      x-served-by: rampartd") of_the_whole.insert(operation);
-    }
-    for (const auto& [name, token] : routes) {
-        if (!of_the_whole.contains(name)) document.decision_service[name] = token;
     }
     return document;
 }
@@ -53,7 +69,8 @@ fs::path temporary_folder() {
 
 void add_routes_of(const http::Router& router, Routes& routes) {
     for (const auto& route : router.routes()) {
-        routes[route.method + " " + route.pattern] = route.access.has_value();
+        routes[route.method + " " + route.pattern] =
+            route.access ? std::string(access::to_string(*route.access)) : "";
     }
 }
 

@@ -204,7 +204,7 @@ TEST_F(DamageOfAServedStore, CompactionThatMeetsTheBlockEndsNoProcess) {
     const auto erase = [&] {
         auto answer = asking
                           .post("/v1/erasures",
-                                fmt::format(R"({{"person_id":"{}","reason":"r","dry_run":"no"}})",
+                                fmt::format(R"({{"person_id":"{}","reason":"r","dry_run":false}})",
                                             here_.front().application.person))
                           .value();
         if (answer.status != 202) return answer;

@@ -86,7 +86,7 @@ class RequestJobs : public testing::Test {
         return http::Client::create(text, options).value();
     }
     static std::string body(size_t n) {
-        return fmt::format(R"({{"person_id":"{}","reason":"request","dry_run":"no"}})", person(n));
+        return fmt::format(R"({{"person_id":"{}","reason":"request","dry_run":false}})", person(n));
     }
     /// Asks for an erasure, and returns the id of its job.
     static std::string ask_erasure(http::Client& asking, size_t n) {

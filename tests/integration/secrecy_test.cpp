@@ -379,14 +379,14 @@ TEST_F(Secrecy, NorDoesWhatIsAnsweredToARequestAboutThem) {
     for (const auto& one : b_->withheld()) {
         for (const char* act : {"replay", "drop"}) {
             requests.emplace_back(fmt::format("/v1/quarantine/{}", act),
-                                  fmt::format(R"({{"topic":"{}","partition":"{}","offset":"{}",)"
+                                  fmt::format(R"({{"topic":"{}","partition":{},"offset":{},)"
                                               R"("reason":"r"}})",
                                               one.topic, one.partition, one.offset));
         }
     }
     for (size_t n = 0; n < 12; ++n) {
         requests.emplace_back("/v1/erasures",
-                              fmt::format(R"({{"person_id":"{}","reason":"r","dry_run":"yes"}})",
+                              fmt::format(R"({{"person_id":"{}","reason":"r","dry_run":true}})",
                                           a_->in_vault()[n].application.person));
     }
     for (const auto& [path, body] : requests) {

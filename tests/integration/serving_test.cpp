@@ -151,7 +151,7 @@ TEST_F(Serving, ProbesMetricsDecisionsAndErasuresAreAnsweredDuringATrainingRun) 
         EXPECT_FALSE(driver.run([&](base::TimePoint, double) { ++ticks; }))
             << "no training run was long enough";
     });
-    const auto body = fmt::format(R"({{"person_id":"{}","reason":"t","dry_run":"yes"}})",
+    const auto body = fmt::format(R"({{"person_id":"{}","reason":"t","dry_run":true}})",
                                   stream_.applicants.front().application.person);
     Erasures erasures([&] { return client(600); }, body);
     // until time has stood still for many rounds, and erasures were answered in each

@@ -31,7 +31,9 @@ Result<privacy::Hold> place_hold(const HoldDeps& deps, const HoldRequest& reques
     privacy::Hold hold = hold_of(deps, request);
     auto details = details_of(hold);
     if (!request.until.empty()) {
-        RAMPART_TRY(hold.until, base::parse_iso8601(request.until));
+        const auto until = base::parse_iso8601(request.until);
+        if (!until) return until.error().with_context("until");
+        hold.until = *until;
         details["until"] = request.until;
     }
     RAMPART_RETURN_IF_ERROR(

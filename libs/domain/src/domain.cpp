@@ -24,15 +24,15 @@ using base::Status;
 namespace limits = base::limits;
 
 Status check_id(std::string_view what, std::string_view id) {
-    if (id.empty()) return make_error(Reason::kBadId, "{} is empty", what);
+    if (id.empty()) return make_error(Reason::kBadId, "{}: is empty", what);
     if (id.size() > limits::kMaxIdBytes) {
-        return make_error(Reason::kBadIdLength, "{} has {} bytes; at most {} are allowed", what,
+        return make_error(Reason::kBadIdLength, "{}: has {} bytes; at most {} are allowed", what,
                           id.size(), limits::kMaxIdBytes);
     }
     const auto allowed = [](char c) { return c > ' ' && c < 127 && c != '/' && c != '\\'; };
     if (!std::all_of(id.begin(), id.end(), allowed)) {
         return make_error(Reason::kBadId,
-                          "{} may hold printable ASCII other than space, '/' and '\\' only", what);
+                          "{}: may hold printable ASCII other than space, '/' and '\\' only", what);
     }
     return base::ok();
 }

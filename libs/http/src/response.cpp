@@ -23,6 +23,54 @@ std::optional<int> own_status_of(base::AnyReason reason) {
     return std::nullopt;
 }
 
+using Lists = std::vector<std::span<const base::ReasonInfo>>;
+Lists& known_lists() {
+    static Lists lists{reasons::kAll, access::reasons::kAll};
+    return lists;
+}
+
+/// Returns what to do about the reason; empty: its list is not known. A word has one remedy in all
+/// lists.
+std::string_view remedy_of(std::string_view word) {
+    for (const auto& list : known_lists())
+        for (const auto& info : list)
+            if (info.word == word) return info.remedy;
+    return {};
+}
+
+bool is_small(char c) { return c >= 'a' && c <= 'z'; }
+
+/// Returns "Unknown feature" for "unknown_feature".
+std::string title_of(std::string_view reason) {
+    std::string title(reason);
+    for (char& c : title)
+        if (c == '_') c = ' ';
+    if (!title.empty() && is_small(title[0])) title[0] = static_cast<char>(title[0] - 32);
+    return title;
+}
+
+/// Takes what the text begins with, up to ": ". Returns an empty text if that is no path of a
+/// member.
+std::string_view next_path(std::string_view& text) {
+    const auto path = text.substr(0, text.find(": "));
+    if (path.size() == text.size() || path.empty() || !is_small(path.front())) return {};
+    for (const char c : path)
+        if (!is_small(c) && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+            std::string_view("._[]-").find(c) == std::string_view::npos)
+            return {};
+    text.remove_prefix(path.size() + 2);
+    return path;
+}
+
+/// Returns the text without its beginning "line 12: ".
+std::string_view without_line(std::string_view text) {
+    constexpr std::string_view kLine = "line ";
+    if (!text.starts_with(kLine)) return text;
+    const size_t end = text.find_first_not_of("0123456789", kLine.size());
+    const bool numbered = end != text.npos && end > kLine.size();
+    return numbered && text.substr(end).starts_with(": ") ? text.substr(end + 2) : text;
+}
+
 }  // namespace
 
 std::string_view Response::header(std::string_view name) const {
@@ -66,12 +114,41 @@ Response error_response(const base::Error& error) {
 Response error_response(const base::Error& error, int status) {
     Response response;
     response.status = status;
-    response.body = fmt::format(R"({{"error":{{"code":"{}","reason":{},"message":{}}}}})",
-                                base::to_string(error.code), json_quoted(error.reason),
-                                json_quoted(error.message));
+    response.content_type = "application/problem+json";
+    const auto code = base::to_string(error.code);
+    const auto reason = json_quoted(error.reason);
+    const auto detail = json_quoted(error.message);
+    response.body = fmt::format(R"({{"type":{},"title":{},"status":{},"detail":{},)",
+                                json_quoted("urn:rampart:reason:" + error.reason),
+                                json_quoted(title_of(error.reason)), status, detail);
+    response.body += fmt::format(R"("code":"{}","reason":{})", code, reason);
+    if (const auto field = field_of(error); !field.empty())
+        response.body += fmt::format(R"(,"field":{})", json_quoted(field));
+    if (const auto remedy = remedy_of(error.reason); !remedy.empty())
+        response.body += fmt::format(R"(,"remedy":{})", json_quoted(remedy));
+    response.body +=
+        fmt::format(R"(,"error":{{"code":"{}","reason":{},"message":{}}}}})", code, reason, detail);
     response.reason = error.reason;
     if (status == 503 || status == 429) response.headers.push_back({"Retry-After", "1"});
     return response;
+}
+
+std::string field_of(const base::Error& error) {
+    if (error.code != base::ErrorCode::kInvalidArgument &&
+        error.code != base::ErrorCode::kOutOfRange)
+        return {};
+    std::string_view text = without_line(error.message);
+    if (text.starts_with("$.")) text.remove_prefix(2);
+    std::string field(next_path(text));
+    // "applications[3]: person_id: …"
+    if (field.ends_with(']'))
+        if (const auto member = next_path(text); !member.empty())
+            field += fmt::format(".{}", member);
+    return field;
+}
+
+void know_reasons(std::span<const std::span<const base::ReasonInfo>> lists) {
+    known_lists().insert(known_lists().end(), lists.begin(), lists.end());
 }
 
 std::string json_quoted(std::string_view text) {

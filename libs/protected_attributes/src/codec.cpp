@@ -17,12 +17,13 @@ namespace json = boost::json;
 namespace pb = rampart::protected_attributes::v1;
 using base::Result;
 
-Result<std::string> text_member(const json::object& object, std::string_view name) {
+Result<std::string> text_member(const json::object& object, std::string_view name,
+                                std::string_view within = "") {
     const auto* member = object.if_contains(name);
     if (member == nullptr)
-        return base::make_error(Reason::kMissingField, "field '{}' is missing", name);
+        return base::make_error(Reason::kMissingField, "{}{}: is missing", within, name);
     if (const auto* text = member->if_string()) return std::string(*text);
-    return base::make_error(Reason::kBadType, "field '{}' must be a string", name);
+    return base::make_error(Reason::kBadType, "{}{}: must be a string", within, name);
 }
 
 base::Status check_members(const json::object& object) {
@@ -30,7 +31,7 @@ base::Status check_members(const json::object& object) {
         const std::string_view name = member.key();
         if (name != "person_id" && name != "event_time" && name != "attributes") {
             return base::make_error(Reason::kUnknownField,
-                                    "field '{}' is not known; allowed are person_id, "
+                                    "{}: is not known; allowed are person_id, "
                                     "event_time and attributes",
                                     name.substr(0, 128));
         }
@@ -116,16 +117,15 @@ Result<ProtectedAttributes> parse_json(std::string_view text) {
     RAMPART_TRY(const auto time, text_member(*object, "event_time"));
     RAMPART_TRY(person.event_time, base::parse_iso8601(time));
     const auto* member = object->if_contains("attributes");
-    if (member == nullptr)
-        return base::make_error(Reason::kMissingField, "field 'attributes' is missing");
+    if (member == nullptr) return base::make_error(Reason::kMissingField, "attributes: is missing");
     const auto* attributes = member->if_object();
     if (attributes == nullptr)
-        return base::make_error(Reason::kBadType, "field 'attributes' must be an object");
+        return base::make_error(Reason::kBadType, "attributes: must be an object");
     if (count_names(text) != object->size() + attributes->size()) {
         return base::make_error(Reason::kDuplicateField, "a field or an attribute is given twice");
     }
     for (const auto& attribute : *attributes) {
-        RAMPART_TRY(auto value, text_member(*attributes, attribute.key()));
+        RAMPART_TRY(auto value, text_member(*attributes, attribute.key(), "attributes."));
         person.attributes.emplace(attribute.key(), std::move(value));
     }
     RAMPART_RETURN_IF_ERROR(validate(person));

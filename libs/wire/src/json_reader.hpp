@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,30 +9,10 @@
 
 #include "rampart/base/clock.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/wire/json_value.hpp"
 
-/// A strict reader of JSON, for the codecs of this library only.
+/// A strict reader of JSON objects, for the codecs of this library only.
 namespace rampart::wire {
-
-/// A parsed JSON value. Numbers keep their text, so that they are rounded only once, correctly.
-struct JsonValue {
-    enum class Kind { kNull, kBoolean, kNumber, kString, kArray, kObject };
-    Kind kind = Kind::kNull;
-    bool boolean = false;
-    std::string text;  // text of a number or a string
-    std::vector<JsonValue> elements;
-    struct Member;
-    std::vector<Member> members;  // in the given order, keys are unique
-};
-/// A struct, not a pair: clang requires a pair's parts to be complete where the vector is declared.
-struct JsonValue::Member {
-    std::string key;
-    JsonValue value;
-};
-
-/// Parses one JSON document of at most limits::kMaxRequestBytes, 16 levels deep. Fails with
-/// invalid_argument "bad_json" (syntax or UTF-8, with the position) or "duplicate_member";
-/// out_of_range beyond a limit.
-base::Result<JsonValue> parse_json(std::string_view text);
 
 /// Reads the members of one object. The first error is kept: later getters return defaults, and a
 /// codec checks finish() at the end only. Members that were not read are an error. Errors are

@@ -1,17 +1,60 @@
 #include "services/rampartd/api/bodies.hpp"
 
-#include <boost/json.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "rampart/base/reasons.hpp"
 #include "rampart/protected_attributes/reasons.hpp"
 #include "rampart/registry/reasons.hpp"
+#include "rampart/wire/json_value.hpp"
 
 namespace rampart::rampartd {
 
 using base::Result;
-namespace json = boost::json;
+using wire::JsonValue;
+
+namespace {
+
+/// Returns the text of the value; nullopt: it is of another kind.
+std::optional<std::string> text_if(const JsonValue& value, MemberSpec::Kind kind) {
+    const bool text = value.kind == JsonValue::Kind::kString;
+    const bool number = value.kind == JsonValue::Kind::kNumber;
+    switch (kind) {
+        case MemberSpec::Kind::kText:
+            if (text) return value.text;
+            break;
+        case MemberSpec::Kind::kNumber:
+            if (number) return value.text;
+            break;
+        case MemberSpec::Kind::kPartition:
+            if (number || (text && value.text == "all")) return value.text;
+            break;
+        case MemberSpec::Kind::kFlag:
+            if (value.kind == JsonValue::Kind::kBoolean) return value.boolean ? "true" : "false";
+            break;
+    }
+    return std::nullopt;
+}
+
+base::Error wrong_type(const MemberSpec& spec) {
+    switch (spec.kind) {
+        case MemberSpec::Kind::kNumber:
+            return base::make_error(base::Reason::kWrongType, "$.{}: must be a number", spec.name);
+        case MemberSpec::Kind::kPartition:
+            return base::make_error(base::Reason::kWrongType, "$.{}: must be a number, or \"all\"",
+                                    spec.name);
+        case MemberSpec::Kind::kFlag:
+            return base::make_error(base::Reason::kWrongType, "$.{}: must be true or false",
+                                    spec.name);
+        case MemberSpec::Kind::kText:
+            break;
+    }
+    return base::make_error(protected_attributes::Reason::kMissingField, "$.{}: must be a text",
+                            spec.name);
+}
+
+}  // namespace
 
 http::Response json_response(const Json& value) {
     http::Response response;
@@ -23,26 +66,27 @@ http::Response respond(Result<http::Response> result) {
     return result ? std::move(*result) : http::error_response(result.error());
 }
 
-Result<Members> text_members(std::string_view body, const std::vector<std::string>& names) {
-    boost::system::error_code failure;
-    const auto document = json::parse(body, failure);
-    const auto* object = failure ? nullptr : document.if_object();
-    if (object == nullptr) {
+Result<Members> text_members(std::string_view body, const std::vector<MemberSpec>& specs) {
+    RAMPART_TRY(const auto document, wire::parse_json(body));
+    if (document.kind != JsonValue::Kind::kObject) {
         return base::make_error(base::Reason::kBadJson, "the body is not a JSON object");
     }
     Members members;
-    for (const auto& name : names) {
-        const auto* value = object->if_contains(name);
-        if (value == nullptr || !value->is_string()) {
-            return base::make_error(protected_attributes::Reason::kMissingField,
-                                    "$.{} is required and is a text", name);
-        }
-        members[name] = std::string(value->get_string());
-    }
-    for (const auto& entry : *object) {
-        if (!members.contains(std::string(entry.key()))) {
+    for (const auto& [key, value] : document.members) {
+        const auto spec = std::find_if(specs.begin(), specs.end(),
+                                       [&](const MemberSpec& known) { return known.name == key; });
+        if (spec == specs.end()) {
             return base::make_error(protected_attributes::Reason::kUnknownField,
-                                    "$.{} is not a known field", std::string(entry.key()));
+                                    "$.{}: is not a known field", key);
+        }
+        auto text = text_if(value, spec->kind);
+        if (!text) return wrong_type(*spec);
+        members.emplace(key, *std::move(text));
+    }
+    for (const auto& spec : specs) {
+        if (spec.required && !members.contains(spec.name)) {
+            return base::make_error(protected_attributes::Reason::kMissingField,
+                                    "$.{}: is required", spec.name);
         }
     }
     return members;
@@ -63,20 +107,20 @@ Result<double> real_of(std::string_view name, std::string_view text) {
     const char* end = text.data() + text.size();
     const auto [last, failure] = std::from_chars(text.data(), end, value);
     if (failure == std::errc() && last == end && std::isfinite(value)) return value;
-    return base::make_error(base::Reason::kBadNumber, "{}: '{}' is not a decimal number", name,
+    return base::make_error(base::Reason::kBadNumber, "$.{}: '{}' is not a decimal number", name,
                             text.substr(0, 32));
 }
 
-Result<bool> yes_or_no(std::string_view name, std::string_view text) {
-    if (text == "yes") return true;
-    if (text == "no") return false;
-    return base::make_error(base::Reason::kBadFlag, "$.{} is \"yes\" or \"no\"", name);
+Result<bool> flag_of(std::string_view name, std::string_view text) {
+    if (text == "true") return true;
+    if (text == "false") return false;
+    return base::make_error(base::Reason::kBadFlag, "$.{}: must be true or false", name);
 }
 
 base::Status check_reason(const Members& members) {
     if (!members.at("reason").empty()) return base::ok();
     return base::make_error(registry::Reason::kReasonMissing,
-                            "$.reason is empty; say why for the audit log");
+                            "$.reason: is empty; say why for the audit log");
 }
 
 }  // namespace rampart::rampartd

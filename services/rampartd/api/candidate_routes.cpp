@@ -1,6 +1,10 @@
 #include "services/rampartd/api/candidate_routes.hpp"
 
+#include <limits>
+#include <tuple>
+
 #include "rampart/base/bytes.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/protected_attributes/reasons.hpp"
 #include "services/rampartd/api/bodies.hpp"
 #include "services/rampartd/reasons.hpp"
@@ -20,27 +24,31 @@ struct Asked {
     bool file = false;  // the candidate's model file in the answer
 };
 
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
+
 Status read(const std::string& name, const std::string& text, Asked& asked) {
     auto& options = asked.request.options;
-    for (auto [known, number] :
-         {std::pair("step", &options.step), std::pair("approve_from", &options.approve_from),
-          std::pair("approve_rate", &options.approve_rate)}) {
+    for (auto [known, number, below] : {std::tuple("step", &options.step, kNoBound),
+                                        std::tuple("approve_from", &options.approve_from, 1.0),
+                                        std::tuple("approve_rate", &options.approve_rate, 1.0)}) {
         if (name != known) continue;
         RAMPART_TRY(*number, real_of(name, text));
-        return base::ok();
+        if (**number > 0 && **number < below) return base::ok();
+        return base::make_error(base::Reason::kBadNumber, "$.{}: '{}' is not above 0{}", name,
+                                text.substr(0, 32), below == kNoBound ? "" : " and below 1");
     }
     if (name == "plan") {
         RAMPART_TRY(const auto steps, number_of(name, text, 0, training::kMaxPlanSteps));
         options.plan_steps = static_cast<size_t>(steps);
     } else if (name == "submit") {
-        RAMPART_TRY(asked.request.submit, yes_or_no(name, text));
+        RAMPART_TRY(asked.request.submit, flag_of(name, text));
     } else if (name == "file") {
-        RAMPART_TRY(asked.file, yes_or_no(name, text));
+        RAMPART_TRY(asked.file, flag_of(name, text));
     } else if (name == "new_epoch") {
         asked.request.new_epoch = text;
     } else {
         return base::make_error(protected_attributes::Reason::kUnknownField,
-                                "the query's '{}' is not a known field", name);
+                                "$.{}: is not a known parameter of the query", name);
     }
     return base::ok();
 }

@@ -21,7 +21,7 @@ Result<registry::Figures> figures_for(const http::Request& request,
     for (const auto& [name, value] : request.query) {
         if (name != "reason") {
             return base::make_error(protected_attributes::Reason::kUnknownField,
-                                    "the query's '{}' is not a known field", name);
+                                    "$.{}: is not a known parameter of the query", name);
         }
         reader.reason = value;
     }

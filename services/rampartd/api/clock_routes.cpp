@@ -17,7 +17,9 @@ Result<http::Response> ClockRoutes::handle_clock(const http::Request& request) c
             "time is the wall clock here; set clock.mode = \"event\" to replay a stream");
     }
     RAMPART_TRY(const auto members, text_members(request.body, {"now"}));
-    RAMPART_TRY(const auto time, base::parse_iso8601(members.at("now")));
+    const auto asked = base::parse_iso8601(members.at("now"));
+    if (!asked) return asked.error().with_context("$.now");
+    const auto time = *asked;
     constexpr int kMaxJumpMonths = 120;  // a mistyped year would let everything mature, for ever
     const auto reached = event_time_();
     if (reached && time > base::add_months(*reached, kMaxJumpMonths)) {

@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "rampart/protected_attributes/reasons.hpp"
 #include "rampart/runtime/reasons.hpp"
 #include "services/rampartd/api/bodies.hpp"
 #include "services/rampartd/reasons.hpp"
@@ -44,28 +45,29 @@ Result<ErasureReport> read_kept(std::string_view text) {
     return report;
 }
 
-}  // namespace
-
-namespace {
-
 /// Reads what an erasure is asked for by, with the further members.
-Result<AskedErasure> read_asked(std::string_view body, std::vector<std::string> more) {
-    auto names = more;
-    names.insert(names.end(), {"reason", "dry_run"});
-    names.emplace_back("application_id");
-    auto members = text_members(body, names);
-    const bool by_application = members.has_value();
-    names.back() = "person_id";
-    if (!by_application) members = text_members(body, names);
-    if (!members) return members.error();
+Result<AskedErasure> read_asked(std::string_view body, std::vector<MemberSpec> specs) {
+    constexpr auto kText = MemberSpec::Kind::kText;
+    specs.insert(specs.end(), {{"person_id", kText, false},
+                               {"application_id", kText, false},
+                               "reason",
+                               {"dry_run", MemberSpec::Kind::kFlag}});
+    RAMPART_TRY(const auto members, text_members(body, specs));
+    const bool by_application = members.contains("application_id");
+    if (by_application == members.contains("person_id")) {
+        return base::make_error(by_application ? protected_attributes::Reason::kUnknownField
+                                               : protected_attributes::Reason::kMissingField,
+                                "$.person_id: give either person_id or application_id");
+    }
     AskedErasure asked;
-    if (!more.empty()) asked.actor = members->at(more.front());
-    RAMPART_TRY(asked.dry_run, yes_or_no("dry_run", members->at("dry_run")));
+    if (const auto actor = members.find("actor"); actor != members.end())
+        asked.actor = actor->second;
+    asked.dry_run = members.at("dry_run") == "true";
     const std::string name = by_application ? "application_id" : "person_id";
-    (by_application ? asked.application : asked.person) = members->at(name);
-    RAMPART_RETURN_IF_ERROR(domain::check_id(name, members->at(name)));
-    RAMPART_RETURN_IF_ERROR(check_reason(*members));
-    asked.reason = members->at("reason");
+    (by_application ? asked.application : asked.person) = members.at(name);
+    RAMPART_RETURN_IF_ERROR(domain::check_id(name, members.at(name)));
+    RAMPART_RETURN_IF_ERROR(check_reason(members));
+    asked.reason = members.at("reason");
     return asked;
 }
 
@@ -77,7 +79,14 @@ Result<AskedErasure> read_erasure(const http::Request& request) {
     return asked;
 }
 
-Result<AskedErasure> read_erasure_job(std::string_view text) { return read_asked(text, {"actor"}); }
+Result<AskedErasure> read_erasure_job(std::string_view text) {
+    std::string today(text);
+    // what earlier releases kept for false
+    constexpr std::string_view kOld = R"("dry_run":"no"})";
+    if (today.ends_with(kOld))
+        today.replace(today.size() - kOld.size(), kOld.size(), R"("dry_run":false})");
+    return read_asked(today, {"actor"});
+}
 
 std::string to_text(const AskedErasure& asked) {
     const bool by_application = !asked.application.empty();
@@ -85,7 +94,7 @@ std::string to_text(const AskedErasure& asked) {
                           by_application ? asked.application : asked.person},
                          {"actor", asked.actor},
                          {"reason", asked.reason},
-                         {"dry_run", asked.dry_run ? "yes" : "no"}})
+                         {"dry_run", asked.dry_run}})
         .text();
 }
 

@@ -17,8 +17,8 @@ struct AskedErasure {
     std::string actor, reason;
     bool dry_run = false;
 };
-/// Reads POST /v1/erasures; the actor is the principal who calls. invalid_argument "bad_json", "missing_field",
-/// "unknown_field", "bad_flag", "bad_id", "reason_missing".
+/// Reads POST /v1/erasures; the actor is the principal who calls. Errors as of text_members(), and
+/// invalid_argument "bad_id", "reason_missing".
 base::Result<AskedErasure> read_erasure(const http::Request& request);
 /// What a job keeps of it, and back.
 base::Result<AskedErasure> read_erasure_job(std::string_view text);

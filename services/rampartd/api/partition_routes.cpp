@@ -69,7 +69,7 @@ template <typename AcceptedGap>
 Json gap_to_json(const AcceptedGap& gap) {
     return Json::object({{"holder", gap.holder.value()},
                          {"topic", gap.topic},
-                         {"partition", text_of(gap.partition)},
+                         {"partition", partition_to_json(gap.partition)},
                          {"why", gap.why.message},
                          {"from", gap.from.value()},
                          {"to", gap.to.value()}});
@@ -107,7 +107,9 @@ Result<http::Response> PartitionRoutes::handle_partitions() const {
 }
 
 Result<http::Response> PartitionRoutes::handle_resume(const http::Request& request) const {
-    RAMPART_TRY(const auto members, text_members(request.body, {"topic", "partition", "reason"}));
+    RAMPART_TRY(const auto members,
+                text_members(request.body,
+                             {"topic", {"partition", MemberSpec::Kind::kPartition}, "reason"}));
     RAMPART_TRY(const auto place, place_of(members));
     RAMPART_RETURN_IF_ERROR(check_reason(members));
     // who wants it is on record before anything is given up

@@ -12,14 +12,14 @@ base::Result<Place> place_of(const Members& members) {
     return Place{members.at("topic"), PartitionId(static_cast<int32_t>(p))};
 }
 
-std::string text_of(PartitionId partition) {
-    return partition.value() < 0 ? "all" : std::to_string(partition.value());
+Json partition_to_json(PartitionId partition) {
+    return partition.value() < 0 ? Json("all") : Json(partition.value());
 }
 
 Json stopped_to_json(const std::string& topic, streaming::PartitionId partition,
                      const base::Error& error) {
     return Json::object({{"topic", topic},
-                         {"partition", text_of(partition)},
+                         {"partition", partition_to_json(partition)},
                          {"reason", error.reason},
                          {"message", error.message}});
 }

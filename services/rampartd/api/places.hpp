@@ -15,8 +15,8 @@ struct Place {
 
 /// By the members "topic" and "partition". invalid_argument "bad_number".
 base::Result<Place> place_of(const Members& members);
-/// The member "partition" of it.
-std::string text_of(streaming::PartitionId partition);
+/// The member "partition" of it: a number, or "all".
+Json partition_to_json(streaming::PartitionId partition);
 
 /// A source that could not be read.
 Json stopped_to_json(const std::string& topic, streaming::PartitionId partition,

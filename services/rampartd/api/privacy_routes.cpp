@@ -1,6 +1,7 @@
 #include "services/rampartd/api/privacy_routes.hpp"
 
 #include "rampart/base/digest.hpp"
+#include "rampart/base/reasons.hpp"
 #include "services/rampartd/api/bodies.hpp"
 #include "services/rampartd/api/erasure_jobs.hpp"
 
@@ -13,6 +14,8 @@ using data_retention::HoldRequest;
 using http::Lane;
 
 namespace {
+
+const MemberSpec kUntil{"until", MemberSpec::Kind::kText, false};
 
 Json to_json(const privacy::Hold& hold, TimePoint now) {
     return Json::object(
@@ -62,9 +65,16 @@ Result<http::Response> PrivacyRoutes::handle_holds() const {
 
 Result<http::Response> PrivacyRoutes::handle_hold(const http::Request& request) const {
     RAMPART_TRY(const auto members,
-                text_members(request.body, {"person_id", "matter", "reason", "until"}));
+                text_members(request.body, {"person_id", "matter", "reason", kUntil}));
     RAMPART_TRY(auto asked, hold_request(members, request.principal, deps_.clock.now()));
-    asked.until = members.at("until");
+    if (const auto until = members.find("until"); until != members.end()) {
+        if (until->second.empty()) {
+            return base::make_error(base::Reason::kBadTime,
+                                    "$.until: is empty; leave it out, and the hold lasts until it "
+                                    "is removed");
+        }
+        asked.until = until->second;
+    }
     RAMPART_TRY(const auto hold, data_retention::place_hold(deps_.holds, asked));
     return json_response(to_json(hold, hold.since));
 }

@@ -28,7 +28,7 @@ Result<http::Response> QuarantineRoutes::handle_quarantine(const http::Request& 
     for (const auto& one : quarantined) {
         // not the content: it may hold the applicants' features
         out.push_back(Json::object({{"topic", one.topic},
-                                    {"partition", text_of(one.partition)},
+                                    {"partition", partition_to_json(one.partition)},
                                     {"offset", one.offset.value()},
                                     {"reason", one.reason},
                                     {"message", one.message},
@@ -40,7 +40,10 @@ Result<http::Response> QuarantineRoutes::handle_quarantine(const http::Request& 
 Result<QuarantineRoutes::Named> QuarantineRoutes::read_and_audit(const http::Request& request,
                                                                  std::string_view action) const {
     RAMPART_TRY(const auto members,
-                text_members(request.body, {"topic", "partition", "offset", "reason"}));
+                text_members(request.body, {"topic",
+                                            {"partition", MemberSpec::Kind::kPartition},
+                                            {"offset", MemberSpec::Kind::kNumber},
+                                            "reason"}));
     RAMPART_TRY(auto place, place_of(members));
     RAMPART_TRY(const int64_t offset, number_of("offset", members.at("offset"), 0, INT64_MAX));
     RAMPART_RETURN_IF_ERROR(deps_.registry.record_operation(deps_.clock.now(), request.principal,

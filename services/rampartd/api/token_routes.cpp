@@ -7,6 +7,7 @@
 
 #include "rampart/base/reasons.hpp"
 #include "rampart/protected_attributes/reasons.hpp"
+#include "rampart/wire/json_value.hpp"
 #include "services/rampartd/api/bodies.hpp"
 
 namespace rampart::rampartd {
@@ -41,11 +42,13 @@ Json to_json(const Entry& entry, base::TimePoint now) {
 
 base::Error missing(std::string_view name, std::string_view what) {
     return base::make_error(protected_attributes::Reason::kMissingField,
-                            "$.{} is required and is {}", name, what);
+                            "$.{}: is required and is {}", name, what);
 }
 
 /// Returns the body as an object that has no members but these.
 Result<json::object> object_of(std::string_view body, const std::set<std::string_view>& known) {
+    // refuses a member that is given twice, of which Boost's parser keeps the last
+    if (const auto strict = wire::parse_json(body); !strict) return strict.error();
     boost::system::error_code failure;
     auto document = json::parse(body, failure);
     if (failure || !document.is_object())
@@ -53,7 +56,7 @@ Result<json::object> object_of(std::string_view body, const std::set<std::string
     for (const auto& member : document.as_object())
         if (!known.contains(member.key()))
             return base::make_error(protected_attributes::Reason::kUnknownField,
-                                    "$.{} is not a known field", std::string(member.key()));
+                                    "$.{}: is not a known field", std::string(member.key()));
     return std::move(document.as_object());
 }
 
@@ -91,7 +94,9 @@ Result<Entry> read_entry(std::string_view body, base::TimePoint now) {
     if (expires == nullptr || (!expires->is_null() && !expires->is_string()))
         return missing("expires", "a time in UTC, or null for no end");
     if (expires->is_null()) return entry;
-    RAMPART_TRY(entry.expires, base::parse_iso8601(std::string(expires->get_string())));
+    const auto time = base::parse_iso8601(std::string(expires->get_string()));
+    if (!time) return time.error().with_context("$.expires");
+    entry.expires = *time;
     if (*entry.expires <= now)
         return base::make_error(base::Reason::kBadTime, "$.expires: {} is over",
                                 base::to_iso8601(*entry.expires));
@@ -135,7 +140,7 @@ Result<http::Response> TokenRoutes::handle_rotation(const http::Request& request
         const int64_t most = kMostGrace.micros() / 1'000'000;
         if (!value->is_int64() || value->get_int64() < 0 || value->get_int64() > most)
             return base::make_error(base::Reason::kBadNumber,
-                                    "$.grace_seconds is a whole number from 0 to {}", most);
+                                    "$.grace_seconds: is a whole number from 0 to {}", most);
         grace = value->get_int64();
     }
     const auto& name = request.path_values.at("name");

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "rampart/access/reasons.hpp"
 #include "rampart/http/reasons.hpp"
 
@@ -25,10 +27,49 @@ TEST(Response, AnErrorIsADocument) {
     const auto response = error_response(base::Error{base::ErrorCode::kNotFound, "unknown_decision",
                                                      fmt::format("no '{}'\n", "d\"1")});
     EXPECT_EQ(response.status, 404);
-    EXPECT_EQ(response.content_type, "application/json");
-    EXPECT_EQ(response.body, R"({"error":{"code":"not_found","reason":"unknown_decision",)"
-                             R"("message":"no 'd\"1'\u000a"}})");
+    EXPECT_EQ(response.content_type, "application/problem+json");
+    EXPECT_EQ(response.body,
+              R"({"type":"urn:rampart:reason:unknown_decision",)"
+              R"("title":"Unknown decision","status":404,"detail":"no 'd\"1'\u000a",)"
+              R"("code":"not_found","reason":"unknown_decision",)"
+              R"("error":{"code":"not_found","reason":"unknown_decision",)"
+              R"("message":"no 'd\"1'\u000a"}})");
     EXPECT_EQ(response.header("Retry-After"), "");
+}
+
+TEST(Response, AnErrorSaysWhatToDoWhereItsListIsKnown) {
+    const auto has = [](std::string_view reason, std::string_view remedy) {
+        const auto body =
+            error_response(base::Error{ErrorCode::kNotFound, std::string(reason), "x"}).body;
+        return body.find(fmt::format(R"("remedy":"{}")", remedy)) != std::string::npos;
+    };
+    EXPECT_TRUE(has("unknown_path", "Correct the path; schemas/http/openapi.yaml lists all."));
+    EXPECT_FALSE(has("of_a_test", "Do it."));
+    static constexpr base::ReasonInfo kInfo[] = {
+        {"test", "kOfATest", ErrorCode::kNotFound, "of_a_test", "Do it."}};
+    static constexpr std::span<const base::ReasonInfo> kLists[] = {kInfo};
+    know_reasons(kLists);
+    EXPECT_TRUE(has("of_a_test", "Do it."));
+}
+
+TEST(Response, AnErrorOfInputNamesItsField) {
+    const auto field = [](std::string message, ErrorCode code = ErrorCode::kInvalidArgument) {
+        return field_of(base::Error{code, "x", std::move(message)});
+    };
+    EXPECT_EQ(field("$.now: 'x' is not a time"), "now");
+    EXPECT_EQ(field("features.Income_2: must be a number"), "features.Income_2");
+    EXPECT_EQ(field("applications[3]: person_id: is empty"), "applications[3].person_id");
+    EXPECT_EQ(field("applications[3]: feature 'x' is given twice"), "applications[3]");
+    EXPECT_EQ(field("line 12: person_id: is missing"), "person_id");
+    EXPECT_EQ(field("event_time: too old", ErrorCode::kOutOfRange), "event_time");
+    for (const char* other : {"now", "", ": x", "line 2: no JSON", "not JSON: x", "JSON: too deep",
+                              "line x: y: z", "measure 'm': value 3 is outside"}) {
+        EXPECT_EQ(field(other), "") << other;
+    }
+    EXPECT_EQ(field("starting: the log", ErrorCode::kUnavailable), "");
+    EXPECT_NE(error_response(base::Error{ErrorCode::kInvalidArgument, "x", "$.a: b"})
+                  .body.find(R"("field":"a")"),
+              std::string::npos);
 }
 
 TEST(Response, WhoeverIsTurnedAwayLearnsWhenToRetry) {

@@ -46,7 +46,7 @@ TEST_F(CandidateRoute, OnlyTellsUnlessItIsToSubmit) {
     EXPECT_FALSE(asked_.submit);
     EXPECT_FALSE(asked_.options.step);
     EXPECT_EQ(asked_.options.plan_steps, 0u);
-    ask("?step=0.25&approve_from=0.8&plan=32&submit=yes&new_epoch=new%20year");
+    ask("?step=0.25&approve_from=0.8&plan=32&submit=true&new_epoch=new%20year");
     EXPECT_EQ(asked_.options.step, 0.25);
     EXPECT_EQ(asked_.options.approve_from, 0.8);
     EXPECT_EQ(asked_.options.plan_steps, 32u);
@@ -60,10 +60,12 @@ TEST_F(CandidateRoute, OnlyTellsUnlessItIsToSubmit) {
 TEST_F(CandidateRoute, RefusesWhatItDoesNotKnowByName) {
     EXPECT_NE(refusal("?stepp=1").find("stepp"), std::string::npos);
     EXPECT_NE(refusal("?step=half").find("step: 'half'"), std::string::npos);
-    EXPECT_NE(refusal("?step=inf").find("bad_number"), std::string::npos);
+    for (const char* bad : {"step=inf", "step=0", "step=-1", "approve_from=1", "approve_rate=0"}) {
+        EXPECT_NE(refusal(std::string("?") + bad).find("bad_number"), std::string::npos) << bad;
+    }
     EXPECT_NE(refusal("?plan=33").find("bad_number"), std::string::npos);
-    EXPECT_NE(refusal("?submit=maybe").find("bad_flag"), std::string::npos);
-    EXPECT_NE(refusal("?submit=yes&actor=anna").find("actor"), std::string::npos)
+    EXPECT_NE(refusal("?submit=yes").find("bad_flag"), std::string::npos);
+    EXPECT_NE(refusal("?submit=true&actor=anna").find("actor"), std::string::npos)
         << "who proposes is who calls";
     EXPECT_EQ(ask("", "wrong").status, 401);
 }
@@ -77,7 +79,7 @@ TEST(CandidateWork, ASubmissionThatWasInterruptedIsNotMadeTwice) {
         job.phase = runtime::JobPhase::kRunning;
         job.asked_at = runtime::SystemClock().now();
         http::Request request;
-        EXPECT_TRUE(http::parse_target(submits ? "/x?submit=yes" : "/x", request));
+        EXPECT_TRUE(http::parse_target(submits ? "/x?submit=true" : "/x", request));
         job.request = job_text(request);
         int asked = 0;
         support::WorkingJobs jobs(

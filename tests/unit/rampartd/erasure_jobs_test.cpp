@@ -32,18 +32,34 @@ std::string refusal(const std::string& body) {
 }
 
 TEST(Erasures, AreReadAsTheyAreWritten) {
-    for (const char* body :
-         {R"({"person_id":"p","actor":"o","reason":"r","dry_run":"no"})",
-          R"({"application_id":"a","actor":"o","reason":"r","dry_run":"yes"})"}) {
+    for (const char* body : {R"({"person_id":"p","actor":"o","reason":"r","dry_run":false})",
+                             R"({"application_id":"a","actor":"o","reason":"r","dry_run":true})"}) {
         const auto asked = read_erasure_job(body);
         ASSERT_TRUE(asked) << asked.error().message;
         EXPECT_EQ(to_text(*asked), body);
     }
-    EXPECT_EQ(refusal(R"({"person_id":"","reason":"r","dry_run":"no"})"), "bad_id");
-    EXPECT_EQ(refusal(R"({"person_id":"p","reason":"","dry_run":"no"})"), "reason_missing");
-    EXPECT_EQ(refusal(R"({"person_id":"p","actor":"o","reason":"r","dry_run":"no"})"),
+    EXPECT_EQ(refusal(R"({"person_id":"","reason":"r","dry_run":false})"), "bad_id");
+    EXPECT_EQ(refusal(R"({"person_id":"p","reason":"","dry_run":false})"), "reason_missing");
+    EXPECT_EQ(refusal(R"({"person_id":"p","actor":"o","reason":"r","dry_run":false})"),
               "unknown_field")
         << "the actor is who calls";
+}
+
+TEST(Erasures, AreOfOnePersonByOneOfTwoNames) {
+    const auto refused = [](const std::string& members) {
+        return refusal(R"({"reason":"r","dry_run":true)" + members + "}");
+    };
+    EXPECT_EQ(refused(R"(,"person_id":"p")"), "anna");
+    EXPECT_EQ(refused(""), "missing_field");
+    EXPECT_EQ(refused(R"(,"person_id":"p","application_id":"a")"), "unknown_field");
+    EXPECT_EQ(refused(R"(,"person_id":"p","person_id":"q")"), "duplicate_member");
+}
+
+TEST(Erasures, JobsOfEarlierReleasesAreRead) {
+    const auto asked =
+        read_erasure_job(R"({"person_id":"p","actor":"o","reason":"r","dry_run":"no"})");
+    ASSERT_TRUE(asked) << asked.error().message;
+    EXPECT_EQ(to_text(*asked), R"({"person_id":"p","actor":"o","reason":"r","dry_run":false})");
 }
 
 /// A record of a job that ran when its process ended.

@@ -12,7 +12,7 @@ namespace {
 const std::string kResume = "/v1/partitions/resume";
 
 std::string gap(const std::string& topic, const std::string& partition = "0") {
-    return fmt::format(R"({{"topic":"{}","partition":"{}","reason":"lost"}})", topic, partition);
+    return fmt::format(R"({{"topic":"{}","partition":{},"reason":"lost"}})", topic, partition);
 }
 
 class PartitionRoutesTest : public testing::Test {
@@ -68,7 +68,7 @@ TEST_F(PartitionRoutesTest, AGapIsAcceptedAndAudited) {
     auto& topic = stores_.log.topics["decisions"];
     topic.identity = "another";
     EXPECT_FALSE(stores_.catch_up());
-    const auto answer = api_.said("POST", kResume, gap("decisions", "all"));
+    const auto answer = api_.said("POST", kResume, gap("decisions", "\"all\""));
     EXPECT_TRUE(answer.starts_with(R"(200 {"accepted":[{"holder":0,"topic":"decisions",)"
                                    R"("partition":"all","why":"topic 'decisions')"))
         << answer;
@@ -108,7 +108,7 @@ TEST_F(PartitionRoutesTest, RefuseWhatDoesNotSayWhereAndWhy) {
     EXPECT_EQ(api_.said("POST", kResume, body.insert(1, R"("x":"y",)")), "400 unknown_field");
     EXPECT_EQ(api_.said("POST", kResume, gap("decisions", "-1")), "400 bad_number");
     EXPECT_EQ(api_.said("POST", kResume, gap("decisions", "1000001")), "400 bad_number");
-    EXPECT_EQ(api_.said("POST", kResume, R"({"topic":"decisions","partition":"0","reason":""})"),
+    EXPECT_EQ(api_.said("POST", kResume, R"({"topic":"decisions","partition":0,"reason":""})"),
               "400 reason_missing");
     EXPECT_EQ(stores_.registry->audit_entries()->size(), entries);
 }

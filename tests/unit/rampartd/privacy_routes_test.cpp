@@ -53,28 +53,29 @@ TEST_F(PrivacyRoutesTest, EraseAPersonByIdOrByApplication) {
     report_->attributes = true;
     report_->keys = 3;
     report_->remains = {"backups"};
-    EXPECT_EQ(api_.said("POST", kErase, R"({"person_id":"p","reason":"r","dry_run":"no"})"),
+    EXPECT_EQ(api_.said("POST", kErase, R"({"person_id":"p","reason":"r","dry_run":false})"),
               R"(200 {"erased":true,"decisions":[{"decision_id":"d",)"
               R"("decided_at":"1970-01-02T00:00:00Z"}],"quarantined":2,)"
               R"("protected_attributes":true,"keys_destroyed":3,"in_clear":0,)"
               R"("remains":["backups"]})");
     const auto dry =
-        api_.said("POST", kErase, R"({"application_id":"a-1","reason":"r","dry_run":"yes"})");
+        api_.said("POST", kErase, R"({"application_id":"a-1","reason":"r","dry_run":true})");
     EXPECT_TRUE(dry.starts_with(R"(200 {"erased":false,)")) << dry;
     EXPECT_EQ(erased_, (std::vector<std::string>{"p anna r false", "p-1 anna r true"}));
 }
 
 TEST_F(PrivacyRoutesTest, RefuseAnErasureThatIsNotOneAndSayWhatForbidsIt) {
     EXPECT_EQ(api_.said("POST", kErase, "x"), "400 bad_json");
-    EXPECT_EQ(api_.said("POST", kErase, R"({"reason":"r","dry_run":"no"})"), "400 missing_field");
-    EXPECT_EQ(api_.said("POST", kErase, R"({"person_id":"p","reason":"r","dry_run":"no","x":"y"})"),
-              "400 unknown_field");
-    EXPECT_EQ(api_.said("POST", kErase, R"({"person_id":"p","reason":"r","dry_run":"maybe"})"),
-              "400 bad_flag");
-    EXPECT_EQ(api_.said("POST", kErase, R"({"application_id":"a-2","reason":"r","dry_run":"no"})"),
+    EXPECT_EQ(api_.said("POST", kErase, R"({"reason":"r","dry_run":false})"), "400 missing_field");
+    EXPECT_EQ(
+        api_.said("POST", kErase, R"({"person_id":"p","reason":"r","dry_run":false,"x":"y"})"),
+        "400 unknown_field");
+    EXPECT_EQ(api_.said("POST", kErase, R"({"person_id":"p","reason":"r","dry_run":"no"})"),
+              "400 wrong_type");
+    EXPECT_EQ(api_.said("POST", kErase, R"({"application_id":"a-2","reason":"r","dry_run":false})"),
               "404 unknown_application");
     EXPECT_TRUE(erased_.empty());
-    const std::string body = R"({"person_id":"p","reason":"r","dry_run":"no"})";
+    const std::string body = R"({"person_id":"p","reason":"r","dry_run":false})";
     report_ = base::Error{base::ErrorCode::kFailedPrecondition, "on_hold", "x"};
     EXPECT_EQ(api_.said("POST", kErase, body), "409 on_hold");
     report_ = base::Error{base::ErrorCode::kUnavailable, "partition_rebuilding", "x"};

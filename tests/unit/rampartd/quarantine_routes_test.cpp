@@ -12,7 +12,7 @@ namespace {
 const std::string kReplay = "/v1/quarantine/replay", kDrop = "/v1/quarantine/drop";
 
 std::string one(const std::string& topic, const std::string& offset = "0") {
-    return fmt::format(R"({{"topic":"{}","partition":"0","offset":"{}","reason":"seen"}})", topic,
+    return fmt::format(R"({{"topic":"{}","partition":0,"offset":{},"reason":"seen"}})", topic,
                        offset);
 }
 
@@ -36,9 +36,9 @@ class QuarantineRoutesTest : public testing::Test {
 TEST_F(QuarantineRoutesTest, ListApplicationsAndWhatWasJoinedWithoutTheirContent) {
     const auto answer = api_.said("GET", "/v1/quarantine");
     EXPECT_TRUE(answer.starts_with(R"(200 {"quarantined":[{"topic":"applications",)"
-                                   R"("partition":"0","offset":0,"reason":"event_time_outside",)"))
+                                   R"("partition":0,"offset":0,"reason":"event_time_outside",)"))
         << answer;
-    EXPECT_NE(answer.find(R"({"topic":"outcomes","partition":"0","offset":0,)"), std::string::npos);
+    EXPECT_NE(answer.find(R"({"topic":"outcomes","partition":0,"offset":0,)"), std::string::npos);
     EXPECT_TRUE(answer.ends_with(R"("bytes":8}]})")) << answer;
     EXPECT_EQ(answer.find("nonsense"), std::string::npos);
     EXPECT_EQ(api_.ask("GET", "/v1/quarantine", "", "wrong").status, 401);
@@ -74,6 +74,7 @@ TEST_F(QuarantineRoutesTest, RefuseWhatNamesNoRecord) {
         auto body = one("outcomes");
         EXPECT_EQ(api_.said("POST", path, body.insert(1, R"("x":"y",)")), "400 unknown_field");
         EXPECT_EQ(api_.said("POST", path, one("outcomes", "-1")), "400 bad_number");
+        EXPECT_EQ(api_.said("POST", path, one("outcomes", "\"1\"")), "400 wrong_type");
         EXPECT_EQ(api_.said("POST", path, one("outcomes", "9223372036854775808")),
                   "400 bad_number");
     }

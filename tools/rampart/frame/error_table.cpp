@@ -156,16 +156,18 @@ std::vector<ErrorEntry> error_table() {
 std::string error_page() {
     std::string page =
         "# Errors\n\n"
-        "Every reason that a program of Rampart gives, as `rampart errors` prints it (a test "
-        "compares\n"
-        "them). `reason` and `code` are the members of an error document, "
-        "`{\"error\": {\"code\": …,\n"
-        "\"reason\": …, \"message\": …}}`; the message names field and value. HTTP: the status of "
-        "the "
-        "answer.\nExit: the exit code of a command that fails with it; where a command asks a "
-        "question, some of\nthem are the answer no, exit code 1, as its help says. A damaged file "
-        "that "
-        "the command names is bad\ninput: code invalid_argument, exit code 2.\n\n"
+        "Every reason that a program of Rampart gives, as `rampart "
+        "errors` prints it (a test compares\n"
+        "them). `reason` and `code` are the members of an error "
+        "document: over HTTP a problem document\n"
+        "(RFC 9457), of a command `{\"error\": {\"code\": …, "
+        "\"reason\": …, \"message\": …}}`; detail or message\n"
+        "names field and value. HTTP: the status of the answer. "
+        "Exit: the exit code of a command that fails\n"
+        "with it; where a command asks a question, some of them are "
+        "the answer no, exit code 1, as its help\n"
+        "says. A damaged file that the command names is bad input: "
+        "code invalid_argument, exit code 2.\n\n"
         "| reason | room | code | HTTP | exit | what to do |\n| --- | --- | --- | --- | --- | --- "
         "|\n";
     for (const auto& [info, http_status, exit_code] : error_table())

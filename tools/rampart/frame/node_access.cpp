@@ -75,16 +75,15 @@ base::Error refusal(const http::Response& response) {
     boost::system::error_code failure;
     const auto document = json::parse(response.body, failure);
     const auto* object = failure ? nullptr : document.if_object();
-    const auto* error = object == nullptr ? nullptr : object->if_contains("error");
-    if (error == nullptr || !error->is_object()) {
+    if (object == nullptr || !object->contains("reason")) {
         return base::make_error(Reason::kBadAnswer, "the node answered {}: {}", response.status,
                                 response.body.substr(0, 200));
     }
     const auto text = [&](const char* name) {
-        const auto* value = error->as_object().if_contains(name);
+        const auto* value = object->if_contains(name);
         return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
     };
-    return {code_of(text("code")), text("reason"), text("message")};
+    return {code_of(text("code")), text("reason"), text("detail")};
 }
 
 Result<json::value> parse(Result<http::Response> response) {

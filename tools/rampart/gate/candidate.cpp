@@ -109,8 +109,9 @@ std::string encoded(std::string_view text) {
 }
 
 std::string target(const Options& options) {
-    std::string out = fmt::format("/v1/candidates?submit={}&file={}", options.submit ? "yes" : "no",
-                                  options.out.empty() ? "no" : "yes");
+    std::string out =
+        fmt::format("/v1/candidates?submit={}&file={}", options.submit ? "true" : "false",
+                    options.out.empty() ? "false" : "true");
     const auto add = [&](std::string_view name, const std::string& value) {
         out += fmt::format("&{}={}", name, encoded(value));
     };

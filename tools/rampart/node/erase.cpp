@@ -35,7 +35,7 @@ Result<Answer> refused(const base::Error& error) {
 }
 
 Result<Answer> erase(const Options& options) {
-    json::object body{{"reason", options.reason}, {"dry_run", options.dry_run ? "yes" : "no"}};
+    json::object body{{"reason", options.reason}, {"dry_run", options.dry_run}};
     const bool by_person = !options.person.empty();
     body[by_person ? "person_id" : "application_id"] =
         by_person ? options.person : options.application;
@@ -66,7 +66,7 @@ Result<Answer> erase(const Options& options) {
 Result<Answer> hold(const Options& options, bool add) {
     json::object body{
         {"person_id", options.person}, {"matter", options.matter}, {"reason", options.reason}};
-    if (add) body["until"] = options.until;
+    if (add && !options.until.empty()) body["until"] = options.until;
     RAMPART_TRY(const auto document,
                 tell_node(options.config, add ? "/v1/holds" : "/v1/holds/remove", body));
     Answer answer;

@@ -36,8 +36,8 @@ Result<Answer> list(const Options& options) {
 Result<Answer> act(const Options& options, std::string_view target) {
     RAMPART_TRY(const auto document, tell_node(options.config, target,
                                                {{"topic", options.topic},
-                                                {"partition", std::to_string(options.partition)},
-                                                {"offset", std::to_string(options.offset)},
+                                                {"partition", options.partition},
+                                                {"offset", options.offset},
                                                 {"reason", options.reason}}));
     Answer answer;
     answer.json = json::serialize(document);

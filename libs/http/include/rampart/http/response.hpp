@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,10 +29,22 @@ int status_of(base::ErrorCode code);
 /// headers_too_large 431.
 int status_of(base::AnyReason reason);
 
-/// Returns {"error": {"code": "not_found", "reason": "unknown_decision", "message": "…"}} with the
-/// code's status or the given one; every 429 and 503 has Retry-After: 1.
+/// Returns a problem document (RFC 9457, application/problem+json) with the code's status or the
+/// given one; every 429 and 503 has Retry-After: 1. Its members: type, title, status, detail; code,
+/// reason; field, where field_of() finds one; remedy, where the reason's list is known (know_reasons());
+/// error, with code, reason and message, for clients of earlier releases (deprecated). It has no
+/// instance: the response's X-Request-Id says which request it was.
 Response error_response(const base::Error& error);
 Response error_response(const base::Error& error, int status);
+
+/// Returns the path of the member or parameter that an error of input is about, as in
+/// "applications[3].features.income": what its message begins with, up to ": ", without "$." and
+/// the number of a line. Empty: it names none.
+std::string field_of(const base::Error& error);
+
+/// Lets problem documents have the remedies of these lists, beside those of this room. A program
+/// does it once, before it has a server. The lists must last as long as the program.
+void know_reasons(std::span<const std::span<const base::ReasonInfo>> lists);
 
 /// Returns `text` as a JSON string with quotes. Bytes that are not UTF-8 become U+FFFD.
 std::string json_quoted(std::string_view text);

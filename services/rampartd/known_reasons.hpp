@@ -1,0 +1,9 @@
+#pragma once
+
+namespace rampart::rampartd {
+
+/// Lets the service's error documents say what to do about each reason. Call it once, before there
+/// is a server.
+void know_reasons();
+
+}  // namespace rampart::rampartd
