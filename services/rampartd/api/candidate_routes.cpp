@@ -105,6 +105,10 @@ Result<std::string> CandidateWork::operator()(runtime::JobTask& task) const {
 
 Result<http::Response> CandidateRoutes::handle_candidate(const http::Request& request) const {
     RAMPART_RETURN_IF_ERROR(asked_by(request.query, request.principal).map([](const auto&) {}));
+    if (request.body.empty()) {
+        return base::make_error(protected_attributes::Reason::kMissingField,
+                                "the body is empty: send a model file");
+    }
     return jobs_.answer(request, kCandidate, job_text(request), 1);
 }
 

@@ -17,7 +17,7 @@ class CandidateRoute : public testing::Test {
         http::Request request;
         request.method = "POST";
         request.headers = {{"Authorization", "Bearer " + token}};
-        request.body = "a model";
+        request.body = body_;
         EXPECT_TRUE(http::parse_target("/v1/candidates" + query, request)) << query;
         asked_ = {};
         return router_.handle(std::move(request));
@@ -29,6 +29,7 @@ class CandidateRoute : public testing::Test {
         return answer.body;
     }
 
+    std::string body_ = "a model";
     http::Router router_{access::one_token("t", {"anna", access::Scopes::all()})};
     retraining::ProposalRequest asked_;
     support::WorkingJobs jobs_{
@@ -68,6 +69,8 @@ TEST_F(CandidateRoute, RefusesWhatItDoesNotKnowByName) {
     EXPECT_NE(refusal("?submit=true&actor=anna").find("actor"), std::string::npos)
         << "who proposes is who calls";
     EXPECT_EQ(ask("", "wrong").status, 401);
+    body_.clear();
+    EXPECT_NE(refusal("").find("the body is empty"), std::string::npos);
 }
 
 TEST(CandidateWork, ASubmissionThatWasInterruptedIsNotMadeTwice) {
