@@ -30,7 +30,9 @@ namespace {
 constexpr base::Logger kLog("decision_service");
 
 base::Status serve(const std::filesystem::path& config) {
+    runtime::make_files_private();
     RAMPART_TRY(const Settings settings, load_settings(config));
+    runtime::warn_of_exposed(settings.store);
     serving::DecisionServiceOptions options;
     RAMPART_TRY(options.product, runtime::load_product(settings.product));
     options.log.folder = settings.store / "partitions";

@@ -6,6 +6,7 @@
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/runtime/secrets.hpp"
 #include "rampart/storage/folder.hpp"
+#include "services/rampartd/key_change.hpp"
 
 namespace rampart::rampartd {
 
@@ -30,6 +31,7 @@ Result<bool> has_arm_key(const runtime::StoreStart& start, const fs::path& store
 
 Result<Keys> load_keys(runtime::StoreStart& start, const fs::path& store,
                        const fs::path& person_file) {
+    RAMPART_RETURN_IF_ERROR(settle_key_change(store));
     const auto folder = store / "keys";
     const auto person_path = person_file.empty() ? folder / "person" : person_file;
     std::vector<fs::path> files{folder / "draw", folder / "split", folder / "evidence",

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "rampart/base/file.hpp"
+#include "rampart/certification/signer.hpp"
 #include "rampart/privacy/reasons.hpp"
 #include "rampart/runtime/store_start.hpp"
 #include "rampart/streaming/partitioner.hpp"
@@ -307,9 +308,9 @@ Status Node::open_champion() {
         if (log.shared()) champion_->publish_by({log.writer(), topic, keys_.signing});
         return base::ok();
     }
-    RAMPART_TRY(const auto pem, base::read_file(settings_.gate_key, 4096));
-    RAMPART_TRY(auto key, base::VerifyingKey::from_pem(pem));
-    champion_->follow({log.reader(), topic, std::move(key)});
+    RAMPART_TRY(const auto pem, base::read_file(settings_.gate_key, 1 << 16));
+    RAMPART_TRY(auto keys, certification::read_keys(pem));
+    champion_->follow({log.reader(), topic, std::move(keys)});
     return base::ok();
 }
 

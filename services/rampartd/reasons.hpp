@@ -22,6 +22,9 @@ namespace rampart::rampartd {
     X(kJobInterrupted, kFailedPrecondition, "job_interrupted",                                  \
       "See GET /v1/runs: a run that had begun goes on under its number; where there is none, "  \
       "send the request again.")                                                                \
+    X(kKeyStays, kFailedPrecondition, "key_stays",                                              \
+      "Keep the key: the message says what a change would break, and what to do if the key "    \
+      "is lost or known to others (ops/runbooks/keys.md).")                                     \
     X(kNoChampion, kInternal, "no_champion",                                                    \
       "Start the node once with `rampart serve`: it declares the first policy of the "          \
       "configuration.")                                                                         \

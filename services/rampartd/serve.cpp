@@ -6,6 +6,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/runtime/crash_report.hpp"
+#include "rampart/runtime/secrets.hpp"
 #include "rampart/runtime/shutdown.hpp"
 #include "rampart/runtime/system_clock.hpp"
 #include "rampart/storage/writable.hpp"
@@ -94,8 +95,10 @@ base::Status serve(const std::filesystem::path& config) {
     base::set_log_level(base::LogLevel::kInfo);
     runtime::report_crashes();
     know_reasons();
+    runtime::make_files_private();
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
     RAMPART_TRY(auto settings, load_settings(config));
+    runtime::warn_of_exposed(settings.store);
     const auto reload = decision_service::reload_signal_of(settings.http);
     settings.http.stop_timeout = kAnswerTime;
     // before a store is made

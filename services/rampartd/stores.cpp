@@ -8,6 +8,7 @@
 #include "rampart/privacy/reasons.hpp"
 #include "rampart/storage/process_limits.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
+#include "services/rampartd/key_change.hpp"
 #include "services/rampartd/store_layout.hpp"
 
 namespace rampart::rampartd {
@@ -55,7 +56,7 @@ Status Stores::open_registry() {
     const auto& store = settings_.store;
     RAMPART_TRY(registry_, registry::ModelRegistry::open(store / "registry"));
     RAMPART_RETURN_IF_ERROR(check_keys(keys_, registry_->recorded_keys(), store));
-    return base::write_file_atomically(store / "gate.pub.pem", keys_.signing.public_key().to_pem());
+    return write_gate_keys(store, *registry_, keys_.signing.public_key());
 }
 
 /// false: the process is to stop.

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "exceptions.hpp"
 #include "source_tree.hpp"
 
@@ -51,7 +53,8 @@ void add_missing(Exceptions& missing, const fs::path& page, const fs::path& fold
 }
 
 TEST(Documents, NameNothingThatIsNotThere) {
-    std::vector<fs::path> pages{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"};
+    std::vector<fs::path> pages{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md",
+                                "THIRD_PARTY_NOTICES.md"};
     for (const char* folder : kFolders) {
         const auto found = source_files(folder, {".md"});
         pages.insert(pages.end(), found.begin(), found.end());
@@ -67,6 +70,49 @@ TEST(Documents, NameNothingThatIsNotThere) {
     print_if_asked("missing_paths.txt", missing, list, false);
     EXPECT_THAT(differences(missing, list, false), testing::IsEmpty());
     EXPECT_LE(list.size(), kMissingPaths) << "the list may only shrink";
+}
+
+/// Returns the tests that the last column of a table names, "`A\\|B`", each with its alternatives.
+std::vector<std::string> tests_in(const std::string& page) {
+    std::vector<std::string> names;
+    for (const auto& line : lines_of(page)) {
+        if (!line.starts_with("| ") || !line.ends_with("` |")) continue;
+        const size_t end = line.size() - 3, begin = line.rfind('`', end - 1) + 1;
+        std::string name;
+        for (size_t i = begin; i <= end; ++i) {
+            if (i < end && line[i] != '\\' && line[i] != '|') {
+                name += line[i];
+            } else if (!name.empty()) {
+                names.push_back(std::exchange(name, {}));
+            }
+        }
+    }
+    return names;
+}
+
+/// Returns those that are part of no test's name.
+std::vector<std::string> without_a_test(const std::vector<std::string>& names) {
+    std::string all;
+    for (const auto& file : source_files("tests", {".cpp"})) {
+        const auto text = read_source(file);
+        for (size_t at = text.find("\nTEST"); at != std::string::npos;
+             at = text.find("\nTEST", at + 1))
+            all += text.substr(at, text.find(')', at) - at);
+    }
+    std::vector<std::string> missing;
+    for (const auto& name : names) {
+        const bool command = name.starts_with("ops/test");
+        if (!command && all.find(name) == std::string::npos) missing.push_back(name);
+    }
+    return missing;
+}
+
+TEST(Documents, EachDefenceNamesTestsThatThereAre) {
+    const auto names = tests_in(read_source("SECURITY.md"));
+    EXPECT_GT(names.size(), 20u);
+    EXPECT_THAT(without_a_test(names), testing::IsEmpty());
+    const std::string planted = "| a | b | c | `LinkClosure\\|NoSuchTest` |\n| x | y |\n";
+    EXPECT_THAT(without_a_test(tests_in(planted)), testing::ElementsAre("NoSuchTest"));
 }
 
 TEST(Documents, APlantedNameOfWhatIsNotThereIsFound) {

@@ -1,6 +1,7 @@
 // A store and its keys: made together, and never one without the other.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -240,6 +241,63 @@ bool killed_at(const fs::path& config, const fs::path& store, const std::string&
     ::kill(child, SIGKILL);
     ::waitpid(child, &status, 0);
     return WIFSIGNALED(status);
+}
+
+/// Returns what in the folder has a bit for others than its owner, whether they can reach it or not.
+std::vector<std::string> open_to_others(const fs::path& folder) {
+    std::vector<std::string> found;
+    const auto look = [&](const fs::path& path) {
+        if ((fs::symlink_status(path).permissions() & fs::perms(077)) != fs::perms::none)
+            found.push_back(path.string());
+    };
+    look(folder);
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) look(entry.path());
+    return found;
+}
+
+TEST_F(NodeKeys, AStoreThatIsMadeUnderALaxUmaskIsItsOwnersAlone) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::umask(022);
+        ::execl(kProgram.c_str(), kProgram.c_str(), "--config", workspace_.config.c_str(), nullptr);
+        ::_exit(127);
+    }
+    int status = 0;
+    while (!fs::exists(store() / "endpoint"))
+        ASSERT_EQ(::waitpid(child, &status, WNOHANG), 0) << "ended with " << status;
+    EXPECT_EQ(open_to_others(store()), std::vector<std::string>{}) << "while it serves";
+    ::kill(child, SIGTERM);
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(open_to_others(store()), std::vector<std::string>{});
+
+    // a command that opens it, and a restore of a copy of which others could read everything
+    const std::string lax = "umask 022; " RAMPART_BIN_DIR "/rampart ";
+    const auto inspected =
+        run_program(lax + "inspect store --config " + workspace_.config.string());
+    EXPECT_EQ(inspected.exit_code, 0) << inspected.output;
+    EXPECT_EQ(open_to_others(store()), std::vector<std::string>{});
+    for (const auto& entry : fs::recursive_directory_iterator(store())) {
+        if (entry.path().parent_path() != store() / "keys")
+            fs::permissions(entry, fs::perms::group_read | fs::perms::others_read,
+                            fs::perm_options::add);
+    }
+    const auto backups = folder_ / "backups", restored = folder_ / "restored";
+    const auto copied = run_program(fmt::format(
+        "{0} backup create --with-keys --store {1} --to {2} && {0} backup restore --from {2} "
+        "--store {3}",
+        lax, store().string(), backups.string(), restored.string()));
+    EXPECT_EQ(copied.exit_code, 0) << copied.output;
+    EXPECT_EQ(open_to_others(backups), std::vector<std::string>{});
+    EXPECT_EQ(open_to_others(restored), std::vector<std::string>{});
+}
+
+TEST_F(NodeKeys, AStoreThatOthersCanReadIsNamedAtTheStart) {
+    make_store();
+    fs::permissions(store(), fs::perms(0755));
+    fs::remove(key("split"));  // so that it ends
+    const auto ran = run_program(serve_command());
+    EXPECT_NE(ran.output.find(fmt::format("chmod -R go= {}", store().string())), std::string::npos)
+        << ran.output;
 }
 
 TEST_F(NodeKeys, AFirstStartThatIsKilledLeavesAStoreThatStarts) {

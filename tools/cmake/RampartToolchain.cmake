@@ -23,6 +23,12 @@ if(MOLD)
     add_link_options(-fuse-ld=mold)
 endif()
 
+# Programs are position-independent, bind every symbol at the start, and make the tables of the
+# linker read-only before main; no stack can be executed. tests/architecture reads their headers.
+include(CheckPIESupported)
+check_pie_supported()
+add_link_options(-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+
 # fp-contract=off: the same numbers whatever the compiler would like to fuse.
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
     -Woverloaded-virtual -Werror -ffp-contract=off)

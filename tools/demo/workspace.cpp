@@ -31,6 +31,7 @@ Status clear_folder(const fs::path& folder) {
     }
     fs::remove_all(folder, failure);
     fs::create_directories(folder / "store" / "keys", failure);
+    if (!failure) fs::permissions(folder / "store", fs::perms::owner_all, failure);
     if (failure)
         return base::make_error(Reason::kNoFolder, "cannot make '{}': {}", folder.string(),
                                 failure.message());

@@ -1,4 +1,5 @@
 #include "frame/commands.hpp"
+#include "store/keys.hpp"
 
 namespace {
 
@@ -92,6 +93,11 @@ void add_store(Frame& frame) {
     add_backup_restore(frame);
     frame.family("store", "Check a store");
     add_store_check(frame);
+    frame.family("keys", "List, copy and change the keys of a store");
+    add_keys_list(frame);
+    add_keys_export(frame);
+    add_keys_import(frame);
+    add_keys_rotate(frame);
 }
 
 void add_frame(Frame& frame) {

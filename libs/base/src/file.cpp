@@ -1,7 +1,6 @@
 #include "rampart/base/file.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -75,12 +74,13 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t limit) {
 Status write_file_atomically(const std::filesystem::path& path, std::string_view content,
                              unsigned mode) {
     const auto temporary = path.string() + fmt::format(".tmp.{}", ::getpid());
+    // what a process of this number left would keep its mode; the umask holds for the new file
+    ::unlink(temporary.c_str());
     {
         const FileDescriptor file(
-            ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+            ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
         if (file.get() < 0) return from_errno(errno, path, "write");
-        if (::fchmod(file.get(), mode) != 0 || !write_all(file.get(), content) ||
-            ::fsync(file.get()) != 0) {
+        if (!write_all(file.get(), content) || ::fsync(file.get()) != 0) {
             const int error = errno;
             ::unlink(temporary.c_str());
             return from_errno(error, path, "write");

@@ -78,4 +78,11 @@ base::Result<std::string> open_envelope(std::string_view type, std::string_view 
     return payload;
 }
 
+std::string signer_of(std::string_view bytes) {
+    if (bytes.size() > base::limits::kMaxCertificateBytes) return {};
+    const auto envelope = JsonReader::read<Envelope>(bytes);
+    return envelope && envelope->signatures.size() == 1 ? envelope->signatures[0].keyid
+                                                        : std::string();
+}
+
 }  // namespace rampart::certification

@@ -20,4 +20,7 @@ std::string sign_envelope(std::string_view type, std::string_view payload,
 base::Result<std::string> open_envelope(std::string_view type, std::string_view bytes,
                                         const base::VerifyingKey& key);
 
+/// Returns the id of the key that an envelope names, which nothing vouches for yet; empty: none.
+std::string signer_of(std::string_view bytes);
+
 }  // namespace rampart::certification

@@ -220,9 +220,10 @@ Result<std::optional<certification::EarlierLook>> Gate::earlier_look(
     if (!certificate) return Found();
     RAMPART_TRY(const auto id, base::Digest::from_hex(*certificate));
     RAMPART_TRY(const auto file, deps_.store.certificate_file(id));
-    RAMPART_TRY(const auto read, certification::read_certificate(
-                                     file, deps_.signing_key.public_key(),
-                                     {run.candidate.id.value(), run.reference.id.value()}));
+    RAMPART_TRY(const auto read,
+                certification::read_certificate(
+                    file, deps_.store.signer_of(file, deps_.signing_key.public_key()),
+                    {run.candidate.id.value(), run.reference.id.value()}));
     if (!certification::may_look_again(read.plan, inputs.config, inputs.identity)) return Found();
     if (unread && read.plan.identity.period_from < *unread) return Found();  // read since
     RAMPART_TRY(const auto evidence, deps_.store.evidence_file(id));
@@ -316,7 +317,8 @@ Result<bool> Gate::allows_further_look(const PolicyPair& pair) const {
     RAMPART_TRY(const auto id, base::Digest::from_hex(*plan));
     RAMPART_TRY(const auto file, deps_.store.certificate_file(id));
     RAMPART_TRY(const auto certificate,
-                certification::read_certificate(file, deps_.signing_key.public_key()));
+                certification::read_certificate(
+                    file, deps_.store.signer_of(file, deps_.signing_key.public_key())));
     const auto& identity = certificate.plan.identity;
     if (figures && identity.proposed_by != kSchedule) return false;
     if (!exported) return true;

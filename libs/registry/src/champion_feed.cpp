@@ -94,6 +94,15 @@ Result<std::optional<std::string>> ChampionFollower::find_model(
     }
 }
 
+/// Returns the notice if one of the keys signed it; the error of the first key otherwise.
+Result<ChampionNotice> ChampionFollower::verified(std::string_view bytes) const {
+    auto notice = decode_notice(bytes, keys_.front());
+    for (size_t i = 1; i < keys_.size() && !notice; ++i) {
+        if (auto other = decode_notice(bytes, keys_[i])) notice = *std::move(other);
+    }
+    return notice;
+}
+
 Result<std::optional<ChampionFollower::Champion>> ChampionFollower::next() {
     if (!started_) {
         RAMPART_TRY(from_, reader_.begin_offset(topic_, kOnly));
@@ -106,7 +115,7 @@ Result<std::optional<ChampionFollower::Champion>> ChampionFollower::next() {
         if (records.empty()) break;
         for (const auto& stored : records) {
             if (stored.record.key != kChampionKey) continue;
-            const auto notice = decode_notice(stored.record.value, key_);
+            const auto notice = verified(stored.record.value);
             if (!notice) {
                 kLog.error("msg=\"champion notice passed over\" offset={} reason={}", stored.offset,
                            notice.error().reason);

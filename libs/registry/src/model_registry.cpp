@@ -451,6 +451,38 @@ std::map<std::string, std::string> ModelRegistry::recorded_keys() const {
     return impl_->store->recorded_keys();
 }
 
+base::Status ModelRegistry::replace_key(const KeyChange& change, base::TimePoint now,
+                                        std::string_view actor) {
+    if (!change.public_key.empty()) {
+        RAMPART_RETURN_IF_ERROR(
+            base::VerifyingKey::from_pem(change.public_key).map([](const auto&) {}));
+    }
+    const std::lock_guard lock(impl_->mutex);
+    const auto& known = impl_->store->recorded_keys();
+    const auto it = known.find(change.name);
+    if (it == known.end() || it->second != change.from || change.to.empty()) {
+        return base::make_error(Reason::kKeysRecorded,
+                                "the registry has {} as the id of key {}, not {}",
+                                it == known.end() ? "none" : it->second, change.name, change.from);
+    }
+    return impl_->store->commit_key_change(change, now, actor);
+}
+
+std::vector<KeyChange> ModelRegistry::key_changes() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->store->key_changes();
+}
+
+std::vector<base::VerifyingKey> ModelRegistry::verifying_keys(
+    const base::VerifyingKey& current) const {
+    std::vector<base::VerifyingKey> keys{current};
+    for (const auto& change : key_changes()) {
+        if (change.public_key.empty()) continue;
+        if (auto key = base::VerifyingKey::from_pem(change.public_key)) keys.push_back(*key);
+    }
+    return keys;
+}
+
 base::Status ModelRegistry::record_operation(base::TimePoint now, std::string_view actor,
                                              std::string_view action,
                                              std::map<std::string, std::string> details) {

@@ -12,6 +12,7 @@ namespace {
 constexpr base::Logger kLog("registry");
 constexpr std::string_view kChampionKey = "champion";
 constexpr std::string_view kKeysAction = "keys";
+constexpr std::string_view kKeyChangeAction = "key_rotated";
 constexpr size_t kMaxHeadBytes = 128;
 
 }  // namespace
@@ -87,8 +88,29 @@ base::Status RegistryStore::load_audit(const std::optional<AuditHead>& apart) {
     if (!entries.empty()) head_ = head_of(entries.back());
     for (const auto& entry : entries) {
         if (entry.action == kKeysAction) recorded_keys_ = entry.details;
+        if (entry.action == kKeyChangeAction) RAMPART_RETURN_IF_ERROR(load_key_change(entry));
         RAMPART_RETURN_IF_ERROR(deployment_.add(entry));
     }
+    return base::ok();
+}
+
+base::Status RegistryStore::load_key_change(const AuditEntry& entry) {
+    const auto detail = [&](const char* name) {
+        const auto it = entry.details.find(name);
+        return it == entry.details.end() ? std::string() : it->second;
+    };
+    KeyChange change{detail("key"),    detail("from"),       detail("to"),
+                     detail("reason"), detail("public_key"), entry.at};
+    const auto known = recorded_keys_.find(change.name);
+    if (known == recorded_keys_.end() || known->second != change.from || change.to.empty() ||
+        (!change.public_key.empty() && !base::VerifyingKey::from_pem(change.public_key))) {
+        return base::make_error(Reason::kAuditEdited,
+                                "audit log, entry {}: {} does not follow from the keys before it; "
+                                "restore the registry from a copy",
+                                entry.sequence, entry.action);
+    }
+    known->second = change.to;
+    key_changes_.push_back(std::move(change));
     return base::ok();
 }
 
@@ -166,6 +188,18 @@ base::Status RegistryStore::commit_keys(const std::map<std::string, std::string>
                                         base::TimePoint at, std::string_view actor) {
     RAMPART_RETURN_IF_ERROR(commit({}, at, actor, kKeysAction, ids));
     recorded_keys_ = ids;
+    return base::ok();
+}
+
+base::Status RegistryStore::commit_key_change(const KeyChange& change, base::TimePoint at,
+                                              std::string_view actor) {
+    std::map<std::string, std::string> details{
+        {"key", change.name}, {"from", change.from}, {"to", change.to}, {"reason", change.reason}};
+    if (!change.public_key.empty()) details["public_key"] = change.public_key;
+    RAMPART_RETURN_IF_ERROR(commit({}, at, actor, kKeyChangeAction, std::move(details)));
+    recorded_keys_[change.name] = change.to;
+    key_changes_.push_back(change);
+    key_changes_.back().at = at;
     return base::ok();
 }
 

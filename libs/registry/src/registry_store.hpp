@@ -8,6 +8,7 @@
 
 #include "rampart/registry/audit_log.hpp"
 #include "rampart/registry/deployment_log.hpp"
+#include "rampart/registry/model_registry.hpp"
 #include "rampart/registry/promotion_log.hpp"
 #include "rampart/storage/database.hpp"
 
@@ -36,6 +37,7 @@ class RegistryStore {
     const AuditHead& head() const { return head_; }
     /// Returns the key ids from their audit entry; empty: there is none.
     const std::map<std::string, std::string>& recorded_keys() const { return recorded_keys_; }
+    const std::vector<KeyChange>& key_changes() const { return key_changes_; }
 
     /// Writes the batch and its audit entry together, synced.
     base::Status commit(storage::WriteBatch batch, base::TimePoint at, std::string_view actor,
@@ -45,6 +47,9 @@ class RegistryStore {
     /// Commits an audit entry of the ids, and nothing else.
     base::Status commit_keys(const std::map<std::string, std::string>& ids, base::TimePoint at,
                              std::string_view actor);
+    /// Commits an audit entry of the change, and nothing else. The recorded id is `change.from`.
+    base::Status commit_key_change(const KeyChange& change, base::TimePoint at,
+                                   std::string_view actor);
 
     base::Result<std::vector<AuditEntry>> read_audit() const;
     /// Reads the present file, not the state at opening.
@@ -57,6 +62,7 @@ class RegistryStore {
         : folder_(std::move(folder)), read_only_(read_only) {}
     base::Status load_promotions();
     base::Status load_audit(const std::optional<AuditHead>& apart);
+    base::Status load_key_change(const AuditEntry& entry);
     base::Status write_head_file() const;
     std::filesystem::path head_path() const { return folder_ / "audit.head"; }
 
@@ -67,6 +73,7 @@ class RegistryStore {
     DeploymentLog deployment_;
     AuditHead head_;
     std::map<std::string, std::string> recorded_keys_;
+    std::vector<KeyChange> key_changes_;
 };
 
 }  // namespace rampart::registry

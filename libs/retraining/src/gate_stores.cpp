@@ -1,5 +1,6 @@
 #include "gate_stores.hpp"
 
+#include "rampart/certification/signer.hpp"
 #include "rampart/registry/figures.hpp"
 #include "rampart/registry/vault_export.hpp"
 
@@ -61,6 +62,10 @@ class RegistryStore final : public gate::GateStore {
     }
     Result<std::string> certificate_file(const base::Digest& id) const override {
         return registry_.certificate_file(id);
+    }
+    base::VerifyingKey signer_of(std::string_view certificate,
+                                 const base::VerifyingKey& current) const override {
+        return certification::signer_among(certificate, registry_.verifying_keys(current));
     }
     Result<std::string> evidence_file(const base::Digest& id) const override {
         RAMPART_TRY(const auto stored, registry_.certificates());

@@ -5,6 +5,7 @@
 #include "gate_stores.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/certification/signer.hpp"
 #include "rampart/decision/reason_codes.hpp"
 #include "rampart/learning/reasons.hpp"
 #include "rampart/registry/figures.hpp"
@@ -559,7 +560,9 @@ Status TrainingLoop::promote(const StartedRun& run, const domain::PolicyId& cand
                                 run.ordinal);
     }
     RAMPART_TRY(const auto evidence, deps_.registry.evidence_file(*info->evidence));
-    const registry::Proof proof{file, evidence, deps_.signing_key.public_key()};
+    // the run may have begun before the key was changed
+    const auto keys = deps_.registry.verifying_keys(deps_.signing_key.public_key());
+    const registry::Proof proof{file, evidence, certification::signer_among(file, keys)};
     const bool by_request = run.on_request && !run.proposed_by.empty();
     TimePoint at = run.at;
     if (deps_.wall_clock != nullptr) at = std::max(at, deps_.wall_clock->now());

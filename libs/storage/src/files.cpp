@@ -74,9 +74,9 @@ base::Error file_error(int error, const fs::path& path, std::string_view action)
 }
 
 Result<Copied> copy_file(const fs::path& from, const fs::path& to, const CopyOptions& options) {
-    const Descriptor out(
-        ::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, options.mode));
-    if (out.bad() || ::fchmod(out.get(), options.mode) != 0) return file_error(errno, to, "write");
+    ::unlink(to.c_str());  // a file that is there would keep its own mode
+    const Descriptor out(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, options.mode));
+    if (out.bad()) return file_error(errno, to, "write");
     RAMPART_TRY(const auto copied,
                 read_pieces(from, options.limit, [&](std::string_view piece) -> Status {
                     while (!piece.empty()) {

@@ -36,6 +36,26 @@ TEST_F(FileTest, WhatIsWrittenIsReadBackAndReplacedWhole) {
     EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(FileTest, TheUmaskHoldsAndNoFileOfACrashedProcessKeepsItsMode) {
+    const auto path = folder_ / "a";
+    const auto mode = [&] {
+        struct stat info {};
+        EXPECT_EQ(::stat(path.c_str(), &info), 0);
+        return info.st_mode & 0777;
+    };
+    const auto left = path.string() + fmt::format(".tmp.{}", ::getpid());
+    std::ofstream(left) << "left behind";
+    ASSERT_EQ(::chmod(left.c_str(), 0666), 0);
+    const mode_t before = ::umask(022);
+    EXPECT_TRUE(write_file_atomically(path, "x"));
+    EXPECT_EQ(mode(), 0644u);
+    ::umask(077);
+    EXPECT_TRUE(write_file_atomically(path, "x"));
+    EXPECT_EQ(mode(), 0600u);
+    ::umask(before);
+    EXPECT_EQ(files(), 1u);
+}
+
 TEST_F(FileTest, TheLimitIsHeldAtTheByte) {
     ASSERT_TRUE(write_file_atomically(folder_ / "a", "12345"));
     EXPECT_TRUE(read_file(folder_ / "a", 5));

@@ -33,7 +33,7 @@ class ChampionFeed : public testing::Test {
         if (certified) promotion.certificate = base::sha256("certificate");
         return promotion;
     }
-    ChampionFollower follower() { return {log_, "policies", key_.public_key()}; }
+    ChampionFollower follower() { return {log_, "policies", {key_.public_key()}}; }
 
     support::MemoryLog log_;
     base::SigningKey key_ = base::SigningKey::from_raw(key_bytes('a')).value();
@@ -67,6 +67,21 @@ TEST_F(ChampionFeed, WhatIsNotSignedByTheTrainerDecidesNothing) {
     EXPECT_FALSE(reader.next().value());
     ASSERT_TRUE(publisher_.publish(champion(1, second_), second_));
     EXPECT_EQ(reader.next().value()->policy.id, model::policy_id_of(second_));
+}
+
+TEST_F(ChampionFeed, NoticesOfARetiredKeyCountForThoseWhoKnowIt) {
+    const auto next = base::SigningKey::from_raw(key_bytes('n')).value();
+    ASSERT_TRUE(publisher_.publish(champion(1, first_), first_));
+    ChampionFollower both(log_, "policies", {next.public_key(), key_.public_key()});
+    ChampionFollower anew(log_, "policies", {next.public_key()});
+    auto old = follower();
+    EXPECT_EQ(both.next().value()->policy.id, model::policy_id_of(first_));
+    EXPECT_FALSE(anew.next().value()) << "a key that was taken away does not decide";
+    EXPECT_TRUE(old.next().value());
+    ASSERT_TRUE(ChampionPublisher(log_, "policies", next).publish(champion(2, second_), second_));
+    EXPECT_EQ(both.next().value()->policy.id, model::policy_id_of(second_));
+    EXPECT_EQ(anew.next().value()->policy.id, model::policy_id_of(second_));
+    EXPECT_FALSE(old.next().value()) << "it goes on with the champion that it has";
 }
 
 TEST_F(ChampionFeed, AnotherModelUnderTheChampionsNameIsNeitherPublishedNorTaken) {

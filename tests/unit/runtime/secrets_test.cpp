@@ -74,6 +74,34 @@ TEST_F(Secrets, AFolderThatCannotBeMadeIsNamed) {
     EXPECT_NE(secret.error().message.find("/proc/rampart"), std::string::npos);
 }
 
+TEST_F(Secrets, WhatOthersCanReachIsNamedWithTheRemedy) {
+    const auto store = folder_ / "store";
+    fs::create_directories(store / "registry");
+    fs::create_directories(store / "shut");
+    for (const char* name : {"log", "own", "registry/model", "shut/inside"}) {
+        ASSERT_TRUE(base::write_file_atomically(store / name, "x"));
+        fs::permissions(store / name, fs::perms(0644));
+    }
+    for (const char* name : {"", "registry"}) fs::permissions(store / name, fs::perms(0755));
+    fs::permissions(store / "own", fs::perms(0600));
+    fs::permissions(store / "shut", fs::perms(0700));
+    fs::create_symlink("own", store / "link");  // its own mode is 0777 and opens nothing
+    EXPECT_EQ(exposed_in(store), (std::vector<fs::path>{store, store / "log", store / "registry",
+                                                        store / "registry" / "model"}));
+    testing::internal::CaptureStderr();
+    warn_of_exposed(store);
+    const auto logged = testing::internal::GetCapturedStderr();
+    EXPECT_NE(logged.find("4 files and folders"), std::string::npos) << logged;
+    EXPECT_NE(logged.find("chmod -R go= " + store.string()), std::string::npos) << logged;
+
+    fs::permissions(store, fs::perms(0700));
+    EXPECT_TRUE(exposed_in(store).empty()) << "nothing can be reached through it";
+    testing::internal::CaptureStderr();
+    warn_of_exposed(store);
+    warn_of_exposed(store / "none");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST_F(Secrets, TheIdOfASecretDoesNotHoldIt) {
     const std::string secret(32, 'k');
     EXPECT_EQ(secret_id(secret).size(), 16u);

@@ -15,6 +15,7 @@
 #include "frame/named_file.hpp"
 #include "frame/reasons.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/runtime/secrets.hpp"
 #include "services/rampartd/software.hpp"
 
 namespace rampart::cli {
@@ -176,8 +177,14 @@ CLI::App& Frame::add(const CommandSpec& spec, Run run) {
     footer +=
         (footer.empty() ? "" : "\n") + std::string("Example:\n") + wrapped_command(spec.example);
     command->footer(footer);
-    if (spec.reads_no_store)
+    if (spec.reads_no_store) {
         run = [run = std::move(run)](const Context& context) { return named_file(run(context)); };
+    } else {
+        run = [run = std::move(run)](const Context& context) {
+            runtime::make_files_private();
+            return run(context);
+        };
+    }
     command->final_callback([impl = impl_.get(), run = std::move(run)] { impl->chosen = run; });
     return *command;
 }

@@ -8,6 +8,7 @@
 #include "frame/commands.hpp"
 #include "frame/node_access.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/certification/signer.hpp"
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/reasons.hpp"
 
@@ -38,7 +39,8 @@ Result<Answer> copy_figures(const Options& options) {
     const auto certificate = options.out / (options.name + ".cert");
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(certificate, figures.certificate, 0600));
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(
-        options.out / "gate.pub.pem", node->keys().signing.public_key().to_pem()));
+        options.out / "gate.pub.pem", certification::write_keys(node->registry().verifying_keys(
+                                          node->keys().signing.public_key()))));
     if (!figures.evidence.empty()) {
         const auto evidence = options.out / (options.name + ".evidence.jsonl");
         RAMPART_RETURN_IF_ERROR(base::write_file_atomically(evidence, figures.evidence, 0600));

@@ -12,6 +12,7 @@
 #include "gate/ledger_proof.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/certification/reasons.hpp"
+#include "rampart/certification/signer.hpp"
 #include "rampart/registry/figures.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/runtime/secrets.hpp"
@@ -110,14 +111,23 @@ Status one_source(const Options& options) {
                             "name one: --config of a store, or --ledger of `rampart gate`");
 }
 
-Result<LedgerHead> store_head(const rampartd::Settings& settings, const base::SigningKey& key,
-                              const fs::path& after) {
+/// Returns the public keys of a store, the one in use first.
+Result<std::vector<base::VerifyingKey>> store_keys(const rampartd::Settings& settings) {
+    RAMPART_TRY(const auto own, store_key(settings));
+    RAMPART_TRY(const auto registry,
+                registry::ModelRegistry::open(settings.store / "registry",
+                                              registry::ModelRegistry::Mode::kReadOnly));
+    return registry->verifying_keys(own.public_key());
+}
+
+Result<LedgerHead> store_head(const rampartd::Settings& settings, const fs::path& after) {
     RAMPART_TRY(const auto entries, stored_entries(settings));
     RAMPART_TRY(const auto ledger, DeltaLedger::open(entries));
     RAMPART_TRY(auto head, certification::head_of(ledger, runtime::SystemClock().now()));
     std::vector<LogEnd> known = ledger.log();
     if (!after.empty()) {
-        RAMPART_TRY(auto earlier, read_head_file(after, key.public_key()));
+        RAMPART_TRY(const auto keys, store_keys(settings));
+        RAMPART_TRY(auto earlier, read_head_file(after, keys));
         RAMPART_RETURN_IF_ERROR(certification::check_continues(ledger, earlier));
         known = std::move(earlier.log);
     }
@@ -133,7 +143,7 @@ Result<Answer> print_head(const Options& options) {
     if (!options.config.empty()) {
         RAMPART_TRY(const auto settings, audited_settings(options.config));
         RAMPART_TRY(const auto key, store_key(settings));
-        RAMPART_TRY(head, store_head(settings, key, options.after));
+        RAMPART_TRY(head, store_head(settings, options.after));
         signed_head = certification::sign_head(head, key);
     } else {
         RAMPART_TRY(const auto key, file_key(options));
@@ -192,41 +202,40 @@ Answer no(std::string_view what, const base::Error& error) {
             .notes = {}};
 }
 
-/// A ledger, with the log beside it where it is that of a store, and the key of its heads.
+/// A ledger, with the log beside it where it is that of a store, and the keys of its heads.
 struct Source {
     DeltaLedger ledger;
     std::optional<RawLog> log{};
-    base::VerifyingKey key;
+    std::vector<base::VerifyingKey> keys;
 };
 
 Result<Source> open_source(const Options& options) {
-    std::optional<base::VerifyingKey> key;
+    std::vector<base::VerifyingKey> keys;
     if (!options.key.empty()) {
         RAMPART_TRY(const auto pem, base::read_file(options.key, 1 << 16));
-        RAMPART_TRY(key, base::VerifyingKey::from_pem(pem));
+        RAMPART_TRY(keys, certification::read_keys(pem));
     }
     if (options.config.empty()) {
-        if (!key && !fs::exists(key_beside(options.ledger))) {
+        if (keys.empty() && !fs::exists(key_beside(options.ledger))) {
             return base::make_error(Reason::kNoKey,
                                     "'{}' is not there, and --key names no other key of the heads",
                                     key_beside(options.ledger).string());
         }
         RAMPART_TRY(auto ledger, read_ledger_file(options.ledger));
-        if (!key) {
+        if (keys.empty()) {
             RAMPART_TRY(const auto own, file_key(options));
-            key = own.public_key();
+            keys.push_back(own.public_key());
         }
-        return Source{std::move(ledger), std::nullopt, *key};
+        return Source{std::move(ledger), std::nullopt, std::move(keys)};
     }
     RAMPART_TRY(const auto settings, audited_settings(options.config));
     RAMPART_TRY(const auto entries, stored_entries(settings));
     RAMPART_TRY(auto ledger, DeltaLedger::open(entries));
     RAMPART_TRY(auto log, RawLog::open(settings));
-    if (!key) {
-        RAMPART_TRY(const auto own, store_key(settings));
-        key = own.public_key();
+    if (keys.empty()) {
+        RAMPART_TRY(keys, store_keys(settings));
     }
-    return Source{std::move(ledger), std::move(log), *key};
+    return Source{std::move(ledger), std::move(log), std::move(keys)};
 }
 
 /// Words and JSON on what of the log was compared.
@@ -335,7 +344,7 @@ Result<Answer> check_ledger(const Options& options) {
     RAMPART_TRY(auto ends, rampartd::committed_ends(source.ledger));
     const bool commits = !ends.empty();
     for (const auto& file : options.heads) {
-        RAMPART_TRY(const auto head, read_head_file(file, source.key));
+        RAMPART_TRY(const auto head, read_head_file(file, source.keys));
         const auto status = certification::check_continues(source.ledger, head);
         if (!status) return no("NOT CONTINUED", status.error());
         ends.insert(ends.end(), head.log.begin(), head.log.end());

@@ -5,6 +5,7 @@
 #include "frame/reasons.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/certification/reasons.hpp"
+#include "rampart/certification/signer.hpp"
 
 namespace rampart::cli {
 
@@ -28,9 +29,9 @@ Result<DeltaLedger> read_ledger_file(const std::filesystem::path& file) {
 }
 
 Result<certification::LedgerHead> read_head_file(const std::filesystem::path& file,
-                                                 const base::VerifyingKey& key) {
+                                                 std::span<const base::VerifyingKey> keys) {
     RAMPART_TRY(const auto bytes, base::read_file(file, 1 << 20));
-    auto head = certification::read_head(bytes, key);
+    auto head = certification::read_head(bytes, certification::signer_among(bytes, keys));
     if (head) return head;
     if (head.error().code == base::ErrorCode::kDataLoss &&
         !head.error().is(certification::Reason::kOtherFormat)) {
@@ -45,7 +46,7 @@ Result<certification::LedgerHead> read_head_file(const std::filesystem::path& fi
 Result<std::string> prove_recorded(const certification::Certificate& certificate,
                                    std::string_view bytes, const std::filesystem::path& file,
                                    const std::vector<std::filesystem::path>& heads,
-                                   const base::VerifyingKey& key) {
+                                   std::span<const base::VerifyingKey> keys) {
     RAMPART_TRY(const auto ledger, read_ledger_file(file));
     RAMPART_RETURN_IF_ERROR(certification::check_recorded(ledger, certificate, bytes));
     std::string text = certificate.ledger
@@ -53,7 +54,7 @@ Result<std::string> prove_recorded(const certification::Certificate& certificate
                                          certificate.ledger->sequence + 1, ledger.entries().size())
                            : "A refusal is in no ledger.\n";
     for (const auto& name : heads) {
-        RAMPART_TRY(const auto head, read_head_file(name, key));
+        RAMPART_TRY(const auto head, read_head_file(name, keys));
         RAMPART_RETURN_IF_ERROR(certification::check_continues(ledger, head));
         const bool then = certificate.ledger && certificate.ledger->sequence < head.entries;
         text += fmt::format("It continues the head of {} with {} entries{}.\n",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "rampart/certification/ledger_head.hpp"
@@ -11,9 +12,10 @@ namespace rampart::cli {
 /// DeltaLedger::open's.
 base::Result<certification::DeltaLedger> read_ledger_file(const std::filesystem::path& file);
 
-/// Errors: certification::read_head's, naming the file; invalid_argument "misuse": it is no head.
+/// `keys`: certification::read_keys. Errors: certification::read_head's, naming the file;
+/// invalid_argument "misuse": it is no head.
 base::Result<certification::LedgerHead> read_head_file(const std::filesystem::path& file,
-                                                       const base::VerifyingKey& key);
+                                                       std::span<const base::VerifyingKey> keys);
 
 /// Checks that the ledger has the certificate's run and continues each head; returns what that
 /// shows, in words. `bytes`: of the certificate's file.
@@ -21,6 +23,6 @@ base::Result<std::string> prove_recorded(const certification::Certificate& certi
                                          std::string_view bytes,
                                          const std::filesystem::path& ledger,
                                          const std::vector<std::filesystem::path>& heads,
-                                         const base::VerifyingKey& key);
+                                         std::span<const base::VerifyingKey> keys);
 
 }  // namespace rampart::cli

@@ -9,6 +9,7 @@
 #include "gate/proof_files.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/certification/signer.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/registry/figures.hpp"
 #include "services/rampartd/node.hpp"
@@ -145,7 +146,9 @@ Result<Answer> promote(const PromoteOptions& options) {
     if (!options.evidence.empty()) files.evidence = options.evidence;
     RAMPART_TRY(const auto evidence, read_evidence(files.evidence));
     RAMPART_TRY(const auto node, open_existing(options.config));
-    const registry::Proof proof{certificate, evidence, node->keys().signing.public_key()};
+    const auto keys = node->registry().verifying_keys(node->keys().signing.public_key());
+    const registry::Proof proof{certificate, evidence,
+                                certification::signer_among(certificate, keys)};
     return answer_of(node->registry().promote(domain::PolicyId(options.model), proof, node->now(),
                                               options.actor));
 }

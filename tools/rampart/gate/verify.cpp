@@ -16,6 +16,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/certification/certificate_file.hpp"
+#include "rampart/certification/signer.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/report/html.hpp"
 #include "rampart/report/svg.hpp"
@@ -342,9 +343,9 @@ Answer refused(const base::Error& error) {
             .notes = {}};
 }
 
-base::Result<base::VerifyingKey> read_key(const fs::path& file) {
+base::Result<std::vector<base::VerifyingKey>> read_gate_keys(const fs::path& file) {
     const auto pem = base::read_file(file, 1 << 16);
-    if (pem) return base::VerifyingKey::from_pem(*pem);
+    if (pem) return certification::read_keys(*pem);
     if (pem.error().code != base::ErrorCode::kNotFound) return pem.error();
     return base::make_error(Reason::kNoKey,
                             "key not found: there is no '{}'; name the gate's public key, "
@@ -354,10 +355,10 @@ base::Result<base::VerifyingKey> read_key(const fs::path& file) {
 
 /// Adds what the ledger shows to the answer on a valid certificate.
 base::Result<Answer> with_ledger(const Options& options, const Certificate& certificate,
-                                 std::string_view bytes, const base::VerifyingKey& key,
+                                 std::string_view bytes, std::span<const base::VerifyingKey> keys,
                                  Answer answer) {
     if (options.ledger.empty()) return answer;
-    const auto text = prove_recorded(certificate, bytes, options.ledger, options.heads, key);
+    const auto text = prove_recorded(certificate, bytes, options.ledger, options.heads, keys);
     if (!text) return refused(text.error());
     answer.text += *text;
     return answer;
@@ -374,7 +375,8 @@ base::Result<Answer> verify(const Options& options) {
     if (evidence_named) files.evidence = options.evidence;
     if (key_named) files.key = options.key;
     if (files.in_store && !options.html.empty()) return figures_withheld(options.certificate);
-    RAMPART_TRY(const auto key, read_key(files.key));
+    RAMPART_TRY(const auto keys, read_gate_keys(files.key));
+    const auto& key = certification::signer_among(certificate, keys);
     certification::Expected expected;
     RAMPART_TRY(expected.candidate_id, id_of(options.model));
     RAMPART_TRY(expected.reference_id, id_of(options.reference));
@@ -394,12 +396,12 @@ base::Result<Answer> verify(const Options& options) {
     }
     if (!result) return refused(result.error());
     if (files.in_store)
-        return with_ledger(options, *result, certificate, key, verified_in_store(*result, key));
+        return with_ledger(options, *result, certificate, keys, verified_in_store(*result, key));
     if (!options.html.empty()) {
         RAMPART_RETURN_IF_ERROR(
             base::write_file_atomically(options.html, certificate_page(*result, key.id())));
     }
-    return with_ledger(options, *result, certificate, key, verified(*result, key, key_named));
+    return with_ledger(options, *result, certificate, keys, verified(*result, key, key_named));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "rampart/base/clock.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/base/signing.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/domain/ids.hpp"
 #include "rampart/model/model_file.hpp"
@@ -39,6 +40,12 @@ class GateStore {
     virtual base::Result<std::vector<base::Digest>> certificate_ids(
         std::string_view candidate, std::string_view reference) const = 0;
     virtual base::Result<std::string> certificate_file(const base::Digest& id) const = 0;
+    /// Returns the key that a certificate of the store is signed with: `current`, or one that the
+    /// store knows to have been in use before.
+    virtual base::VerifyingKey signer_of([[maybe_unused]] std::string_view certificate,
+                                         const base::VerifyingKey& current) const {
+        return current;
+    }
     /// The evidence that the certificate was stored with; `id` is the certificate's.
     virtual base::Result<std::string> evidence_file(const base::Digest& id) const = 0;
 

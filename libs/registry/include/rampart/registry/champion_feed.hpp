@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rampart/base/signing.hpp"
 #include "rampart/model/model_file.hpp"
@@ -40,11 +41,13 @@ class ChampionPublisher {
     uint64_t published_ = 0;  // by this run
 };
 
-/// The others: the latest champion in the topic of policies that is signed by `key`.
+/// The others: the latest champion in the topic of policies that is signed by one of `keys`: the
+/// one in use at the node that trains, and those before it, with which earlier notices are signed.
 class ChampionFollower {
   public:
-    ChampionFollower(const streaming::Reader& reader, std::string topic, base::VerifyingKey key)
-        : reader_(reader), topic_(std::move(topic)), key_(std::move(key)) {}
+    ChampionFollower(const streaming::Reader& reader, std::string topic,
+                     std::vector<base::VerifyingKey> keys)
+        : reader_(reader), topic_(std::move(topic)), keys_(std::move(keys)) {}
 
     struct Champion {
         ChampionNotice notice;
@@ -57,10 +60,11 @@ class ChampionFollower {
 
   private:
     base::Result<std::optional<std::string>> find_model(const domain::PolicyId& policy) const;
+    base::Result<ChampionNotice> verified(std::string_view bytes) const;
 
     const streaming::Reader& reader_;
     std::string topic_;
-    base::VerifyingKey key_;
+    std::vector<base::VerifyingKey> keys_;
     streaming::Offset from_{0};
     bool started_ = false;
     uint64_t sequence_ = 0;  // sequence of the last notice that was returned

@@ -46,6 +46,16 @@ struct Proof {
     const base::VerifyingKey& key;
 };
 
+/// A key of the store that took the place of another.
+struct KeyChange {
+    std::string name, from, to;  // ids
+    std::string reason;
+    /// PEM of the public key that `from` signed with, so that what it signed verifies for ever;
+    /// empty: it signed nothing.
+    std::string public_key{};
+    base::TimePoint at{};
+};
+
 /// Models, certificates, entries of the δ-ledger and the champion: a folder that
 /// one process holds open.
 ///
@@ -187,6 +197,14 @@ class ModelRegistry {
                              std::string_view actor);
     /// Returns the stored ids; empty: none.
     std::map<std::string, std::string> recorded_keys() const;
+    /// Records, durably and in the audit log, that a key took the place of another, at `now`. Fails
+    /// with failed_precondition "keys_recorded" if the recorded id is not `change.from`, and with
+    /// invalid_argument "bad_key" if `change.public_key` is none.
+    base::Status replace_key(const KeyChange& change, base::TimePoint now, std::string_view actor);
+    /// Returns the changes, the first one first.
+    std::vector<KeyChange> key_changes() const;
+    /// Returns `current`, the public key in use, and those that the store signed with before it.
+    std::vector<base::VerifyingKey> verifying_keys(const base::VerifyingKey& current) const;
 
     // --- audit
 

@@ -13,6 +13,8 @@ namespace rampart::runtime {
     X(kBadJobRecord, kDataLoss, "bad_job_record",                                             \
       "Send the request again, and delete the file in the store's folder jobs; it was not "   \
       "done, or not to its end.")                                                             \
+    X(kBadKeyFile, kInvalidArgument, "bad_key_file",                                          \
+      "Give a file that `rampart keys export` wrote, whole and unchanged.")                   \
     X(kBadSecret, kDataLoss, "bad_secret",                                                    \
       "Restore the secret's file from the backup of the keys; it holds exactly the hex "      \
       "digits of one key.")                                                                   \
@@ -36,13 +38,18 @@ namespace rampart::runtime {
       "Put the secret's file there, or let a new store make it.")                             \
     X(kNoStore, kUnavailable, "no_store",                                                     \
       "Name the folder of a store, or a folder where `rampart serve` may make one.")          \
+    X(kShortPassphrase, kInvalidArgument, "short_passphrase",                                 \
+      "Give a passphrase of at least the length that the message names, on one line.")        \
     X(kTooFewFiles, kFailedPrecondition, "too_few_files",                                     \
       "Raise the hard limit of open files (systemd: LimitNOFILE), or configure fewer "        \
       "partitions or connections.")                                                           \
     X(kTooManyJobs, kResourceExhausted, "too_many_jobs",                                      \
       "Send the request again when a job has ended: GET /v1/jobs lists them.")                \
     X(kUnknownJob, kNotFound, "unknown_job",                                                  \
-      "List the jobs with GET /v1/jobs; those that ended long ago are forgotten.")
+      "List the jobs with GET /v1/jobs; those that ended long ago are forgotten.")            \
+    X(kWrongPassphrase, kPermissionDenied, "wrong_passphrase",                                \
+      "Give the passphrase with which the keys were exported; if it is the right one, the "   \
+      "file is damaged: take another copy.")
 RAMPART_REASONS("runtime", RAMPART_RUNTIME_REASONS)
 
 }  // namespace rampart::runtime
