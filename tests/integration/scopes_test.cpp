@@ -163,7 +163,8 @@ TEST_F(Scopes, TokensAreMadeReplacedAndRevokedWhileTheNodeServes) {
     ASSERT_TRUE(process.stop());
     const auto node = Node::open(load_settings(workspace_.config).value()).value();
     size_t changes = 0;
-    for (const auto& entry : *node->registry().audit_entries())
+    const auto entries = node->registry().audit_entries().value();
+    for (const auto& entry : entries)
         changes += entry.action == "principals_changed" && entry.actor == "file";
     EXPECT_GE(changes, 3u);
 }
@@ -190,7 +191,8 @@ TEST_F(Scopes, ACommandUsesTheTokenThatTheEnvironmentNames) {
     ASSERT_TRUE(process.stop());
     const auto node = Node::open(load_settings(workspace_.config).value()).value();
     bool placed = false;
-    for (const auto& entry : *node->registry().audit_entries())
+    const auto entries = node->registry().audit_entries().value();
+    for (const auto& entry : entries)
         placed =
             placed || (entry.actor == "eraser" && entry.action.find("hold") != std::string::npos);
     EXPECT_TRUE(placed) << "the actor is the principal";
