@@ -36,7 +36,8 @@ class KeysRotation : public testing::Test, public DemoStore {
             ModelRegistry::open(store() / "registry", ModelRegistry::Mode::kReadOnly).value();
         const auto keys = certification::read_keys(read(store() / "gate.pub.pem")).value();
         std::vector<std::pair<base::Digest, std::string>> found;
-        for (const auto& info : registry->certificates().value()) {
+        const auto certificates = registry->certificates().value();
+        for (const auto& info : certificates) {
             const auto file = registry->certificate_file(info.id).value();
             const auto& key = certification::signer_among(file, keys);
             EXPECT_TRUE(certification::read_certificate(file, key)) << info.id.hex();

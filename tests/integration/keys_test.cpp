@@ -76,7 +76,8 @@ class KeysTest : public testing::Test {
     std::map<std::string, std::string> states() const {
         const auto ran = keys("list --json 2>/dev/null");
         std::map<std::string, std::string> states;
-        for (const auto& one : json::parse(ran.output).at("keys").as_array()) {
+        const auto document = json::parse(ran.output);
+        for (const auto& one : document.at("keys").as_array()) {
             const bool retired = !one.at("retired").is_null();
             states[std::string(one.at(retired ? "id" : "name").as_string())] =
                 std::string(one.at("state").as_string());
@@ -100,7 +101,8 @@ class KeysTest : public testing::Test {
                                   store() / "registry", registry::ModelRegistry::Mode::kReadOnly)
                                   .value();
         std::vector<std::string> who;
-        for (const auto& entry : registry->audit_entries().value())
+        const auto entries = registry->audit_entries().value();
+        for (const auto& entry : entries)
             if (entry.action == action) who.push_back(entry.actor);
         return who;
     }

@@ -30,6 +30,7 @@ std::string write_keys(std::span<const base::VerifyingKey> keys) {
 const base::VerifyingKey& signer_among(std::string_view envelope,
                                        std::span<const base::VerifyingKey> keys) {
     RAMPART_CHECK(!keys.empty(), "no key to verify with");
+    if (envelope.ends_with('\n')) envelope.remove_suffix(1);  // that of a head
     const auto id = signer_of(envelope);
     for (const auto& key : keys) {
         if (key.id() == id) return key;

@@ -26,6 +26,7 @@ TEST(Passphrase, ACostOutOfRangeIsRefusedByNameBeforeMemoryIsTaken) {
     for (const auto& [cost, name] :
          std::vector<std::pair<ScryptCost, std::string>>{{{9, 8, 1}, "log2_n"},
                                                          {{40, 8, 1}, "log2_n"},
+                                                         {{16, 1, 1}, "log2_n"},
                                                          {{17, 0, 1}, "r is 0"},
                                                          {{17, 17, 1}, "r is 17"},
                                                          {{17, 8, 9}, "p is 9"}}) {

@@ -10,7 +10,7 @@ namespace rampart::base {
 /// Cost of a key derivation, in the terms of RFC 7914: memory is 128·r·2^log2_n bytes. The default
 /// takes 128 MiB and some tenths of a second.
 struct ScryptCost {
-    unsigned log2_n = 17;  // 10 to 20
+    unsigned log2_n = 17;  // 10 to 20, and below 16·r
     unsigned r = 8;        // 1 to 16
     unsigned p = 1;        // 1 to 8
 };
