@@ -29,6 +29,30 @@ namespace {
 
 constexpr base::Logger kLog("decision_service");
 
+/// Does what is due while the service runs, until it is to end.
+base::Status keep_up(const Settings& settings, serving::DecisionService& service,
+                     ChampionFollower& champion, access::Directory& callers,
+                     runtime::Shutdown& shutdown) {
+    while (!shutdown.wait_for(settings.registry_poll)) {
+        // a database that has stopped takes writes only in a new process
+        RAMPART_RETURN_IF_ERROR(storage::all_writable());
+        service.maintain();
+        while (service.mend() && !shutdown.wait_for(base::Duration())) {
+        }
+        if (const auto changed = callers.refresh(); !changed) {
+            kLog.error(
+                "msg=\"the principals were not read; those from before stay\" reason={} "
+                "what=\"{}\"",
+                changed.error().reason, changed.error().message);
+        }
+        if (const auto status = champion.refresh(); !status) {
+            kLog.warning("msg=\"champion not refreshed\" reason={} what=\"{}\"",
+                         status.error().reason, status.error().message);
+        }
+    }
+    return base::ok();
+}
+
 base::Status serve(const std::filesystem::path& config) {
     runtime::make_files_private();
     RAMPART_TRY(const Settings settings, load_settings(config));
@@ -88,28 +112,9 @@ base::Status serve(const std::filesystem::path& config) {
     start->succeed();
     std::printf("listening on %s\n", server->endpoint().c_str());
     std::fflush(stdout);
-    while (!shutdown->wait_for(settings.registry_poll)) {
-        // a database that has stopped takes writes only in a new process
-        if (const auto status = storage::all_writable(); !status) {
-            server->stop();
-            return status;
-        }
-        service->maintain();
-        while (service->mend() && !shutdown->wait_for(base::Duration())) {
-        }
-        if (const auto changed = callers->refresh(); !changed) {
-            kLog.error(
-                "msg=\"the principals were not read; those from before stay\" reason={} "
-                "what=\"{}\"",
-                changed.error().reason, changed.error().message);
-        }
-        if (const auto status = champion.refresh(); !status) {
-            kLog.warning("msg=\"champion not refreshed\" reason={} what=\"{}\"",
-                         status.error().reason, status.error().message);
-        }
-    }
+    const auto status = keep_up(settings, *service, champion, *callers, *shutdown);
     server->stop();
-    return base::ok();
+    return status;
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ class LogAccess {
   public:
     /// The embedded log is opened (and locked) with its topics made; of Kafka the topics have to be
     /// there: not_found "no_topic" says how to make them. With settings.group_keys the records of
-    /// nodes count only with a MAC of theirs; errors: runtime::load_secret's. `wait` is for the timer of the leases.
+    /// nodes count only with a MAC of theirs; errors: runtime::load_secret's. `wait` is for the
+    /// timer of the leases.
     static base::Result<std::unique_ptr<LogAccess>> open(
         const LogSettings& settings, const std::filesystem::path& local_folder,
         const base::Clock& clock, lease::SteadyTimer::Wait wait,
@@ -77,8 +78,9 @@ class LogAccess {
     std::unique_ptr<streaming_local::LocalLog> local_;
     std::unique_ptr<streaming_kafka::KafkaReader> kafka_reader_;
     std::unique_ptr<streaming_kafka::KafkaWriter> kafka_writer_;
-    std::unique_ptr<MeasuredLog> measured_;                               // over the log as it lies
-    std::unique_ptr<authenticated_log::AuthenticatedLog> authenticated_;  // of a group with a key
+    std::unique_ptr<MeasuredLog> measured_;  // over the log as it lies
+    std::unique_ptr<authenticated_log::AuthenticatedLog>
+        authenticated_;  // where the group has a key
     std::unique_ptr<sealed_log::SealedLog> sealed_;
     streaming::Reader* below_ = nullptr;
     streaming::Reader* reader_ = nullptr;

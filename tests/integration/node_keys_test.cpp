@@ -243,7 +243,7 @@ bool killed_at(const fs::path& config, const fs::path& store, const std::string&
     return WIFSIGNALED(status);
 }
 
-/// Returns what in the folder has a bit for others than its owner, whether they can reach it or not.
+/// Returns what in the folder has a bit for others than its owner, reachable for them or not.
 std::vector<std::string> open_to_others(const fs::path& folder) {
     std::vector<std::string> found;
     const auto look = [&](const fs::path& path) {

@@ -183,6 +183,48 @@ streaming::Record altered(streaming::Record record) {
     return record;
 }
 
+/// Writes what a stranger could who may write to the topics, and has no key of the group: fences,
+/// leases, altered decisions, an end of a person's key, and the erasure of the given decisions.
+/// Returns how many records.
+size_t forge(const std::string& prefix, base::TimePoint now,
+             const std::map<domain::DecisionId, int>& erased) {
+    streaming_kafka::KafkaSettings kafka;
+    kafka.bootstrap_servers = test_support::shared_kafka().bootstrap;
+    const auto writer = streaming_kafka::KafkaWriter::open(kafka).value();
+    const auto reader = streaming_kafka::KafkaReader::open(kafka).value();
+    const auto topics = wire::Topics::with_prefix(prefix);
+    size_t forged = 0;
+    const auto send = [&](const std::string& topic, int partition, streaming::Record record) {
+        EXPECT_TRUE(writer->append_to(topic, PartitionId(partition), {&record, 1}));
+        ++forged;
+    };
+    for (const int p : {0, 1}) {
+        send(topics.decisions, p, wire::fence_record(uint64_t{1} << 62, "thief", now));
+        const auto there =
+            reader->read(topics.decisions, PartitionId(p), streaming::Offset(0), 1000).value();
+        for (const auto& one : there)
+            if (!one.record.value.empty()) send(topics.decisions, p, altered(one.record));
+        auto fence = there.front().record;  // a fence with its MAC, under another epoch
+        EXPECT_TRUE(wire::writer_mark(fence)->fence);
+        for (auto& header : fence.headers)
+            if (header.name == wire::kFenceHeader) header.value = "4611686018427387904";
+        send(topics.decisions, p, fence);
+        send(topics.leases, 0,
+             {lease::lease_key("rampart", PartitionId(p)),
+              lease::encode({.kind = lease::LeaseRecord::Kind::kBeat,
+                             .epoch = uint64_t{1} << 62,
+                             .ttl = base::Duration::hours(1),
+                             .node = "thief",
+                             .session = std::string(16, 's')}),
+              now,
+              {}});
+    }
+    for (const auto& [id, partition] : erased)
+        send(topics.decisions, partition, wire::to_record(domain::Erasure{id, now}));
+    send(topics.person_keys, 0, {std::string(16, 'p'), "\x02", now, {}});
+    return forged;
+}
+
 TEST_F(TwoNodes, RecordsThatNoNodeWroteChangeNothing) {
     const auto a = open(first());
     const Tending tending(*a);
@@ -198,46 +240,12 @@ TEST_F(TwoNodes, RecordsThatNoNodeWroteChangeNothing) {
         }
     };
     decide_some(0, 60);
-    // whoever may write to the topics, and has no key of the group
-    streaming_kafka::KafkaSettings kafka;
-    kafka.bootstrap_servers = test_support::shared_kafka().bootstrap;
-    const auto writer = streaming_kafka::KafkaWriter::open(kafka).value();
-    const auto reader = streaming_kafka::KafkaReader::open(kafka).value();
+    std::map<domain::DecisionId, int> known;
+    for (const auto& [id, decision] : decided)
+        known[id] = a->decisions().partition_of(decision.application.id).value();
     const auto topics = wire::Topics::with_prefix(prefix_);
     const auto now = stream_.applicants.back().application.event_time;
-    size_t forged = 0;
-    const auto send = [&](const std::string& topic, int partition, streaming::Record record) {
-        ASSERT_TRUE(writer->append_to(topic, PartitionId(partition), {&record, 1}));
-        ++forged;
-    };
-    for (const int p : {0, 1}) {
-        send(topics.decisions, p, wire::fence_record(uint64_t{1} << 62, "thief", now));
-        const auto there =
-            reader->read(topics.decisions, PartitionId(p), streaming::Offset(0), 1000).value();
-        for (const auto& one : there)
-            if (!one.record.value.empty()) send(topics.decisions, p, altered(one.record));
-        auto fence = there.front().record;  // a fence with its MAC, under another epoch
-        ASSERT_TRUE(wire::writer_mark(fence)->fence);
-        for (auto& header : fence.headers)
-            if (header.name == wire::kFenceHeader) header.value = "4611686018427387904";
-        send(topics.decisions, p, fence);
-        send(topics.leases, 0,
-             {lease::lease_key("rampart", PartitionId(p)),
-              lease::encode({.kind = lease::LeaseRecord::Kind::kBeat,
-                             .epoch = uint64_t{1} << 62,
-                             .ttl = base::Duration::hours(1),
-                             .node = "thief",
-                             .session = std::string(16, 's')}),
-              now,
-              {}});
-    }
-    for (const auto& [id, decision] : decided) {
-        const auto erasure = wire::to_record(domain::Erasure{id, now});
-        send(topics.decisions, a->decisions().partition_of(decision.application.id).value(),
-             erasure);
-    }
-    send(topics.person_keys, 0, {std::string(16, 'p'), "\x02", now, {}});
-    EXPECT_GT(forged, 60u);
+    EXPECT_GT(forge(prefix_, now, known), 60u);
     ASSERT_TRUE(a->keep_leases());
     decide_some(60, all.size());
     const auto end = base::add_months(now, 36);

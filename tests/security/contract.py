@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from urllib.parse import urlunsplit
 
 import jsonschema
 import openapi_spec_validator
@@ -103,7 +104,8 @@ class Service:
             if self.process.poll() is not None or time.monotonic() > deadline:
                 sys.exit("the service did not start:\n" + self.tail(folder))
             time.sleep(0.05)
-        self.url = "http://" + self.endpoint.read_text(encoding="utf-8").strip()
+        host = self.endpoint.read_text(encoding="utf-8").strip()
+        self.url = urlunsplit(("http", host, "", "", ""))
         self.token = (folder / "store" / "keys" / "token").read_text(encoding="utf-8").strip()
 
     def create(self, name, scopes):

@@ -113,7 +113,7 @@ Result<Principal> Directory::identify(const Caller& caller) const {
     const Entry* entry = nullptr;
     if (!caller.token.empty()) {
         if (caller.token.size() > kMaxTokenBytes) return unknown_caller();
-        // the digests are compared, so that the time tells nothing about a token
+        // the digests are compared, so that the time gives nothing of a token away
         const auto digest = base::sha256(caller.token).hex();
         if (const auto it = known->by_token.find(digest); it != known->by_token.end()) {
             entry = &known->entries[it->second];

@@ -1,5 +1,6 @@
 #include "rampart/access/principals.hpp"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/ranges.h>
 #include <sys/file.h>
@@ -7,10 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/ip/address.hpp>
-#include <boost/asio/ip/network_v4.hpp>
-#include <boost/asio/ip/network_v6.hpp>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 
 #include "rampart/access/reasons.hpp"
@@ -22,7 +22,6 @@
 namespace rampart::access {
 namespace {
 
-namespace ip = boost::asio::ip;
 namespace fs = std::filesystem;
 using base::Result;
 using base::Status;
@@ -40,23 +39,51 @@ base::Error bad(fmt::format_string<Args...> format, Args&&... args) {
     return base::make_error(Reason::kBadPrincipal, format, std::forward<Args>(args)...);
 }
 
-bool is_network(const std::string& text) {
-    boost::system::error_code v4, v6;
-    ip::make_network_v4(text, v4);
-    ip::make_network_v6(text, v6);
-    return !v4 || !v6;
+/// The first bits of an address; all of them: an address.
+struct Network {
+    std::array<uint8_t, 16> bytes{};
+    size_t family_bits = 0;  // 32: IPv4, 128: IPv6
+    size_t bits = 0;
+};
+
+/// Reads a numeric address. An IPv4 address in its IPv6 form is one of IPv4.
+std::optional<Network> read_address(const std::string& text) {
+    constexpr std::array<uint8_t, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    Network address;
+    if (::inet_pton(AF_INET, text.c_str(), address.bytes.data()) == 1) {
+        address.family_bits = address.bits = 32;
+        return address;
+    }
+    if (::inet_pton(AF_INET6, text.c_str(), address.bytes.data()) != 1) return std::nullopt;
+    address.family_bits = address.bits = 128;
+    if (std::equal(kMapped.begin(), kMapped.end(), address.bytes.begin())) {
+        std::copy(address.bytes.begin() + 12, address.bytes.end(), address.bytes.begin());
+        address.family_bits = address.bits = 32;
+    }
+    return address;
 }
 
-bool lies_in(const ip::address& address, const std::string& network) {
-    boost::system::error_code ec;
-    if (address.is_v4()) {
-        const auto v4 = ip::make_network_v4(network, ec);
-        const auto host = ip::network_v4(address.to_v4(), 32);
-        return !ec && (host == v4 || host.is_subnet_of(v4));
+/// Reads "10.0.0.0/8".
+std::optional<Network> read_network(const std::string& text) {
+    const auto slash = text.find('/');
+    if (slash == std::string::npos) return std::nullopt;
+    auto network = read_address(text.substr(0, slash));
+    const char* end = text.data() + text.size();
+    size_t bits = 0;
+    const auto [last, failure] = std::from_chars(text.data() + slash + 1, end, bits);
+    if (!network || failure != std::errc() || last != end || bits > network->family_bits)
+        return std::nullopt;
+    network->bits = bits;
+    return network;
+}
+
+bool lies_in(const Network& address, const Network& network) {
+    if (address.family_bits != network.family_bits) return false;
+    for (size_t bit = 0; bit < network.bits; ++bit) {
+        const auto differ = static_cast<uint8_t>(address.bytes[bit / 8] ^ network.bytes[bit / 8]);
+        if ((differ >> (7 - bit % 8)) & 1) return false;
     }
-    const auto v6 = ip::make_network_v6(network, ec);
-    const auto host = ip::network_v6(address.to_v6(), 128);
-    return !ec && (host == v6 || host.is_subnet_of(v6));
+    return true;
 }
 
 Status check_name(const std::string& name) {
@@ -191,7 +218,7 @@ Status check(const Entry& entry) {
         return bad("principal '{}': {} networks, at most {}", entry.name, entry.addresses.size(),
                    kMaxNetworks);
     for (const auto& network : entry.addresses)
-        if (!is_network(network))
+        if (!read_network(network))
             return bad("principal '{}': '{}' is no network; write 10.0.0.0/8, or 10.1.2.3/32",
                        entry.name, network.substr(0, 80));
     return base::ok();
@@ -199,13 +226,12 @@ Status check(const Entry& entry) {
 
 bool allows(const std::vector<std::string>& networks, std::string_view address) {
     if (networks.empty()) return true;
-    boost::system::error_code ec;
-    auto ip = ip::make_address(std::string(address), ec);
-    if (ec) return false;
-    if (ip.is_v6() && ip.to_v6().is_v4_mapped())
-        ip = ip::make_address_v4(ip::v4_mapped, ip.to_v6());
-    return std::any_of(networks.begin(), networks.end(),
-                       [&](const std::string& network) { return lies_in(ip, network); });
+    const auto from = read_address(std::string(address));
+    if (!from) return false;
+    return std::any_of(networks.begin(), networks.end(), [&](const std::string& text) {
+        const auto network = read_network(text);
+        return network && lies_in(*from, *network);
+    });
 }
 
 Result<std::vector<Entry>> read_principals(const fs::path& file) {

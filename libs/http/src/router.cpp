@@ -116,7 +116,7 @@ base::Status Router::check_caller(const Entry& entry, Request& head) const {
     const std::string_view given = head.header("Authorization");
     access::Caller caller{.certificate = head.client, .address = head.address};
     if (given.starts_with(kScheme)) caller.token = given.substr(kScheme.size());
-    if (!given.empty() && caller.token.empty()) caller.certificate = {};  // of another scheme
+    if (!given.empty() && caller.token.empty()) caller.certificate = {};  // another scheme
     RAMPART_TRY(const auto principal, callers_->identify(caller));
     head.principal = principal.name;
     return access::check_scope(principal, *entry.route.access);

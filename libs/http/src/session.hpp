@@ -52,7 +52,7 @@ struct Shared {
     Groups groups;               // for kGroup
     asio::any_io_executor pool;  // the threads of the lanes
     RateLimit by_principal, by_address;
-    std::atomic<size_t> body_bytes{0};  // of requests under way
+    std::atomic<size_t> body_bytes{0};  // those of requests under way
     std::atomic<bool> stopping{false};
 };
 
@@ -142,11 +142,11 @@ class Session : public std::enable_shared_from_this<Session> {
     Sessions& sessions_;
     const bool spare_;
     const std::string address_;
-    FoldWatch folds_;                      // of the request's head
+    FoldWatch folds_;                      // sees the request's head
     std::atomic<int64_t> waits_since_{0};  // steady clock, microseconds; 0: at work
     std::atomic<bool> known_{false};       // a principal has called on it
     std::atomic<bool> leaving_{false};     // makes room
-    size_t reserved_ = 0;                  // of Shared::body_bytes
+    size_t reserved_ = 0;                  // share in Shared::body_bytes
     Request request_;
     Plan plan_;
     std::string client_;

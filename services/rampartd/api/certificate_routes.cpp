@@ -14,7 +14,7 @@ using http::Lane;
 
 namespace {
 
-/// Returns the certificate that the path names, for the principal who calls and the reason in the query.
+/// Returns the certificate that the path names, for the principal and the reason in the query.
 Result<registry::Figures> figures_for(const http::Request& request,
                                       registry::ModelRegistry& registry, base::TimePoint now) {
     registry::FigureReader reader{now, request.principal, ""};

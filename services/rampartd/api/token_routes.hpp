@@ -19,7 +19,7 @@ namespace rampart::rampartd {
 class TokenRoutes {
   public:
     struct Deps {
-        std::filesystem::path file;  // of the principals
+        std::filesystem::path file;  // with the principals
         const base::Clock& clock;    // the wall clock
         /// Records who did what to which principal, in the audit log.
         std::function<base::Status(std::string_view actor, std::string_view operation,

@@ -89,7 +89,7 @@ TEST(Router, ARouteWantsItsScopeAndItsHandlerKnowsWhoCalls) {
     EXPECT_EQ(router.handle(request("GET", "/open", "Bearer t")).body, "");
 }
 
-/// Knows whoever shows the certificate, from one address.
+/// Knows the one who shows the certificate, from one address.
 class ByCertificate final : public access::Authenticator {
   public:
     base::Result<access::Principal> identify(const access::Caller& caller) const override {

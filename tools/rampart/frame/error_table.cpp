@@ -8,6 +8,8 @@
 #include <tuple>
 
 #include "frame/reasons.hpp"
+#include "rampart/access/reasons.hpp"
+#include "rampart/authenticated_log/reasons.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/budro/reasons.hpp"
 #include "rampart/calibration/reasons.hpp"

@@ -22,7 +22,7 @@ namespace rampart::cli {
 struct NodeOptions {
     std::filesystem::path config;
     std::string reason = {};
-    std::string actor = "operator";  // of a command that opens the store itself
+    std::string actor = "operator";  // where the command opens the store itself
 };
 /// Adds --config, the configuration of the running node.
 void add_node_options(CLI::App& command, NodeOptions& options);

@@ -51,7 +51,7 @@ struct Side {
     dataset::Dataset rows;
     evaluation::PolicyAnswers before, after;
     evaluation::Evaluation was, is;
-    std::vector<StratumRates> strata = {};  // of a criterion within strata
+    std::vector<StratumRates> strata = {};  // where the criterion compares within strata
 };
 
 struct Tables {

@@ -22,7 +22,7 @@ struct Principal {
     Scopes scopes;
 };
 
-/// Tells who a caller is. Implementations are safe to call from several threads.
+/// Knows who a caller is. Implementations are safe to call from several threads.
 class Authenticator {
   public:
     virtual ~Authenticator() = default;

@@ -50,7 +50,7 @@ class Directory final : public Authenticator {
 
     Files files_;
     const base::Clock& clock_;
-    mutable std::mutex mutex_;  // of the two below
+    mutable std::mutex mutex_;  // guards what follows
     std::shared_ptr<const Known> known_;
     Stamp stamp_{};
 };

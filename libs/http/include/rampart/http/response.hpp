@@ -31,9 +31,9 @@ int status_of(base::AnyReason reason);
 
 /// Returns a problem document (RFC 9457, application/problem+json) with the code's status or the
 /// given one; every 429 and 503 has Retry-After: 1. Its members: type, title, status, detail; code,
-/// reason; field, where field_of() finds one; remedy, where the reason's list is known (know_reasons());
-/// error, with code, reason and message, for clients of earlier releases (deprecated). It has no
-/// instance: the response's X-Request-Id says which request it was.
+/// reason; field, where field_of() finds one; remedy, where the reason's list is known
+/// (know_reasons()); error, with code, reason and message, for clients of earlier releases
+/// (deprecated). It has no instance: the response's X-Request-Id says which request it was.
 Response error_response(const base::Error& error);
 Response error_response(const base::Error& error, int status);
 

@@ -51,8 +51,8 @@ inline constexpr size_t kSpareConnections = 64;
 
 /// An HTTP/1.1 server with keep-alive. start() listens and serves at once; stop() or the destructor
 /// ends it. HEAD is answered as GET without the body. A request beyond a limit, without a Host,
-/// with a Transfer-Encoding other than chunked or with a folded header gets an error document as in error_response(); then
-/// the connection is closed. Thread safe.
+/// with a Transfer-Encoding other than chunked or with a folded header gets an error document as in
+/// error_response(); then the connection is closed. Thread safe.
 ///
 /// A request that the router refuses by its head is answered before the body is read, and the body
 /// is discarded. Handlers run in their Lane; two more threads read, write and answer Lane::kInline,

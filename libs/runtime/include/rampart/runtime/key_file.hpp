@@ -18,7 +18,7 @@ struct StoredKey {
     std::string name;  // "draw"
     std::string id;    // as the registry records it
     bool retired = false;
-    std::string content;  // of the file: hex digits, or the PEM of a retired signing key
+    std::string content;  // the file's: hex digits, or the PEM of a retired signing key
     bool operator==(const StoredKey&) const = default;
 };
 
