@@ -33,7 +33,7 @@ inline constexpr size_t kMaxGroup = 256;
 /// A request with a longer body is in a group of its own.
 inline constexpr size_t kMaxGroupedBody = 64 << 10;
 
-/// The scope that a caller needs; kOpen: a route for all, with a body of kMaxOpenBody bytes at most
+/// The scope that a caller needs; kOpen: a route for all, with kMaxOpenBody bytes of body at most.
 using Access = std::optional<access::Scope>;
 inline constexpr Access kOpen = std::nullopt;
 inline constexpr size_t kMaxOpenBody = 1024;
