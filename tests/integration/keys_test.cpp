@@ -74,7 +74,9 @@ class KeysTest : public testing::Test {
     }
     /// Returns name -> state of the keys that are listed, and id -> state of retired ones.
     std::map<std::string, std::string> states() const {
-        const auto ran = keys("list --json 2>/dev/null");
+        const auto ran = run_program(
+            fmt::format("(" RAMPART_BIN_DIR "/rampart keys list --json --config {} 2>/dev/null)",
+                        workspace_.config.string()));
         std::map<std::string, std::string> states;
         const auto document = json::parse(ran.output);
         for (const auto& one : document.at("keys").as_array()) {
