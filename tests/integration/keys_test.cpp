@@ -74,7 +74,9 @@ class KeysTest : public testing::Test {
     }
     /// Returns name -> state of the keys that are listed, and id -> state of retired ones.
     std::map<std::string, std::string> states() const {
-        const auto ran = keys("list --json 2>/dev/null");
+        const auto ran = run_program(
+            fmt::format("(" RAMPART_BIN_DIR "/rampart keys list --json --config {} 2>/dev/null)",
+                        workspace_.config.string()));
         std::map<std::string, std::string> states;
         const auto document = json::parse(ran.output);
         for (const auto& one : document.at("keys").as_array()) {
@@ -89,8 +91,9 @@ class KeysTest : public testing::Test {
         std::map<std::string, std::string> found;
         if (!fs::exists(store() / "keys")) return found;
         for (const auto& entry : fs::recursive_directory_iterator(store() / "keys")) {
-            const auto name = entry.path().filename();
-            if (entry.is_regular_file() && name != "token" && name != "principals.toml")
+            const auto name = entry.path().filename().string();
+            const bool of_callers = name == "token" || name.starts_with("principals.toml");
+            if (entry.is_regular_file() && !of_callers)
                 found[entry.path().lexically_relative(store()).generic_string()] =
                     read(entry.path());
         }
