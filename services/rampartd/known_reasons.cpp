@@ -1,5 +1,6 @@
 #include "services/rampartd/known_reasons.hpp"
 
+#include "rampart/authenticated_log/reasons.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/budro/reasons.hpp"
 #include "rampart/calibration/reasons.hpp"
@@ -52,6 +53,7 @@ namespace {
 
 // the rooms that this service is made of, and what it trains with
 const std::span<const base::ReasonInfo> kLists[] = {
+    authenticated_log::reasons::kAll,
     base::reasons::kAll,
     budro::reasons::kAll,
     calibration::reasons::kAll,

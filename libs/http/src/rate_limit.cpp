@@ -38,11 +38,6 @@ void RateLimit::forget(Time now) {
         [](const auto& a, const auto& b) { return a.second.seen < b.second.seen; }));
 }
 
-size_t RateLimit::callers() const {
-    const std::lock_guard lock(mutex_);
-    return buckets_.size();
-}
-
 std::string limited_address(std::string_view address) {
     boost::system::error_code ec;
     const auto parsed = ip::make_address(std::string(address), ec);

@@ -23,7 +23,6 @@ class RateLimit {
 
     /// Takes a request of `caller`. nullopt: it may go on; otherwise the time until one may.
     std::optional<std::chrono::duration<double>> take(const std::string& caller, Time now);
-    size_t callers() const;
 
   private:
     struct Bucket {
@@ -35,7 +34,7 @@ class RateLimit {
     void forget(Time now);
 
     double per_second_ = 0;
-    mutable std::mutex mutex_;
+    std::mutex mutex_;
     std::map<std::string, Bucket> buckets_;
 };
 

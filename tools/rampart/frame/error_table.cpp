@@ -67,6 +67,8 @@ namespace rampart::cli {
 namespace {
 
 const std::span<const base::ReasonInfo> kLists[] = {
+    access::reasons::kAll,
+    authenticated_log::reasons::kAll,
     base::reasons::kAll,
     budro::reasons::kAll,
     calibration::reasons::kAll,
