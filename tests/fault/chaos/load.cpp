@@ -93,7 +93,14 @@ Load::Load(LoadOptions options, const loan_stream::Stream& stream, const Routes&
     settings.stall_limit = Duration::seconds(1);
     auto writer = streaming_kafka::KafkaWriter::open(settings);
     if (!writer) throw std::runtime_error(writer.error().message);
-    writer_ = std::move(*writer);
+    kafka_writer_ = std::move(*writer);
+    auto reader = streaming_kafka::KafkaReader::open(settings);
+    if (!reader) throw std::runtime_error(reader.error().message);
+    kafka_reader_ = std::move(*reader);
+    writer_ = std::make_unique<authenticated_log::AuthenticatedLog>(
+        *kafka_reader_, *kafka_writer_,
+        authenticated_log::AuthenticatedTopics{{std::string(32, '\xaa')},
+                                               {options_.topics.decisions}});
     for (size_t i = 0; i < options_.workers; ++i) workers_.emplace_back([this] { work(); });
 }
 

@@ -14,8 +14,10 @@
 
 #include "fault/chaos/node.hpp"
 #include "fault/chaos/oracle.hpp"
+#include "rampart/authenticated_log/authenticated_log.hpp"
 #include "rampart/http/client.hpp"
 #include "rampart/loan_stream/stream.hpp"
+#include "rampart/streaming_kafka/kafka_reader.hpp"
 #include "rampart/streaming_kafka/kafka_writer.hpp"
 #include "rampart/wire/topics.hpp"
 
@@ -128,7 +130,9 @@ class Load {
     const loan_stream::Stream& stream_;
     const Routes& routes_;
     Oracle& oracle_;
-    std::unique_ptr<streaming_kafka::KafkaWriter> writer_;
+    std::unique_ptr<streaming_kafka::KafkaReader> kafka_reader_;
+    std::unique_ptr<streaming_kafka::KafkaWriter> kafka_writer_;
+    std::unique_ptr<authenticated_log::AuthenticatedLog> writer_;  // as a node of the group
 
     std::mutex mutex_;
     std::condition_variable changed_;

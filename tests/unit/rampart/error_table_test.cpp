@@ -32,7 +32,7 @@ TEST(ErrorTable, HasTheStatusAndTheExitCodeOfTheCode) {
 }
 
 TEST(ErrorTable, HasTheServersOwnStatuses) {
-    EXPECT_EQ(entry_of("unauthenticated", "http").http_status, 401);
+    EXPECT_EQ(entry_of("unauthenticated", "access").http_status, 401);
     EXPECT_EQ(entry_of("body_too_large", "http").http_status, 413);
 }
 
@@ -46,7 +46,7 @@ TEST(ErrorTable, IsSortedByWordAndRoom) {
 TEST(ErrorTable, ThePageHasALineForEachEntry) {
     const auto page = error_page();
     EXPECT_THAT(page,
-                HasSubstr("\n| `unauthenticated` | http | permission_denied | 401 | 2 | Send "));
+                HasSubstr("\n| `unauthenticated` | access | permission_denied | 401 | 2 | Send "));
     const auto lines = static_cast<size_t>(std::count(page.begin(), page.end(), '\n'));
     EXPECT_EQ(lines, error_table().size() + 11);
 }
