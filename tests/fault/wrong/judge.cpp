@@ -31,6 +31,7 @@ using chaos::wait_until;
 
 const std::string kProgram = RAMPART_WRONG_VARIANT;
 constexpr auto kPatience = std::chrono::seconds(60);
+constexpr uint64_t kLeastEvents = 1000;  // fewer say nothing
 
 template <class T>
 T must(base::Result<T> result) {
@@ -73,6 +74,7 @@ class Sender {
         if (thread_.joinable()) thread_.join();
         return sent_;
     }
+    uint64_t sent() const { return sent_; }
 
   private:
     void run(const std::string& topic) {
@@ -170,6 +172,8 @@ Verdict judge_consumer(const std::string& bootstrap_servers, const std::string& 
             victim.start();
         }
         sleep_ms(300);
+        // a busy machine sends less in that time
+        wait_until(kPatience, [&] { return sender.sent() > kLeastEvents; });
         verdict.events = sender.end();
     }
     for (auto& consumer : consumers) {  // after a new start, to the end
