@@ -437,6 +437,10 @@ const std::set<std::string> kOthers{"audit-individual",
                                     "keys export",  // ids of keys, and the keys
                                     "keys import",
                                     "keys list",
+                                    "token create",  // who may call
+                                    "token list",
+                                    "token revoke",
+                                    "token rotate",
                                     "keys rotate",
                                     "learners",
                                     "postprocessors",
