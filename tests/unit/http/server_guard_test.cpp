@@ -16,6 +16,14 @@ using test_support::RawConnection;
 
 const std::string kEnd = "\r\n\r\n";
 
+/// Tries until it is so, for up to 30 s.
+bool until(const std::function<bool()>& so) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!so())
+        if (std::chrono::steady_clock::now() > limit) return false;
+    return true;
+}
+
 /// A server with one route for callers who are known, and one for all.
 class ServerGuard : public testing::Test {
   protected:
@@ -81,9 +89,10 @@ TEST_F(ServerGuard, BodiesShareABoundWhateverTheirConnections) {
     RawConnection half(server_->port());
     half.send(head(900) + "only a part");
     Response refused;
-    do {  // until the head of the first is read
+    until([&] {  // the head of the first is read
         refused = client().post("/work", std::string(200, 'x')).value();
-    } while (refused.status == 200);
+        return refused.status != 200;
+    });
     EXPECT_EQ(refused.status, 503);
     EXPECT_NE(refused.body.find("too_many_bytes"), std::string::npos) << refused.body;
     EXPECT_EQ(client().post("/work", std::string(50, 'x')).value().status, 200);
@@ -136,10 +145,10 @@ TEST_F(ServerGuard, ConnectionsThatWaitMakeRoomUnknownClientsFirst) {
         silent.back()->send("POST /wo");
     }
     // they are old enough after a second; until then a new connection is refused
-    for (int status = 0; status != 200;) {
+    EXPECT_TRUE(until([&] {
         const auto answer = client().post("/work", "x");
-        status = answer ? answer->status : 0;
-    }
+        return answer && answer->status == 200;
+    }));
     EXPECT_GE(router_.traffic()->connections().made_room, 1u);
     EXPECT_EQ(known.post("/work", "x").value().status, 200)
         << "on its own connection, or on a new one";
