@@ -265,7 +265,9 @@ TEST_F(DecisionHttp, OverridesAreLoggedAmongTheOutcomesUnderTheirDecision) {
     ASSERT_EQ(records.size(), 1u);
     EXPECT_EQ(records[0].record.key, id.value());
     EXPECT_EQ(records[0].record.headers.at(0).value, "rampart.v1.Override/1");
-    EXPECT_EQ(wire::decode_override(records[0].record.value).value(), taken);
+    auto logged = taken;
+    logged.actor = "caller:underwriter-17";  // who calls, and whom it names
+    EXPECT_EQ(wire::decode_override(records[0].record.value).value(), logged);
 }
 
 TEST_F(DecisionHttp, AnOverrideWithoutDecisionOrActorIsRefused) {

@@ -120,9 +120,9 @@ TEST_F(PartitionCommands, RejectedRecordsAreListedReplayedDroppedAndAudited) {
     const auto& counts = state.at("counts");
     EXPECT_EQ(counts.at("undecodable").to_number<int>(), 1);
     EXPECT_EQ(counts.at("decisions").to_number<int>(), 0);
-    const auto where = fmt::format("{} --topic outcomes --partition {} --reason 'trying'",
-                                   listed[0].at("offset").as_int64(),
-                                   std::string(listed[0].at("partition").as_string()));
+    const auto where =
+        fmt::format("{} --topic outcomes --partition {} --reason 'trying'",
+                    listed[0].at("offset").as_int64(), json::serialize(listed[0].at("partition")));
     const auto again = run("quarantine replay " + where, workspace_);
     EXPECT_EQ(again.exit_code, 1) << again.output;
     EXPECT_NE(again.output.find("it stays"), std::string::npos);
@@ -171,7 +171,7 @@ TEST_F(PartitionCommands, ARecreatedTopicStopsTheNodeUntilAnOperatorAcceptsIt) {
         EXPECT_EQ(one.at("reason").as_string(), "offset_ahead");
         const auto each = run(fmt::format("partition resume {} --topic outcomes --reason again "
                                           "--accept-gap",
-                                          std::string(one.at("partition").as_string())),
+                                          json::serialize(one.at("partition"))),
                               workspace_);
         EXPECT_EQ(each.exit_code, 0) << each.output;
     }

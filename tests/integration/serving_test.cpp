@@ -71,7 +71,7 @@ class Serving : public testing::Test {
         text.pop_back();
         return text;
     }
-    http::Client client(int64_t seconds = 20) const {
+    http::Client client(int64_t seconds = 60) const {
         http::ClientOptions options;
         options.token = workspace_.token;
         options.timeout = base::Duration::seconds(seconds);
@@ -156,7 +156,7 @@ TEST_F(Serving, ProbesMetricsDecisionsAndErasuresAreAnsweredDuringATrainingRun) 
     Erasures erasures([&] { return client(600); }, body);
     // until time has stood still for many rounds, and erasures were answered in each
     int still = 0;
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(100);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(180);
     for (int i = 0; still < 40 && !HasFailure() && std::chrono::steady_clock::now() < deadline;
          ++i) {
         const int ticked = ticks, erased = erasures.done;

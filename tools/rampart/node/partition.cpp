@@ -1,6 +1,7 @@
 // partition list, resume, move: what a node holds.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <filesystem>
 
@@ -169,15 +170,28 @@ Result<Answer> list(const Options& options) {
     return answer;
 }
 
+/// Returns the partition as the node takes it: a number, or "all".
+Result<json::value> partition_of(const std::string& text) {
+    if (text == "all") return json::value(text);
+    int32_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [last, failure] = std::from_chars(text.data(), end, number);
+    if (failure == std::errc() && last == end && number >= 0) return json::value(number);
+    return base::make_error(base::Reason::kBadUsage,
+                            "PARTITION '{}' is neither the number of a partition nor 'all'",
+                            text.substr(0, 32));
+}
+
 Result<Answer> resume(const Options& options) {
     if (!options.accept_gap) {
         return base::make_error(Reason::kGapNotAccepted,
                                 "to continue means that the records missing from the log are lost "
                                 "to this store; give --accept-gap to accept that");
     }
+    RAMPART_TRY(const auto partition, partition_of(options.partition));
     RAMPART_TRY(const auto document, tell_node(options.config, "/v1/partitions/resume",
                                                {{"topic", options.topic},
-                                                {"partition", options.partition},
+                                                {"partition", partition},
                                                 {"reason", options.reason}}));
     Answer answer;
     answer.json = json::serialize(document);
