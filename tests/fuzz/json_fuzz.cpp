@@ -129,7 +129,7 @@ bool request_target(std::string_view target) {
 
 const http::Router& router() {
     static const http::Router made = [] {
-        http::Router routes("secret");
+        http::Router routes(access::one_token("secret"));
         for (const char* pattern : {"/", "/v1/decisions", "/v1/decisions/{id}",
                                     "/v1/decisions/{id}/outcomes", "/v1/{kind}/all"}) {
             routes.add("GET", pattern, http::kOpen, [](const http::Request& request) {
