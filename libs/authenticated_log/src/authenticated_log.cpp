@@ -86,6 +86,17 @@ void AuthenticatedLog::note(std::string_view topic, const StoredRecord& stored) 
         topic, stored.partition.value(), stored.offset.value(), count);
 }
 
+Result<std::string> AuthenticatedLog::identity(std::string_view topic) const {
+    RAMPART_TRY(auto identity, reader_.identity(topic));
+    if (!concerns(topic)) return identity;
+    const std::lock_guard lock(mutex_);
+    auto& known = identities_[std::string(topic)];
+    if (known != identity)
+        std::erase_if(passed_, [&](const auto& item) { return item.first.first == topic; });
+    known = identity;
+    return identity;
+}
+
 Result<std::vector<StoredRecord>> AuthenticatedLog::read(std::string_view topic,
                                                          PartitionId partition, Offset from,
                                                          size_t limit) const {

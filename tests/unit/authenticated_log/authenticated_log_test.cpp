@@ -133,6 +133,17 @@ TEST_F(AuthenticatedLogTest, BehindAnyNumberOfForgedRecordsTheNextGoodOneIsFound
     EXPECT_EQ(values(view_), (std::vector<std::string>{"one"})) << "of a batch what is good";
 }
 
+TEST_F(AuthenticatedLogTest, ATopicThatWasMadeAnewIsReadFromItsBeginning) {
+    ASSERT_TRUE(view_.identity(kDecisions));
+    for (int i = 0; i < 3; ++i) forge(record("k", "forged"));
+    EXPECT_TRUE(values(view_).empty());
+    stored().clear();
+    log_.topics[kDecisions].identity = "2";
+    for (int i = 0; i < 4; ++i) write("k", "good");
+    EXPECT_EQ(view_.identity(kDecisions).value(), "2");
+    EXPECT_EQ(values(view_).size(), 4u);
+}
+
 TEST_F(AuthenticatedLogTest, RecordsFromBeforeTheGroupHadAKeyCountByTheBrokersTime) {
     const auto until = base::TimePoint::from_micros(1000);
     auto options = topics();

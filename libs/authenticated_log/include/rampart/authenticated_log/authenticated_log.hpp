@@ -39,9 +39,8 @@ class AuthenticatedLog final : public streaming::Reader, public streaming::Write
     base::Result<int32_t> partitions(std::string_view topic) const override {
         return reader_.partitions(topic);
     }
-    base::Result<std::string> identity(std::string_view topic) const override {
-        return reader_.identity(topic);
-    }
+    /// As Reader has it. What was passed over of a topic that is another one now is read again.
+    base::Result<std::string> identity(std::string_view topic) const override;
     base::Result<std::vector<streaming::StoredRecord>> read(std::string_view topic,
                                                             streaming::PartitionId partition,
                                                             streaming::Offset from,
@@ -91,6 +90,7 @@ class AuthenticatedLog final : public streaming::Reader, public streaming::Write
     const AuthenticatedTopics topics_;
     mutable std::mutex mutex_;  // guards what follows; never held during a call
     mutable std::map<Place, Passed> passed_;
+    mutable std::map<std::string, std::string> identities_;  // as last asked, by topic
     mutable std::map<std::string, uint64_t> counts_;
 };
 

@@ -13,7 +13,7 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t limit);
 
 /// Replaces the content of `path` atomically: a reader, or a crash at any moment, sees the old
 /// content or the new, never a part (temporary file, fsync, rename, fsync of the folder). `mode` is
-/// as in chmod. Errors name the path; a full disk is resource_exhausted.
+/// as in open(2), less the umask. Errors name the path; a full disk is resource_exhausted.
 Status write_file_atomically(const std::filesystem::path& path, std::string_view content,
                              unsigned mode = 0644);
 
