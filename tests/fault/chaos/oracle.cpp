@@ -46,6 +46,7 @@ void DecisionLog::take(const streaming::StoredRecord& stored, Place& place) {
     place.next = stored.offset.value() + 1;
     if (const uint64_t fence = number_in(stored.record, "fence"); fence > 0) {
         place.fence = std::max(place.fence, fence);
+        place.least = place.counts;
         return;
     }
     if (number_in(stored.record, "epoch") < place.fence) {
@@ -62,6 +63,7 @@ void DecisionLog::take(const streaming::StoredRecord& stored, Place& place) {
         return;
     }
     ++place.counts.decisions;
+    place.least = place.counts;
     counting.bytes = stored.record.value;
 }
 

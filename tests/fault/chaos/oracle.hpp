@@ -38,6 +38,11 @@ class DecisionLog {
     const Counts& counts(int32_t partition) const {
         return places_.at(static_cast<size_t>(partition)).counts;
     }
+    /// The counts up to the last record that counts. An index has read at least these: it reads
+    /// what others write behind it together with its own next record.
+    const Counts& least_counts(int32_t partition) const {
+        return places_.at(static_cast<size_t>(partition)).least;
+    }
     Counts totals() const;
     uint64_t records() const;  // all records of any kind
 
@@ -45,7 +50,7 @@ class DecisionLog {
     struct Place {
         int64_t next = 0;
         uint64_t fence = 0;
-        Counts counts;
+        Counts counts, least;
     };
     void take(const streaming::StoredRecord& stored, Place& place);
 
