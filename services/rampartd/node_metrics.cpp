@@ -32,7 +32,8 @@ double number(uint64_t value) { return static_cast<double>(value); }
 
 /// The databases of one kind together.
 struct OfKind {
-    uint64_t open = 0, live_bytes = 0, pending = 0, level0 = 0, stopped = 0, delayed = 0;
+    uint64_t open = 0, live_bytes = 0, pending = 0, level0 = 0, damaged = 0, stopped = 0,
+             delayed = 0;
     std::optional<runtime::Histogram> synced_writes;
 };
 
@@ -162,6 +163,7 @@ void NodeMetrics::write_databases(Samples& out) const {
         kind.live_bytes += one.live_bytes;
         kind.pending += one.pending_compaction_bytes;
         kind.level0 = std::max(kind.level0, one.level0_files);
+        kind.damaged += one.damaged;
         kind.stopped += one.writes_stopped;
         kind.delayed += one.writes_delayed;
         if (!kind.synced_writes) kind.synced_writes.emplace(runtime::latency_bounds());
@@ -173,6 +175,7 @@ void NodeMetrics::write_databases(Samples& out) const {
         out.add(metric::kDatabaseBytes, whole_mib(kind.live_bytes), labels);
         out.add(metric::kDatabasePending, whole_mib(kind.pending), labels);
         out.add(metric::kDatabaseLevel0, number(kind.level0), labels);
+        out.add(metric::kDatabasesDamaged, number(kind.damaged), labels);
         out.add(metric::kWritesStopped, number(kind.stopped), labels);
         out.add(metric::kWritesDelayed, number(kind.delayed), labels);
         out.add(metric::kSyncedWriteSeconds, *kind.synced_writes, labels);

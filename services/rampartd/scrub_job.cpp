@@ -5,6 +5,7 @@
 
 #include "rampart/base/log.hpp"
 #include "rampart/runtime/metric_list.hpp"
+#include "rampart/storage/database_figures.hpp"
 #include "rampart/storage/scrub.hpp"
 #include "services/rampartd/reasons.hpp"
 
@@ -43,8 +44,13 @@ base::Status ScrubJob::run(base::TimePoint now, const std::function<bool()>& sto
 }
 
 base::Status ScrubJob::status() const {
-    const std::lock_guard lock(mutex_);
-    return status_;
+    {
+        const std::lock_guard lock(mutex_);
+        if (!status_) return status_;
+    }
+    const auto met = storage::damage_met();
+    if (met) return met;
+    return base::make_error(Reason::kDamageFound, "{}", met.error().message);
 }
 
 }  // namespace rampart::rampartd

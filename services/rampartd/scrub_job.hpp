@@ -18,7 +18,8 @@ class ScrubJob {
 
     /// data_loss "damage_found", with the files.
     base::Status run(base::TimePoint now, const std::function<bool()>& stopping);
-    /// How the last one ended; ok before the first.
+    /// data_loss "damage_found": the last one found damage, or a read has met some that makes a
+    /// restore necessary.
     base::Status status() const;
 
   private:

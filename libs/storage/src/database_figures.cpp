@@ -63,6 +63,15 @@ std::vector<OpenTables> open_tables() {
     return all;
 }
 
+base::Status damage_met() {
+    const std::lock_guard lock(open_mutex);
+    for (const auto* impl : open_databases) {
+        const auto status = impl->damage->status();
+        if (!impl->derived && !status) return status;
+    }
+    return base::ok();
+}
+
 std::vector<DatabaseFigures> database_figures() {
     const std::lock_guard lock(open_mutex);
     std::vector<DatabaseFigures> all;
@@ -75,6 +84,7 @@ std::vector<DatabaseFigures> database_figures() {
         figures.level0_files = most_level0_files(*impl);
         figures.writes_stopped = value_of(*impl->db, Properties::kIsWriteStopped) != 0;
         figures.writes_delayed = value_of(*impl->db, Properties::kActualDelayedWriteRate) != 0;
+        figures.damaged = !impl->damage->status();
         figures.synced_writes = impl->synced_writes;
         all.push_back(std::move(figures));
     }

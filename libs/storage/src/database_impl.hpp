@@ -24,6 +24,7 @@ struct Database::Impl {
     size_t families = 0;                            // the caller's
     rocksdb::ColumnFamilyHandle* format = nullptr;  // null: open for reading, has none
     uint64_t min_free_bytes = 0;
+    bool derived = false;
     ErasedFamilies erased;
     std::shared_ptr<base::Histogram> synced_writes =
         std::make_shared<base::Histogram>(base::latency_bounds());

@@ -24,7 +24,7 @@ base::Error map_error(const rocksdb::Status& status, const std::filesystem::path
     // RocksDB calls a table corrupt, too, whose size it could not ask for
     const bool kept_out = mentions(text, "IO error: ") && !mentions(text, "No such file");
     if (status.IsCorruption() && !kept_out) {
-        return error(Reason::kCorrupt, "; restore a checkpoint or rebuild it from the log");
+        return error(Reason::kCorrupt, "; ops/runbooks/damage.md says what to do");
     }
     if (status.IsNoSpace() || mentions(text, "No space left") || mentions(text, "File too large") ||
         mentions(text, "Disk quota exceeded")) {

@@ -152,6 +152,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
     impl->path = path;
     impl->environment = with_ordered_logs(wanted.environment);
     impl->min_free_bytes = wanted.min_free_bytes;
+    impl->derived = wanted.derived;
     impl->families = families.size();
     if (!contains(families, rocksdb::kDefaultColumnFamilyName)) {
         families.push_back(rocksdb::kDefaultColumnFamilyName);  // RocksDB insists on it

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rampart/storage/database_figures.hpp"
 #include "storage_folder.hpp"
 #include "support/damage.hpp"
 
@@ -50,7 +51,9 @@ TEST(Scrub, FindsTheBlockThatNobodyReads) {
     const auto table = test_support::largest_table(folder);
     const auto db = open(folder);
     ASSERT_TRUE(db->damage());
+    EXPECT_TRUE(damage_met());
     const auto report = scrub({});
+    EXPECT_EQ(damage_met().error(), db->damage().error());
     ASSERT_EQ(report.damaged.size(), 1u);
     EXPECT_EQ(report.damaged[0].filename(), table.filename());
     ASSERT_FALSE(db->damage());

@@ -7,10 +7,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/loan_stream/stream.hpp"
+#include "rampart/runtime/system_clock.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/outcome_json.hpp"
 #include "services/rampartd/settings.hpp"
@@ -29,16 +31,33 @@ base::Status replace(const std::filesystem::path& file, const std::string& befor
     return base::write_file_atomically(file, text);
 }
 
-base::Status write(const std::filesystem::path& folder, const std::string& config_dir,
-                   size_t rows) {
+struct Wanted {
+    std::filesystem::path folder;
+    std::string config_dir, kafka;
+    size_t rows = 3000;
+    int partitions = 4;
+};
+
+std::optional<demo::KafkaBroker> broker_of(const Wanted& wanted) {
+    if (wanted.kafka.empty()) return std::nullopt;
+    return demo::KafkaBroker{wanted.kafka, "service-"};
+}
+
+base::Status write(const Wanted& wanted) {
+    const auto& [folder, config_dir, kafka, rows, partitions] = wanted;
     RAMPART_TRY(auto stream,
                 loan_stream::load({.name = "simulated", .data_dir = {}, .rows = rows}));
-    RAMPART_TRY(const auto workspace, demo::prepare_workspace(folder / "a", config_dir, stream, 1));
+    RAMPART_TRY(const auto workspace,
+                demo::prepare_workspace(folder / "a", config_dir, stream, 1, broker_of(wanted)));
     RAMPART_TRY(const auto settings, rampartd::load_settings(workspace.config));
     RAMPART_RETURN_IF_ERROR(replace(workspace.config, "mode = \"event\"",
                                     "mode = \"system\"\nmax_downtime_hours = 24"));
     RAMPART_RETURN_IF_ERROR(
         replace(workspace.config, "every_months = 2", "every_months = 0\nevery_matured = EVERY"));
+    if (!kafka.empty()) {
+        RAMPART_RETURN_IF_ERROR(replace(workspace.config, "partitions = 4",
+                                        fmt::format("partitions = {}", partitions)));
+    }
     std::ofstream(folder / "token") << workspace.token;
     std::ofstream batches(folder / "batches.jsonl"), outcomes(folder / "outcomes.jsonl"),
         bodies(folder / "bodies.jsonl");
@@ -61,6 +80,7 @@ base::Status write(const std::filesystem::path& folder, const std::string& confi
         auto any = applicant.application;
         any.id = domain::ApplicationId("@");
         any.person = domain::PersonId("@");
+        any.event_time = runtime::SystemClock().now();  // as it is in use: none of them matures
         bodies << wire::to_json(any) << "\n";
     }
     return base::ok();
@@ -70,13 +90,15 @@ base::Status write(const std::filesystem::path& folder, const std::string& confi
 
 int main(int argc, char** argv) {
     CLI::App app("Writes the input of tools/peers/service/run.");
-    std::string folder, config_dir;
-    size_t rows = 3000;
-    app.add_option("--out", folder)->required();
-    app.add_option("--config-dir", config_dir, "a folder like ops/config")->required();
-    app.add_option("--rows", rows)->check(CLI::Range(1000, 100000));
+    Wanted wanted;
+    app.add_option("--out", wanted.folder)->required();
+    app.add_option("--config-dir", wanted.config_dir, "a folder like ops/config")->required();
+    app.add_option("--rows", wanted.rows)->check(CLI::Range(1000, 100000));
+    app.add_option("--kafka", wanted.kafka, "host:port of a broker; default: the embedded log");
+    app.add_option("--partitions", wanted.partitions, "of the topics of Kafka")
+        ->check(CLI::Range(1, 256));
     CLI11_PARSE(app, argc, argv);
-    const auto status = write(folder, config_dir, rows);
+    const auto status = write(wanted);
     if (status) return 0;
     std::fprintf(stderr, "peer_service_workspace: %s\n", status.error().message.c_str());
     return 1;

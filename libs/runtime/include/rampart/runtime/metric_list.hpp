@@ -158,6 +158,9 @@ namespace rampart::runtime::metric {
       "Files that the last scrub found damaged: 0 unless the disk has lost something.")         \
     X(kScrubbed, "gauge", "rampart_scrub_last_success_timestamp_seconds", "",                   \
       "When a scrub last read all databases and found no damage; absent: not since the start.") \
+    X(kDatabasesDamaged, "gauge", "rampart_databases_damaged", "database",                      \
+      "Open databases of the kind in which a call has met a damaged block: 0 unless the disk "  \
+      "has lost something.")                                                                    \
     X(kSetAside, "counter", "rampart_databases_set_aside_total", "database",                    \
       "Damaged databases set aside, to be made anew from the log.")                             \
     X(kDiskFree, "gauge", "rampart_disk_free_bytes", "",                                        \

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rampart/base/histogram.hpp"
+#include "rampart/base/result.hpp"
 
 namespace rampart::storage {
 
@@ -17,6 +18,7 @@ struct DatabaseFigures {
     uint64_t level0_files = 0;              // most of any column family
     bool writes_stopped = false;            // until compaction has caught up: every write waits
     bool writes_delayed = false;            // the same, every write is slowed down
+    bool damaged = false;                   // a call has met a damaged block: Database::damage()
     /// Seconds of writes with Sync::kAlways since it was opened.
     std::shared_ptr<const base::Histogram> synced_writes;
 };
@@ -24,5 +26,10 @@ struct DatabaseFigures {
 /// Returns those of all databases that this process has open for writing. Reads no file: some
 /// microseconds a database. Thread safe; a database that is being closed waits for it.
 std::vector<DatabaseFigures> database_figures();
+
+/// Returns ok where no call has met a damaged block in a database that this process has open for
+/// writing and that cannot be made anew (OpenOptions::derived), else the first such error
+/// (Database::damage()) of the first of them. Reads no file. Thread safe.
+base::Status damage_met();
 
 }  // namespace rampart::storage
