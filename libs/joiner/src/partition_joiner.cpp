@@ -220,13 +220,4 @@ Result<streaming::Bookmark> PartitionJoiner::bookmark(const Source& source) {
     return bookmarks_.emplace(source, std::move(stored)).first->second;
 }
 
-Status PartitionJoiner::verify(const streaming::Reader& reader, const Source& source) {
-    if (verified_.contains(source)) return base::ok();
-    RAMPART_TRY(const auto mark, bookmark(source));
-    RAMPART_RETURN_IF_ERROR(
-        streaming::check_bookmark(reader, source.topic, source.partition, mark));
-    verified_.insert(source);
-    return base::ok();
-}
-
 }  // namespace rampart::joiner

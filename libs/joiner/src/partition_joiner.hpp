@@ -60,8 +60,9 @@ class PartitionJoiner {
 
     base::Result<streaming::Bookmark> bookmark(const Source& source);
 
-    /// Compares the source with the bookmark, once: again after forget().
-    base::Status verify(const streaming::Reader& reader, const Source& source);
+    /// Whether the source was compared with the bookmark, since forget().
+    bool is_verified(const Source& source) const { return verified_.contains(source); }
+    void note_verified(const Source& source) { verified_.insert(source); }
     void forget(const Source& source) { verified_.erase(source); }
 
   private:

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "client.hpp"
 #include "in_flight.hpp"
@@ -31,6 +32,9 @@ constexpr Span kReplacePause = 1s;
 constexpr Span kFirstLook = 200ms, kMostLook = 1s;  // for a leader; each time twice as long
 constexpr int kLooks = 2;  // without a leader, in a row: an election takes less
 constexpr Span kPurgeTime = 2s;
+// Producers of a writer: each has one request in flight to a broker (producer_conf), and a request
+// carries records of one partition, so that many partitions would wait for each other.
+constexpr int32_t kProducers = 4;
 constexpr Span kReportMargin = 5s;  // the library checks for timed out records once a second
 
 /// The records of one append that are in flight. Lives until the last report has arrived, even if
@@ -53,7 +57,7 @@ struct Batch {
         bool reported = false;
     };
     Batch(std::shared_ptr<InFlight> from, std::span<const PartitionId> places,
-          std::span<const Record> records);
+          std::span<const Record* const> records);
 
     std::mutex mutex;
     std::condition_variable done;
@@ -89,12 +93,12 @@ size_t size_of(const Record& record) {
 }
 
 Batch::Batch(std::shared_ptr<InFlight> from, std::span<const PartitionId> places,
-             std::span<const Record> records)
+             std::span<const Record* const> records)
     : slots(records.size()), in_flight(std::move(from)) {
     for (size_t i = 0; i < records.size(); ++i) {
         Part& part = parts[places[i].value()];
         part.id = places[i];
-        part.bytes += size_of(records[i]) + kBytesPerRecord;
+        part.bytes += size_of(*records[i]) + kBytesPerRecord;
         ++part.records;
         slots[i].batch = this;
         slots[i].part = &part;
@@ -179,7 +183,8 @@ enum class Patience {
     kStall,     // for stall_limit: the others wait for the slowest
 };
 
-struct KafkaWriter::Impl {
+/// One producer, for some of the partitions of each topic. Thread safe.
+struct Lane {
     KafkaSettings settings;
     std::mutex mutex;  // guards all members below
     std::shared_ptr<Client> client;
@@ -191,29 +196,53 @@ struct KafkaWriter::Impl {
     };
     std::map<std::string, Partitions, std::less<>> topics;
 
+    explicit Lane(KafkaSettings of_all) : settings(std::move(of_all)) {}
+    Status open();
+    ~Lane();
+
     struct Producer {
         std::shared_ptr<Client> client;
         std::shared_ptr<InFlight> in_flight;
     };
+    /// Records that were sent, and until when to wait for what becomes of them.
+    struct Sent {
+        std::shared_ptr<Client> producer;
+        std::shared_ptr<Batch> batch;
+        Instant deadline{};
+    };
     Result<Producer> current();
-    Result<int32_t> partitions(Client& producer, std::string_view topic);
-    Result<std::vector<Result<Position>>> append(std::string_view topic,
-                                                 std::optional<PartitionId> partition,
-                                                 std::span<const Record> records,
-                                                 Patience patience);
-    Result<std::vector<Position>> append_all(std::string_view topic,
-                                             std::optional<PartitionId> partition,
-                                             std::span<const Record> records);
+    Result<int32_t> partitions(std::string_view topic);
+    Result<Sent> begin(std::string_view topic, std::span<const PartitionId> places,
+                       std::span<const Record* const> records, Patience patience);
+    std::vector<Result<Position>> finish(std::string_view topic, const Sent& sent) const;
     Status admit(std::string_view topic, Batch& batch, Patience patience) const;
-    Status send(Client& producer, std::string_view topic, std::span<const Record> records,
+    Status send(Client& producer, std::string_view topic, std::span<const Record* const> records,
                 Batch& batch) const;
-    void wait(Client& producer, std::string_view topic, Batch& batch, Patience patience) const;
+    void wait(std::string_view topic, const Sent& sent) const;
     static std::vector<Result<Position>> results(const Client& producer, std::string_view topic,
                                                  Batch& batch);
 };
 
+struct KafkaWriter::Impl {
+    KafkaSettings settings;
+    std::vector<std::unique_ptr<Lane>> lanes;
+
+    /// One producer writes all records of a partition, for as long as this object lives.
+    size_t lane_of(PartitionId partition) const {
+        return static_cast<size_t>(partition.value()) % lanes.size();
+    }
+    Result<int32_t> partitions(std::string_view topic) const;
+    Result<std::vector<Result<Position>>> append(std::string_view topic,
+                                                 std::optional<PartitionId> partition,
+                                                 std::span<const Record> records,
+                                                 Patience patience) const;
+    Result<std::vector<Position>> append_all(std::string_view topic,
+                                             std::optional<PartitionId> partition,
+                                             std::span<const Record> records) const;
+};
+
 /// Returns the client, or a new one in place of one with a fatal error.
-Result<KafkaWriter::Impl::Producer> KafkaWriter::Impl::current() {
+Result<Lane::Producer> Lane::current() {
     const std::lock_guard lock(mutex);
     if (!client->failed()) return Producer{client, in_flight};
     if (now() - opened_at < kReplacePause) {
@@ -231,7 +260,8 @@ Result<KafkaWriter::Impl::Producer> KafkaWriter::Impl::current() {
 /// Returns the number of partitions, queried every ten seconds. One thread queries while the others
 /// continue with the known number; all do if no broker answers, as the append itself then reports
 /// the error.
-Result<int32_t> KafkaWriter::Impl::partitions(Client& producer, std::string_view topic) {
+Result<int32_t> Lane::partitions(std::string_view topic) {
+    RAMPART_TRY(const auto producer, current());
     {
         const std::lock_guard lock(mutex);
         const auto known = topics.find(topic);
@@ -240,7 +270,7 @@ Result<int32_t> KafkaWriter::Impl::partitions(Client& producer, std::string_view
             known->second.asked_at = now();
         }
     }
-    const auto state = producer.describe(topic);
+    const auto state = producer.client->describe(topic);
     const std::lock_guard lock(mutex);
     const auto known = topics.find(topic);
     if (state) {
@@ -256,7 +286,7 @@ Result<int32_t> KafkaWriter::Impl::partitions(Client& producer, std::string_view
 
 /// Reserves room for each partition's records. By Patience::kStall, a partition that has none fails
 /// its own records only.
-Status KafkaWriter::Impl::admit(std::string_view topic, Batch& batch, Patience patience) const {
+Status Lane::admit(std::string_view topic, Batch& batch, Patience patience) const {
     std::optional<base::Error> first;
     for (auto& [id, part] : batch.parts) {
         auto load = batch.in_flight->admit(topic, part.id, part.bytes);
@@ -274,8 +304,8 @@ Status KafkaWriter::Impl::admit(std::string_view topic, Batch& batch, Patience p
 }
 
 /// Queues what was admitted.
-Status KafkaWriter::Impl::send(Client& producer, std::string_view topic,
-                               std::span<const Record> records, Batch& batch) const {
+Status Lane::send(Client& producer, std::string_view topic, std::span<const Record* const> records,
+                  Batch& batch) const {
     auto handle = producer.topic(topic);
     for (auto& [id, part] : batch.parts) {
         if (part.load && !handle) batch.in_flight->land(*part.load);
@@ -288,7 +318,7 @@ Status KafkaWriter::Impl::send(Client& producer, std::string_view topic,
         if (slot.part->refused) continue;
         // neither a record that cannot be queued nor the later ones: a partition must not get a gap
         if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            failure = produce(producer.handle(), *handle, slot.part->id.value(), records[i], slot);
+            failure = produce(producer.handle(), *handle, slot.part->id.value(), *records[i], slot);
             if (failure != RD_KAFKA_RESP_ERR_NO_ERROR) batch.report(slot, failure, -1);
         } else {
             batch.report(slot, RD_KAFKA_RESP_ERR__PARTIAL, -1);
@@ -298,19 +328,16 @@ Status KafkaWriter::Impl::send(Client& producer, std::string_view topic,
 }
 
 /// Waits for the reports; for a partition that has no leader, not longer than it takes to see that.
-void KafkaWriter::Impl::wait(Client& producer, std::string_view topic, Batch& batch,
-                             Patience patience) const {
-    const Span limit = patience == Patience::kStall
-                           ? Span(to_chrono(settings.stall_limit))
-                           : to_chrono(settings.delivery_timeout) + kReportMargin;
-    const Instant deadline = now() + limit;
+void Lane::wait(std::string_view topic, const Sent& sent) const {
+    const Instant deadline = sent.deadline;
+    Batch& batch = *sent.batch;
     const auto all_reported = [&] { return batch.waiting == 0; };
     std::unique_lock lock(batch.mutex);
     for (Span look = kFirstLook;; look = std::min(2 * look, kMostLook)) {
         if (batch.done.wait_until(lock, std::min(deadline, now() + look), all_reported)) return;
         if (now() >= deadline) break;
         lock.unlock();
-        const auto state = producer.describe(topic, std::min(deadline, now() + kFirstLook));
+        const auto state = sent.producer->describe(topic, std::min(deadline, now() + kFirstLook));
         lock.lock();
         bool hope = false;  // for what has not been reported
         for (auto& [id, part] : batch.parts) {
@@ -325,8 +352,8 @@ void KafkaWriter::Impl::wait(Client& producer, std::string_view topic, Batch& ba
         if (part.waiting > 0) batch.in_flight->give_up(*part.load);
 }
 
-std::vector<Result<Position>> KafkaWriter::Impl::results(const Client& producer,
-                                                         std::string_view topic, Batch& batch) {
+std::vector<Result<Position>> Lane::results(const Client& producer, std::string_view topic,
+                                            Batch& batch) {
     std::vector<Result<Position>> results;
     const std::lock_guard lock(batch.mutex);
     for (const auto& slot : batch.slots) {
@@ -352,42 +379,102 @@ std::vector<Result<Position>> KafkaWriter::Impl::results(const Client& producer,
     return results;
 }
 
+Result<Lane::Sent> Lane::begin(std::string_view topic, std::span<const PartitionId> places,
+                               std::span<const Record* const> records, Patience patience) {
+    RAMPART_TRY(const auto producer, current());
+    const auto batch = std::make_shared<Batch>(producer.in_flight, places, records);
+    RAMPART_RETURN_IF_ERROR(admit(topic, *batch, patience));
+    const Span limit = patience == Patience::kStall
+                           ? Span(to_chrono(settings.stall_limit))
+                           : to_chrono(settings.delivery_timeout) + kReportMargin;
+    const bool any = std::any_of(batch->parts.begin(), batch->parts.end(),
+                                 [](const auto& one) { return one.second.load.has_value(); });
+    if (any) batch->self = batch;
+    if (const Status sent = send(*producer.client, topic, records, *batch); !sent) {
+        batch->self.reset();  // nothing was queued
+        return sent.error();
+    }
+    return Sent{producer.client, batch, now() + limit};
+}
+
+std::vector<Result<Position>> Lane::finish(std::string_view topic, const Sent& sent) const {
+    wait(topic, sent);
+    auto all = results(*sent.producer, topic, *sent.batch);
+    const auto acknowledged = [](const auto& one) { return one.has_value(); };
+    if (std::all_of(all.begin(), all.end(), acknowledged)) sent.producer->succeeded();
+    return all;
+}
+
+Status Lane::open() {
+    in_flight = std::make_shared<InFlight>(settings);
+    RAMPART_TRY(client, Client::open(settings, Client::Kind::kProducer, on_delivery));
+    opened_at = now();
+    return base::ok();
+}
+
+Lane::~Lane() {
+    if (!client) return;
+    // what calls have given up
+    rd_kafka_purge(client->handle(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    in_flight->wait_for_none(kPurgeTime);
+}
+
+/// Returns what any producer says: one that failed a moment ago stops only its own partitions.
+Result<int32_t> KafkaWriter::Impl::partitions(std::string_view topic) const {
+    auto count = lanes.front()->partitions(topic);
+    for (size_t i = 1; i < lanes.size() && !count; ++i) {
+        if (!count.error().is(Reason::kProducerFailed)) break;
+        count = lanes[i]->partitions(topic);
+    }
+    return count;
+}
+
 Result<std::vector<Result<Position>>> KafkaWriter::Impl::append(
     std::string_view topic, std::optional<PartitionId> partition, std::span<const Record> records,
-    Patience patience) {
+    Patience patience) const {
     RAMPART_RETURN_IF_ERROR(check_records(settings, topic, records));
-    RAMPART_TRY(const auto current, this->current());
-    const auto& producer = current.client;
-    RAMPART_TRY(const int32_t count, partitions(*producer, topic));
+    RAMPART_TRY(const int32_t count, partitions(topic));
     if (partition && (partition->value() < 0 || partition->value() >= count)) {
         return base::make_error(streaming::Reason::kBadPartition,
                                 "topic '{}' has partitions 0 to {}, and no {}", topic, count - 1,
                                 *partition);
     }
-    if (records.empty()) return std::vector<Result<Position>>();
-    std::vector<PartitionId> places;
-    for (const Record& record : records) {
-        places.push_back(partition ? *partition : streaming::partition_of(record.key, count));
+    struct Share {
+        std::vector<PartitionId> places;
+        std::vector<const Record*> records;
+        std::vector<size_t> at;  // positions in `records` of the call
+    };
+    std::vector<Share> shares(lanes.size());
+    for (size_t i = 0; i < records.size(); ++i) {
+        const auto place = partition ? *partition : streaming::partition_of(records[i].key, count);
+        Share& share = shares[lane_of(place)];
+        share.places.push_back(place);
+        share.records.push_back(&records[i]);
+        share.at.push_back(i);
     }
-    const auto batch = std::make_shared<Batch>(current.in_flight, places, records);
-    RAMPART_RETURN_IF_ERROR(admit(topic, *batch, patience));
-    const bool any = std::any_of(batch->parts.begin(), batch->parts.end(),
-                                 [](const auto& one) { return one.second.load.has_value(); });
-    if (any) batch->self = batch;
-    if (const Status sent = send(*producer, topic, records, *batch); !sent) {
-        batch->self.reset();  // nothing was queued
-        return sent.error();
+    std::vector<std::optional<Result<Lane::Sent>>> sent(lanes.size());
+    for (size_t i = 0; i < lanes.size(); ++i) {
+        const Share& share = shares[i];
+        if (share.at.empty()) continue;
+        sent[i] = lanes[i]->begin(topic, share.places, share.records, patience);
     }
-    wait(*producer, topic, *batch, patience);
-    auto all = results(*producer, topic, *batch);
-    const auto acknowledged = [](const auto& one) { return one.has_value(); };
-    if (std::all_of(all.begin(), all.end(), acknowledged)) producer->succeeded();
+    std::vector<Result<Position>> all(records.size(), Position{});
+    for (size_t i = 0; i < lanes.size(); ++i) {
+        if (!sent[i]) continue;
+        const auto& at = shares[i].at;
+        if (!*sent[i]) {
+            for (const size_t k : at) all[k] = sent[i]->error();
+            continue;
+        }
+        auto results = lanes[i]->finish(topic, **sent[i]);
+        for (size_t k = 0; k < at.size(); ++k) all[at[k]] = std::move(results[k]);
+    }
     return all;
 }
 
 Result<std::vector<Position>> KafkaWriter::Impl::append_all(std::string_view topic,
                                                             std::optional<PartitionId> partition,
-                                                            std::span<const Record> records) {
+                                                            std::span<const Record> records) const {
     RAMPART_TRY(auto results, append(topic, partition, records, Patience::kDelivery));
     std::vector<Position> positions;
     for (auto& result : results) {
@@ -398,18 +485,15 @@ Result<std::vector<Position>> KafkaWriter::Impl::append_all(std::string_view top
 }
 
 KafkaWriter::KafkaWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-KafkaWriter::~KafkaWriter() {
-    // what calls have given up
-    rd_kafka_purge(impl_->client->handle(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-    impl_->in_flight->wait_for_none(kPurgeTime);
-}
+KafkaWriter::~KafkaWriter() = default;
 
 Result<std::unique_ptr<KafkaWriter>> KafkaWriter::open(const KafkaSettings& settings) {
     auto impl = std::make_unique<Impl>();
     impl->settings = settings;
-    impl->in_flight = std::make_shared<InFlight>(settings);
-    RAMPART_TRY(impl->client, Client::open(settings, Client::Kind::kProducer, on_delivery));
-    impl->opened_at = now();
+    for (int32_t i = 0; i < kProducers; ++i) {
+        auto& lane = impl->lanes.emplace_back(std::make_unique<Lane>(settings));
+        RAMPART_RETURN_IF_ERROR(lane->open());
+    }
     return std::unique_ptr<KafkaWriter>(new KafkaWriter(std::move(impl)));
 }
 

@@ -97,5 +97,55 @@ TEST_F(EndsTest, OffsetsThatTheLogLeavesOutLeadNoFurther) {
     EXPECT_EQ(joiner->counts().decisions, 30u);
 }
 
+/// Counts how often the log is asked where a partition begins.
+class Asked final : public streaming::Reader {
+  public:
+    explicit Asked(const streaming::Reader& log) : log_(log) {}
+    base::Result<int32_t> partitions(std::string_view topic) const override {
+        return log_.partitions(topic);
+    }
+    base::Result<std::string> identity(std::string_view topic) const override {
+        return log_.identity(topic);
+    }
+    base::Result<std::vector<streaming::StoredRecord>> read(std::string_view topic, PartitionId p,
+                                                            Offset from,
+                                                            size_t limit) const override {
+        return log_.read(topic, p, from, limit);
+    }
+    base::Result<Offset> begin_offset(std::string_view topic, PartitionId p) const override {
+        ++begins;
+        return log_.begin_offset(topic, p);
+    }
+    base::Result<Offset> end_offset(std::string_view topic, PartitionId p) const override {
+        return log_.end_offset(topic, p);
+    }
+    mutable size_t begins = 0;
+
+  private:
+    const streaming::Reader& log_;
+};
+
+TEST_F(EndsTest, ASourceIsComparedOnceForAllPartitionsThatStandAtTheSameRecord) {
+    append_decisions(0, 30);
+    append("outcomes", wire::to_record(make_outcome("0", "repaid", 0, 1, day(1))));
+    const Asked asked(log);
+    const auto store = fresh_folder();
+    const auto open = [&] {
+        return OutcomeJoiner::open(
+                   store, {.product = support::two_measure_product(), .partitions = 3}, asked)
+            .value();
+    };
+    for (int time = 0; time < 2; ++time) {  // at the log's beginning, then behind what was read
+        joiner.reset();
+        joiner = open();
+        asked.begins = 0;
+        Ends ends;
+        poll_all(ends);
+        EXPECT_EQ(asked.begins, 5u) << "one for each source";
+    }
+    EXPECT_EQ(joiner->counts().decisions, 30u);
+    EXPECT_EQ(joiner->counts().outcomes, 1u);
+}
+
 }  // namespace
 }  // namespace rampart::joiner
