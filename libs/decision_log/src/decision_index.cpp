@@ -173,7 +173,10 @@ Status DecisionIndex::catch_up() {
 }
 
 Result<bool> DecisionIndex::catch_up_some(size_t limit) {
-    if (!verified_) RAMPART_RETURN_IF_ERROR(check(options_.decisions_topic, options_.partition));
+    if (!verified_) {
+        streaming::SourceChecks checks(reader_);
+        RAMPART_RETURN_IF_ERROR(check(options_.decisions_topic, options_.partition, checks));
+    }
     verified_ = false;  // until nothing has failed
     size_t left = limit;
     bool at_end = false;

@@ -66,12 +66,13 @@ void DecisionIndex::put_topic(storage::WriteBatch& batch, std::string_view topic
     batch.put(kMeta, topic_key(topic), value);
 }
 
-Status DecisionIndex::check(std::string_view topic, PartitionId partition) {
+Status DecisionIndex::check(std::string_view topic, PartitionId partition,
+                            streaming::SourceChecks& checks) {
     RAMPART_RETURN_IF_ERROR(check_topic(topic));
     RAMPART_TRY(auto mark, bookmark(topic, partition));
     // decisions are read from the first; of applications, what was dropped before is not for us
     if (!mark && topic != options_.decisions_topic) return base::ok();
-    return streaming::check_bookmark(reader_, topic, partition, mark.value_or(Bookmark()));
+    return checks.check(topic, partition, mark.value_or(Bookmark()));
 }
 
 base::Error DecisionIndex::cannot_be_made_anew(const std::string& why) const {
@@ -127,7 +128,8 @@ Result<std::optional<AcceptedGap>> DecisionIndex::accept_gap(std::string_view to
         return accept_topic(topic, topic_fits.error());
     }
     if (partition == kWholeTopic) return std::optional<AcceptedGap>();
-    const Status fit = check(topic, partition);
+    streaming::SourceChecks checks(reader_);
+    const Status fit = check(topic, partition, checks);
     if (fit) return std::optional<AcceptedGap>();
     if (!is_gap(fit.error())) return fit.error();
     RAMPART_TRY(const auto before, bookmark(topic, partition));

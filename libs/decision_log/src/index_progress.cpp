@@ -18,8 +18,9 @@ Result<std::optional<Bookmark>> DecisionIndex::bookmark(std::string_view topic,
     return std::optional(std::move(mark));
 }
 
-Status DecisionIndex::check_source(std::string_view topic, PartitionId source) {
-    return check(topic, source);
+Status DecisionIndex::check_source(std::string_view topic, PartitionId source,
+                                   streaming::SourceChecks& checks) {
+    return check(topic, source, checks);
 }
 
 Status DecisionIndex::put_progress(std::string_view topic, const Bookmarks& marks,

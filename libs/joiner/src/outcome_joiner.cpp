@@ -14,6 +14,7 @@
 #include "rampart/joiner/reasons.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/streaming/reasons.hpp"
+#include "rampart/streaming/source_checks.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "store_check.hpp"
 
@@ -105,21 +106,15 @@ Status OutcomeJoiner::Impl::commit(Round& round) {
 }
 
 /// Positions in `partitions` of those that the source is read for, each compared with its bookmark.
-/// Most of them stand at the same record, which is compared once: else the number of questions to
-/// the log grows with the square of the number of partitions.
 Result<std::vector<size_t>> OutcomeJoiner::Impl::readers_of(const Source& source) const {
     std::vector<size_t> readers;
-    std::vector<streaming::Bookmark> fit;
+    streaming::SourceChecks checks(reader);
     for (size_t i = 0; i < partitions.size(); ++i) {
         if (is_out(i) || (source.decisions && held[i] != source.partition)) continue;
         readers.push_back(i);
         if (partitions[i]->is_verified(source)) continue;
         RAMPART_TRY(const auto mark, partitions[i]->bookmark(source));
-        if (std::find(fit.begin(), fit.end(), mark) == fit.end()) {
-            RAMPART_RETURN_IF_ERROR(
-                streaming::check_bookmark(reader, source.topic, source.partition, mark));
-            fit.push_back(mark);
-        }
+        RAMPART_RETURN_IF_ERROR(checks.check(source.topic, source.partition, mark));
         partitions[i]->note_verified(source);
     }
     return readers;

@@ -106,8 +106,9 @@ Result<size_t> ApplicationConsumer::poll_lanes() {
     std::erase_if(lanes_,
                   [&](const auto& lane) { return deps_.decisions.index_of(lane->id) == nullptr; });
     try_sources();
+    streaming::SourceChecks checks(deps_.reader);
     for (const auto& lane : lanes_) {
-        if (!lane->loaded) load(*lane);
+        if (!lane->loaded) load(*lane, checks);
     }
     const auto lead = leading();
     size_t records = 0;
@@ -126,19 +127,19 @@ Result<size_t> ApplicationConsumer::poll_lanes() {
 }
 
 /// Finds out where a partition stands, and compares that with the log.
-void ApplicationConsumer::load(Lane& lane) {
+void ApplicationConsumer::load(Lane& lane, streaming::SourceChecks& checks) {
     if (std::chrono::steady_clock::now() < lane.retry_at) return;
-    if (const auto status = load_sources(lane); !status) return fail(lane, status.error());
+    if (const auto status = load_sources(lane, checks); !status) return fail(lane, status.error());
     lane.loaded = true;
 }
 
-Status ApplicationConsumer::load_sources(Lane& lane) {
+Status ApplicationConsumer::load_sources(Lane& lane, streaming::SourceChecks& checks) {
     lane.next.clear();
     lane.stopped.clear();
     for (int32_t s = 0; s < sources_; ++s) {
         const PartitionId source(s);
         if (waits_.contains(source)) continue;
-        const auto status = load_source(lane, source);
+        const auto status = load_source(lane, source, checks);
         if (status) continue;
         const auto trouble = trouble_of(source, status.error());
         if (!trouble) return status;
@@ -147,11 +148,12 @@ Status ApplicationConsumer::load_sources(Lane& lane) {
     return base::ok();
 }
 
-Status ApplicationConsumer::load_source(Lane& lane, PartitionId source) {
+Status ApplicationConsumer::load_source(Lane& lane, PartitionId source,
+                                        streaming::SourceChecks& checks) {
     DecisionIndex* index = deps_.decisions.index_of(lane.id);
     if (index == nullptr) return base::ok();
     const auto& topic = options_.applications_topic;
-    const auto status = index->check_source(topic, source);
+    const auto status = index->check_source(topic, source, checks);
     if (!status && !is_gap(status.error())) return status;
     if (!status) {
         lane.stopped.emplace(source, status.error());
@@ -163,7 +165,7 @@ Status ApplicationConsumer::load_source(Lane& lane, PartitionId source) {
     if (mark) {
         lane.next[source] = mark->next;
     } else {
-        RAMPART_TRY(lane.next[source], deps_.reader.begin_offset(topic, source));
+        RAMPART_TRY(lane.next[source], checks.begin_offset(topic, source));
     }
     return base::ok();
 }
@@ -206,9 +208,10 @@ void ApplicationConsumer::try_sources() {
             continue;
         }
         kLog.info("msg=\"applications are read again\" source={}", source);
+        streaming::SourceChecks checks(deps_.reader);
         for (const auto& lane : lanes_) {
             if (!lane->loaded) continue;
-            if (const auto status = load_source(*lane, source); !status) {
+            if (const auto status = load_source(*lane, source, checks); !status) {
                 fail(*lane, status.error());
             }
         }

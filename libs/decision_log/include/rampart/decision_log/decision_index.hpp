@@ -14,8 +14,8 @@
 #include "rampart/base/result.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/storage/derived_database.hpp"
-#include "rampart/streaming/bookmark.hpp"
 #include "rampart/streaming/reader.hpp"
+#include "rampart/streaming/source_checks.hpp"
 #include "rampart/wire/quarantined.hpp"
 
 namespace rampart::decision_log {
@@ -114,7 +114,8 @@ class DecisionIndex {
     base::Result<std::optional<streaming::Bookmark>> bookmark(std::string_view topic,
                                                               streaming::PartitionId source) const;
     /// Compares the topic and the bookmark with what the log has. Errors: is_gap(), Reader's.
-    base::Status check_source(std::string_view topic, streaming::PartitionId source);
+    base::Status check_source(std::string_view topic, streaming::PartitionId source,
+                              streaming::SourceChecks& checks);
     using Bookmarks = std::map<streaming::PartitionId, streaming::Bookmark>;
     /// In one write: how far each source has been decided, and what of it made no sense. Unless it
     /// is synced, a power cut may take it, and what was put before.
@@ -163,7 +164,8 @@ class DecisionIndex {
     static void put_topic(storage::WriteBatch& batch, std::string_view topic, const Topic& now);
     base::Result<std::optional<AcceptedGap>> accept_topic(std::string_view topic,
                                                           const base::Error& why);
-    base::Status check(std::string_view topic, streaming::PartitionId partition);
+    base::Status check(std::string_view topic, streaming::PartitionId partition,
+                       streaming::SourceChecks& checks);
     base::Result<bool> index(std::span<const streaming::StoredRecord> records);
     base::Result<bool> index_one(const streaming::StoredRecord& stored, Changes& changes) const;
 

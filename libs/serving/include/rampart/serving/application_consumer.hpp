@@ -19,6 +19,7 @@
 #include "rampart/runtime/metrics.hpp"
 #include "rampart/serving/decision_service.hpp"
 #include "rampart/streaming/reader.hpp"
+#include "rampart/streaming/source_checks.hpp"
 #include "rampart/streaming/writer.hpp"
 #include "rampart/wire/quarantined.hpp"
 
@@ -129,9 +130,10 @@ class ApplicationConsumer {
     void run();
     bool pause(base::Duration duration);
     base::Result<size_t> poll_lanes();
-    void load(Lane& lane);
-    base::Status load_sources(Lane& lane);
-    base::Status load_source(Lane& lane, streaming::PartitionId source);
+    void load(Lane& lane, streaming::SourceChecks& checks);
+    base::Status load_sources(Lane& lane, streaming::SourceChecks& checks);
+    base::Status load_source(Lane& lane, streaming::PartitionId source,
+                             streaming::SourceChecks& checks);
     std::optional<base::Error> trouble_of(streaming::PartitionId source,
                                           const base::Error& why) const;
     void wait_for(streaming::PartitionId source, const base::Error& why);
