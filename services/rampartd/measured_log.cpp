@@ -80,16 +80,23 @@ Result<Offset> MeasuredLog::begin_offset(std::string_view topic, PartitionId par
 }
 
 Result<Offset> MeasuredLog::end_offset(std::string_view topic, PartitionId partition) const {
+    return end_offsets(topic, {&partition, 1}).front();
+}
+
+std::vector<Result<Offset>> MeasuredLog::end_offsets(
+    std::string_view topic, std::span<const PartitionId> partitions) const {
     const Stopwatch watch;
-    auto end = reader_.end_offset(topic, partition);
+    auto ends = reader_.end_offsets(topic, partitions);
     ask_seconds_.observe(watch.seconds());
-    if (!end) {
-        failed(topic, "ask", end.error());
-        return end;
+    for (const auto& end : ends) {
+        if (!end) failed(topic, "ask", end.error());
     }
     const std::lock_guard lock(mutex_);
-    topics_[std::string(topic)].places[partition.value()].end = end->value();
-    return end;
+    auto& places = topics_[std::string(topic)].places;
+    for (size_t i = 0; i < ends.size(); ++i) {
+        if (ends[i]) places[partitions[i].value()].end = ends[i]->value();
+    }
+    return ends;
 }
 
 void MeasuredLog::note_append(std::string_view topic, uint64_t records, uint64_t bytes,

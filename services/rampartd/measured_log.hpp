@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <tuple>
 
@@ -29,6 +30,8 @@ class MeasuredLog final : public streaming::Reader, public streaming::Writer {
                                                  streaming::PartitionId partition) const override;
     base::Result<streaming::Offset> end_offset(std::string_view topic,
                                                streaming::PartitionId partition) const override;
+    std::vector<base::Result<streaming::Offset>> end_offsets(
+        std::string_view topic, std::span<const streaming::PartitionId> partitions) const override;
     void settle() const override { reader_.settle(); }
     base::Result<std::vector<streaming::Position>> append(
         std::string_view topic, std::span<const streaming::Record> records) override;

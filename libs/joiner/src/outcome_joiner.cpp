@@ -125,14 +125,28 @@ void OutcomeJoiner::Impl::stop(Round& round, const Source& source, const Error& 
     round.report.stopped.push_back({source.topic, source.partition, why});
 }
 
-/// Whether the source has an end among `ends`, where one is put that has none yet. No: it stops.
-bool OutcomeJoiner::Impl::has_end(Round& round, const Source& source, Ends& ends) const {
-    const std::pair key(source.topic, source.partition);
-    if (ends.contains(key)) return true;
-    const auto end = reader.end_offset(source.topic, source.partition);
-    if (end) ends.emplace(key, *end);
-    if (!end) stop(round, source, end.error());
-    return end.has_value();
+/// Puts an end among `ends` for each source that has none yet. A source without one stops, and is
+/// taken out.
+void OutcomeJoiner::Impl::find_ends(Round& round, std::vector<Source>& sources, Ends& ends) const {
+    std::map<std::string, std::vector<PartitionId>> wanted;
+    for (const Source& source : sources) {
+        if (!ends.contains({source.topic, source.partition}))
+            wanted[source.topic].push_back(source.partition);
+    }
+    std::map<Ends::key_type, Error> missing;
+    for (const auto& [topic, places] : wanted) {
+        const auto found = reader.end_offsets(topic, places);
+        for (size_t i = 0; i < places.size(); ++i) {
+            const Ends::key_type key(topic, places[i]);
+            if (found[i]) ends.emplace(key, *found[i]);
+            if (!found[i]) missing.emplace(key, found[i].error());
+        }
+    }
+    std::erase_if(sources, [&](const Source& source) {
+        const auto why = missing.find({source.topic, source.partition});
+        if (why != missing.end()) stop(round, source, why->second);
+        return why != missing.end();
+    });
 }
 
 /// Applies up to `limit` records of a source. One that stops is in the report; an error is ours.

@@ -45,7 +45,7 @@ struct OutcomeJoiner::Impl {
     base::Status check_topic(Round& round, const std::string& topic,
                              std::vector<Source>& sources) const;
     void stop(Round& round, const Source& source, const base::Error& why) const;
-    bool has_end(Round& round, const Source& source, Ends& ends) const;
+    void find_ends(Round& round, std::vector<Source>& sources, Ends& ends) const;
     base::Status read(Round& round, const Source& source, size_t limit, const Ends* ends) const;
     base::Result<bool> read_for(Round& round, const Source& source,
                                 const std::vector<size_t>& readers, size_t limit,

@@ -39,9 +39,7 @@ Result<PollReport> OutcomeJoiner::Impl::poll_once(size_t limit, Ends* ends) {
         const Status fit = check_topic(round, topic, sources);
         if (!fit) report.stopped.push_back({topic, kWholeTopic, fit.error()});
     }
-    if (ends != nullptr) {
-        std::erase_if(sources, [&](const auto& one) { return !has_end(round, one, *ends); });
-    }
+    if (ends != nullptr) find_ends(round, sources, *ends);
     const size_t share = std::max<size_t>(1, limit / std::max<size_t>(1, sources.size()));
     for (size_t i = 0; i < sources.size() && report.records < limit; ++i) {
         const Source& source = sources[(turn + i) % sources.size()];

@@ -221,6 +221,29 @@ Result<int64_t> Client::end_offset(const std::string& topic, int32_t partition) 
     return offset_at(topic, partition, RD_KAFKA_OFFSET_END);
 }
 
+std::map<int32_t, int64_t> Client::end_offsets(const std::string& topic,
+                                               std::span<const int32_t> partitions) {
+    const PartitionList list(
+        rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size())));
+    for (const int32_t partition : partitions) {
+        rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset =
+            RD_KAFKA_OFFSET_END;
+    }
+    const Instant deadline =
+        now() + std::min<Span>(kFirstWait, to_chrono(settings_.request_timeout));
+    std::map<int32_t, int64_t> ends;
+    if (rd_kafka_offsets_for_times(handle_.get(), list.get(), millis_until(deadline)) !=
+        RD_KAFKA_RESP_ERR_NO_ERROR) {
+        return ends;
+    }
+    for (int i = 0; i < list->cnt; ++i) {
+        const auto& one = list->elems[i];
+        if (one.err == RD_KAFKA_RESP_ERR_NO_ERROR) ends.emplace(one.partition, one.offset);
+    }
+    if (!ends.empty()) succeeded();
+    return ends;
+}
+
 /// Returns the error for a partition that the library does not know: after a broker's restart its
 /// metadata may be outdated, so the cluster is queried.
 base::Error Client::unknown_partition(const std::string& topic, int32_t partition,

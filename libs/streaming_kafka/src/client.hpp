@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -67,6 +68,10 @@ class Client {
     /// with unavailable "no_leader" soon, and not only after request_timeout.
     base::Result<int64_t> begin_offset(const std::string& topic, int32_t partition);
     base::Result<int64_t> end_offset(const std::string& topic, int32_t partition);
+    /// Queries the ends of several partitions, with one request to each leader. Leaves out what
+    /// cannot be said soon.
+    std::map<int32_t, int64_t> end_offsets(const std::string& topic,
+                                           std::span<const int32_t> partitions);
 
     /// Returns unavailable "no_leader".
     static base::Error no_leader(std::string_view topic, int32_t partition);

@@ -425,4 +425,23 @@ Result<Offset> KafkaReader::end_offset(std::string_view name, PartitionId partit
     return Offset(offset);
 }
 
+std::vector<Result<Offset>> KafkaReader::end_offsets(
+    std::string_view name, std::span<const PartitionId> partitions) const {
+    std::vector<int32_t> asked;
+    const auto topic = impl_->topic(name);
+    for (const PartitionId partition : partitions) {
+        if (topic && impl_->check_partition(**topic, partition)) asked.push_back(partition.value());
+    }
+    std::map<int32_t, int64_t> known;
+    if (asked.size() > 1) known = impl_->asking->end_offsets((*topic)->name, asked);
+    std::vector<Result<Offset>> ends;
+    for (const PartitionId partition : partitions) {
+        const auto found = known.find(partition.value());
+        // what the one request does not say is asked for alone, which says why
+        ends.push_back(found == known.end() ? end_offset(name, partition)
+                                            : Result<Offset>(Offset(found->second)));
+    }
+    return ends;
+}
+
 }  // namespace rampart::streaming_kafka

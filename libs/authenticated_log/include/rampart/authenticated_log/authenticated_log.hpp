@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +53,10 @@ class AuthenticatedLog final : public streaming::Reader, public streaming::Write
     base::Result<streaming::Offset> end_offset(std::string_view topic,
                                                streaming::PartitionId partition) const override {
         return reader_.end_offset(topic, partition);
+    }
+    std::vector<base::Result<streaming::Offset>> end_offsets(
+        std::string_view topic, std::span<const streaming::PartitionId> partitions) const override {
+        return reader_.end_offsets(topic, partitions);
     }
     void settle() const override { reader_.settle(); }
 

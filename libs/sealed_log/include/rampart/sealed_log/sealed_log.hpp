@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "rampart/privacy/person_keys.hpp"
@@ -36,6 +37,10 @@ class SealedReader : public streaming::Reader {
                                                  streaming::PartitionId partition) const override;
     base::Result<streaming::Offset> end_offset(std::string_view topic,
                                                streaming::PartitionId partition) const override;
+    std::vector<base::Result<streaming::Offset>> end_offsets(
+        std::string_view topic, std::span<const streaming::PartitionId> partitions) const override {
+        return reader_.end_offsets(topic, partitions);
+    }
     void settle() const override { reader_.settle(); }
 
   protected:

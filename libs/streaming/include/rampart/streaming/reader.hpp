@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,13 @@ class Reader {
                                               PartitionId partition) const = 0;
     virtual base::Result<Offset> end_offset(std::string_view topic,
                                             PartitionId partition) const = 0;
+    /// Returns the end_offset() of each of the partitions, in their order.
+    virtual std::vector<base::Result<Offset>> end_offsets(
+        std::string_view topic, std::span<const PartitionId> partitions) const {
+        std::vector<base::Result<Offset>> ends;
+        for (const PartitionId partition : partitions) ends.push_back(end_offset(topic, partition));
+        return ends;
+    }
     /// Returns when what this process was appending at the call is before its end_offset(), so that
     /// no record beyond that has an earlier append time than the clock showed at the call. Of what
     /// other processes append nothing is known.

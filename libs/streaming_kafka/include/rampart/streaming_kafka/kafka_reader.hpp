@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,9 @@ class KafkaReader final : public streaming::Reader {
     /// Returns the offset after the last committed record.
     base::Result<streaming::Offset> end_offset(std::string_view topic,
                                                streaming::PartitionId partition) const override;
+    /// In one request to each broker.
+    std::vector<base::Result<streaming::Offset>> end_offsets(
+        std::string_view topic, std::span<const streaming::PartitionId> partitions) const override;
 
   private:
     struct Impl;
