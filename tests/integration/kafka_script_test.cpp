@@ -193,6 +193,7 @@ TEST_F(KafkaScript, MisuseIsToldFromFailure) {
                                            "up --port 65532",
                                            "up --port http",
                                            "up --heap lots",
+                                           "up --jit half",
                                            "up --timeout 0",
                                            "up --override log.dirs=/tmp",
                                            "up --override nonsense",

@@ -277,11 +277,12 @@ Result<int64_t> Client::offset_at(const std::string& topic, int32_t partition, i
             return list->elems[0].offset;
         }
         const auto meaning = meaning_of(failure);
-        if (meaning.retry) {
+        // the library may also call a partition unknown whose leader is gone
+        const bool unknown = meaning.reason->code == base::ErrorCode::kNotFound;
+        if (meaning.retry || unknown) {
             const auto state = describe(topic, std::min(deadline, now() + kFirstWait));
             if (state && state->leaderless.contains(partition)) return no_leader(topic, partition);
         }
-        const bool unknown = meaning.reason->code == base::ErrorCode::kNotFound;
         const auto why =
             unknown ? unknown_partition(topic, partition, failure)
                     : error(failure, fmt::format("topic '{}', partition {}", topic, partition));

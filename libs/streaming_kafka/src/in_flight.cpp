@@ -21,12 +21,14 @@ Result<InFlight::Load> InFlight::admit(std::string_view topic, streaming::Partit
             "ago; retry later",
             topic, partition, settings_.bootstrap_servers, age.count());
     }
-    if (bytes_ + bytes > settings_.writer_bytes) {
+    const size_t before = total_->fetch_add(bytes);
+    if (before + bytes > settings_.writer_bytes) {
+        *total_ -= bytes;
         return base::make_error(
             Reason::kQueueFull,
             "{} bytes are in flight to Kafka, and {} more would exceed the limit of {}; retry "
             "later",
-            bytes_, bytes, settings_.writer_bytes);
+            before, bytes, settings_.writer_bytes);
     }
     bytes_ += bytes;
     return Load{&line, line.since.insert(line.since.end(), moment), bytes};
@@ -35,6 +37,7 @@ Result<InFlight::Load> InFlight::admit(std::string_view topic, streaming::Partit
 void InFlight::land(const Load& load) {
     const std::lock_guard lock(mutex_);
     bytes_ -= load.bytes;
+    if (!retired_) *total_ -= load.bytes;
     load.line->since.erase(load.at);
     if (load.line->since.empty()) load.line->given_up = false;
     if (bytes_ == 0) landed_.notify_all();
@@ -43,6 +46,12 @@ void InFlight::land(const Load& load) {
 void InFlight::give_up(const Load& load) {
     const std::lock_guard lock(mutex_);
     load.line->given_up = true;
+}
+
+void InFlight::retire() {
+    const std::lock_guard lock(mutex_);
+    *total_ -= bytes_;
+    retired_ = true;
 }
 
 void InFlight::wait_for_none(Span limit) {

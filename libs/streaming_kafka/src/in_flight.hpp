@@ -1,10 +1,12 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -27,7 +29,9 @@ class InFlight {
     };
 
   public:
-    explicit InFlight(const KafkaSettings& settings) : settings_(settings) {}
+    /// `total`: bytes of this one and of others, which writer_bytes bounds together.
+    InFlight(const KafkaSettings& settings, std::shared_ptr<std::atomic<size_t>> total)
+        : settings_(settings), total_(std::move(total)) {}
 
     /// Records of one append for one partition.
     struct Load {
@@ -43,6 +47,8 @@ class InFlight {
     void land(const Load& load);
     /// Refuses the partition's records until all that is on its way has landed.
     void give_up(const Load& load);
+    /// Takes its bytes out of the total: what its producer does not report any more blocks nothing.
+    void retire();
     /// Waits until nothing is on its way.
     void wait_for_none(Span limit);
 
@@ -52,6 +58,8 @@ class InFlight {
     std::condition_variable landed_;
     std::map<std::pair<std::string, int32_t>, Line> lines_;
     size_t bytes_ = 0;
+    const std::shared_ptr<std::atomic<size_t>> total_;
+    bool retired_ = false;
 };
 
 }  // namespace rampart::streaming_kafka

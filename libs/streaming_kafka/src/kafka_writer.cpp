@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -185,8 +186,9 @@ enum class Patience {
 
 /// One producer, for some of the partitions of each topic. Thread safe.
 struct Lane {
-    KafkaSettings settings;
-    std::mutex mutex;  // guards all members below
+    const KafkaSettings settings;
+    const std::shared_ptr<std::atomic<size_t>> bytes;  // in flight, of all lanes
+    std::mutex mutex;                                  // guards all members below
     std::shared_ptr<Client> client;
     std::shared_ptr<InFlight> in_flight;  // with this client: one that failed may not report
     Instant opened_at{};
@@ -196,7 +198,8 @@ struct Lane {
     };
     std::map<std::string, Partitions, std::less<>> topics;
 
-    explicit Lane(KafkaSettings of_all) : settings(std::move(of_all)) {}
+    Lane(KafkaSettings of_all, std::shared_ptr<std::atomic<size_t>> bytes_of_all)
+        : settings(std::move(of_all)), bytes(std::move(bytes_of_all)) {}
     Status open();
     ~Lane();
 
@@ -204,21 +207,23 @@ struct Lane {
         std::shared_ptr<Client> client;
         std::shared_ptr<InFlight> in_flight;
     };
-    /// Records that were sent, and until when to wait for what becomes of them.
-    struct Sent {
+    /// Records for which there is room, and until when to wait for what becomes of them.
+    struct Admitted {
         std::shared_ptr<Client> producer;
+        rd_kafka_topic_t* topic = nullptr;
         std::shared_ptr<Batch> batch;
         Instant deadline{};
     };
     Result<Producer> current();
     Result<int32_t> partitions(std::string_view topic);
-    Result<Sent> begin(std::string_view topic, std::span<const PartitionId> places,
-                       std::span<const Record* const> records, Patience patience);
-    std::vector<Result<Position>> finish(std::string_view topic, const Sent& sent) const;
-    Status admit(std::string_view topic, Batch& batch, Patience patience) const;
-    Status send(Client& producer, std::string_view topic, std::span<const Record* const> records,
-                Batch& batch) const;
-    void wait(std::string_view topic, const Sent& sent) const;
+    /// Reserves room for the records. By Patience::kStall, a partition that has none fails its own
+    /// records only.
+    Result<Admitted> admit(std::string_view topic, std::span<const PartitionId> places,
+                           std::span<const Record* const> records, Patience patience);
+    static void give_back(const Admitted& admitted);
+    static void send(const Admitted& admitted, std::span<const Record* const> records);
+    std::vector<Result<Position>> finish(std::string_view topic, const Admitted& admitted) const;
+    static void wait(std::string_view topic, const Admitted& admitted);
     static std::vector<Result<Position>> results(const Client& producer, std::string_view topic,
                                                  Batch& batch);
 };
@@ -252,7 +257,8 @@ Result<Lane::Producer> Lane::current() {
                                 settings.bootstrap_servers);
     }
     RAMPART_TRY(client, Client::open(settings, Client::Kind::kProducer, on_delivery));
-    in_flight = std::make_shared<InFlight>(settings);
+    in_flight->retire();
+    in_flight = std::make_shared<InFlight>(settings, bytes);
     opened_at = now();
     return Producer{client, in_flight};
 }
@@ -284,60 +290,68 @@ Result<int32_t> Lane::partitions(std::string_view topic) {
     return state.error();
 }
 
-/// Reserves room for each partition's records. By Patience::kStall, a partition that has none fails
-/// its own records only.
-Status Lane::admit(std::string_view topic, Batch& batch, Patience patience) const {
+Result<Lane::Admitted> Lane::admit(std::string_view topic, std::span<const PartitionId> places,
+                                   std::span<const Record* const> records, Patience patience) {
+    RAMPART_TRY(const auto producer, current());
+    RAMPART_TRY(rd_kafka_topic_t * handle, producer.client->topic(topic));
+    const Span limit = patience == Patience::kStall
+                           ? Span(to_chrono(settings.stall_limit))
+                           : to_chrono(settings.delivery_timeout) + kReportMargin;
+    Admitted admitted{producer.client, handle,
+                      std::make_shared<Batch>(producer.in_flight, places, records), now() + limit};
+    Batch& batch = *admitted.batch;
     std::optional<base::Error> first;
     for (auto& [id, part] : batch.parts) {
         auto load = batch.in_flight->admit(topic, part.id, part.bytes);
         if (load) {
             part.load = *load;
+            batch.waiting += part.waiting = part.records;
             continue;
         }
         part.refused = load.error();
         if (!first) first = load.error();
     }
-    if (!first || patience == Patience::kStall) return base::ok();
-    for (const auto& [id, part] : batch.parts)
-        if (part.load) batch.in_flight->land(*part.load);
+    if (!first || patience == Patience::kStall) return admitted;
+    give_back(admitted);
     return *first;
 }
 
+void Lane::give_back(const Admitted& admitted) {
+    for (const auto& [id, part] : admitted.batch->parts)
+        if (part.load) admitted.batch->in_flight->land(*part.load);
+}
+
 /// Queues what was admitted.
-Status Lane::send(Client& producer, std::string_view topic, std::span<const Record* const> records,
-                  Batch& batch) const {
-    auto handle = producer.topic(topic);
-    for (auto& [id, part] : batch.parts) {
-        if (part.load && !handle) batch.in_flight->land(*part.load);
-        if (part.load) batch.waiting += part.waiting = part.records;
-    }
-    if (!handle) return handle.error();
+void Lane::send(const Admitted& admitted, std::span<const Record* const> records) {
+    Batch& batch = *admitted.batch;
+    if (batch.waiting > 0) batch.self = admitted.batch;
     auto failure = RD_KAFKA_RESP_ERR_NO_ERROR;
     for (size_t i = 0; i < records.size(); ++i) {
         auto& slot = batch.slots[i];
         if (slot.part->refused) continue;
         // neither a record that cannot be queued nor the later ones: a partition must not get a gap
         if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            failure = produce(producer.handle(), *handle, slot.part->id.value(), *records[i], slot);
+            failure = produce(admitted.producer->handle(), admitted.topic, slot.part->id.value(),
+                              *records[i], slot);
             if (failure != RD_KAFKA_RESP_ERR_NO_ERROR) batch.report(slot, failure, -1);
         } else {
             batch.report(slot, RD_KAFKA_RESP_ERR__PARTIAL, -1);
         }
     }
-    return base::ok();
 }
 
 /// Waits for the reports; for a partition that has no leader, not longer than it takes to see that.
-void Lane::wait(std::string_view topic, const Sent& sent) const {
-    const Instant deadline = sent.deadline;
-    Batch& batch = *sent.batch;
+void Lane::wait(std::string_view topic, const Admitted& admitted) {
+    const Instant deadline = admitted.deadline;
+    Batch& batch = *admitted.batch;
     const auto all_reported = [&] { return batch.waiting == 0; };
     std::unique_lock lock(batch.mutex);
     for (Span look = kFirstLook;; look = std::min(2 * look, kMostLook)) {
         if (batch.done.wait_until(lock, std::min(deadline, now() + look), all_reported)) return;
         if (now() >= deadline) break;
         lock.unlock();
-        const auto state = sent.producer->describe(topic, std::min(deadline, now() + kFirstLook));
+        const auto state =
+            admitted.producer->describe(topic, std::min(deadline, now() + kFirstLook));
         lock.lock();
         bool hope = false;  // for what has not been reported
         for (auto& [id, part] : batch.parts) {
@@ -379,34 +393,16 @@ std::vector<Result<Position>> Lane::results(const Client& producer, std::string_
     return results;
 }
 
-Result<Lane::Sent> Lane::begin(std::string_view topic, std::span<const PartitionId> places,
-                               std::span<const Record* const> records, Patience patience) {
-    RAMPART_TRY(const auto producer, current());
-    const auto batch = std::make_shared<Batch>(producer.in_flight, places, records);
-    RAMPART_RETURN_IF_ERROR(admit(topic, *batch, patience));
-    const Span limit = patience == Patience::kStall
-                           ? Span(to_chrono(settings.stall_limit))
-                           : to_chrono(settings.delivery_timeout) + kReportMargin;
-    const bool any = std::any_of(batch->parts.begin(), batch->parts.end(),
-                                 [](const auto& one) { return one.second.load.has_value(); });
-    if (any) batch->self = batch;
-    if (const Status sent = send(*producer.client, topic, records, *batch); !sent) {
-        batch->self.reset();  // nothing was queued
-        return sent.error();
-    }
-    return Sent{producer.client, batch, now() + limit};
-}
-
-std::vector<Result<Position>> Lane::finish(std::string_view topic, const Sent& sent) const {
-    wait(topic, sent);
-    auto all = results(*sent.producer, topic, *sent.batch);
+std::vector<Result<Position>> Lane::finish(std::string_view topic, const Admitted& admitted) const {
+    wait(topic, admitted);
+    auto all = results(*admitted.producer, topic, *admitted.batch);
     const auto acknowledged = [](const auto& one) { return one.has_value(); };
-    if (std::all_of(all.begin(), all.end(), acknowledged)) sent.producer->succeeded();
+    if (std::all_of(all.begin(), all.end(), acknowledged)) admitted.producer->succeeded();
     return all;
 }
 
 Status Lane::open() {
-    in_flight = std::make_shared<InFlight>(settings);
+    in_flight = std::make_shared<InFlight>(settings, bytes);
     RAMPART_TRY(client, Client::open(settings, Client::Kind::kProducer, on_delivery));
     opened_at = now();
     return base::ok();
@@ -452,21 +448,30 @@ Result<std::vector<Result<Position>>> KafkaWriter::Impl::append(
         share.records.push_back(&records[i]);
         share.at.push_back(i);
     }
-    std::vector<std::optional<Result<Lane::Sent>>> sent(lanes.size());
+    std::vector<std::optional<Result<Lane::Admitted>>> admitted(lanes.size());
+    std::optional<base::Error> refused;
     for (size_t i = 0; i < lanes.size(); ++i) {
         const Share& share = shares[i];
         if (share.at.empty()) continue;
-        sent[i] = lanes[i]->begin(topic, share.places, share.records, patience);
+        admitted[i] = lanes[i]->admit(topic, share.places, share.records, patience);
+        if (!*admitted[i] && !refused) refused = admitted[i]->error();
     }
+    if (refused && patience == Patience::kDelivery) {  // nothing is written
+        for (const auto& one : admitted)
+            if (one && *one) Lane::give_back(**one);
+        return *refused;
+    }
+    for (size_t i = 0; i < lanes.size(); ++i)
+        if (admitted[i] && *admitted[i]) Lane::send(**admitted[i], shares[i].records);
     std::vector<Result<Position>> all(records.size(), Position{});
     for (size_t i = 0; i < lanes.size(); ++i) {
-        if (!sent[i]) continue;
+        if (!admitted[i]) continue;
         const auto& at = shares[i].at;
-        if (!*sent[i]) {
-            for (const size_t k : at) all[k] = sent[i]->error();
+        if (!*admitted[i]) {
+            for (const size_t k : at) all[k] = admitted[i]->error();
             continue;
         }
-        auto results = lanes[i]->finish(topic, **sent[i]);
+        auto results = lanes[i]->finish(topic, **admitted[i]);
         for (size_t k = 0; k < at.size(); ++k) all[at[k]] = std::move(results[k]);
     }
     return all;
@@ -490,8 +495,9 @@ KafkaWriter::~KafkaWriter() = default;
 Result<std::unique_ptr<KafkaWriter>> KafkaWriter::open(const KafkaSettings& settings) {
     auto impl = std::make_unique<Impl>();
     impl->settings = settings;
+    const auto bytes = std::make_shared<std::atomic<size_t>>(0);
     for (int32_t i = 0; i < kProducers; ++i) {
-        auto& lane = impl->lanes.emplace_back(std::make_unique<Lane>(settings));
+        auto& lane = impl->lanes.emplace_back(std::make_unique<Lane>(settings, bytes));
         RAMPART_RETURN_IF_ERROR(lane->open());
     }
     return std::unique_ptr<KafkaWriter>(new KafkaWriter(std::move(impl)));

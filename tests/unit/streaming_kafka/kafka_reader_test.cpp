@@ -167,6 +167,9 @@ TEST_F(KafkaReaderTest, TopicsAndPartitionsThatAreNotThereHaveErrors) {
     expect_error(reader->identity("gone"), ErrorCode::kNotFound, "no_topic");
     expect_error(reader->read("gone", kFirst, Offset(0), 1), ErrorCode::kNotFound, "no_topic");
     expect_error(reader->end_offset("gone", kFirst), ErrorCode::kNotFound, "no_topic");
+    const std::vector<PartitionId> two{kFirst, PartitionId(1)};
+    for (const auto& end : reader->end_offsets("gone", two))
+        expect_error(end, ErrorCode::kNotFound, "no_topic");
 }
 
 TEST_F(KafkaReaderTest, IdentityNamesClusterAndTopic) {
@@ -333,6 +336,11 @@ TEST_F(KafkaReaderTest, APartitionWithoutALeaderIsNamedSoonAndReadAgainLater) {
     EXPECT_FALSE(reader->read("many", dead, Offset(0), 5)->empty());
     mock.lead("many", dead, -1);
     const auto begin = std::chrono::steady_clock::now();
+    const std::vector<PartitionId> all{PartitionId(0), dead, PartitionId(2)};
+    const auto ends = reader->end_offsets("many", all);
+    EXPECT_EQ(ends[0], Offset(10));
+    expect_error(ends[1], ErrorCode::kUnavailable, "no_leader");
+    EXPECT_EQ(ends[2], Offset(10));
     const auto end = reader->end_offset("many", dead);
     expect_error(end, ErrorCode::kUnavailable, "no_leader");
     EXPECT_NE(end.error().message.find("topic 'many', partition 1"), std::string::npos);
@@ -374,6 +382,19 @@ TEST_F(KafkaReaderTest, ThreadsReadTheSameAndDifferentPartitions) {
 TEST_F(KafkaReaderTest, SettingsAndSecretsAreCheckedWhenItIsOpened) {
     settings.bootstrap_servers = "nonsense";
     expect_error(KafkaReader::open(settings), ErrorCode::kInvalidArgument, "bad_kafka_settings");
+}
+
+TEST_F(KafkaReaderTest, TheEndsOfManyPartitionsAreThoseOfEachInTheirOrder) {
+    for (int32_t p = 0; p < 3; ++p) append(0, 10 * (p + 1), "many", PartitionId(p));
+    const std::vector<PartitionId> asked{PartitionId(2), PartitionId(0), PartitionId(7),
+                                         PartitionId(1)};
+    const auto ends = reader->end_offsets("many", asked);
+    ASSERT_EQ(ends.size(), asked.size());
+    EXPECT_EQ(ends[0], Offset(30));
+    EXPECT_EQ(ends[1], Offset(10));
+    expect_error(ends[2], ErrorCode::kOutOfRange, "bad_partition");
+    EXPECT_EQ(ends[3], Offset(20));
+    EXPECT_TRUE(reader->end_offsets("many", {}).empty());
 }
 
 }  // namespace

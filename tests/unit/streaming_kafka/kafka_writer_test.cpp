@@ -250,6 +250,33 @@ TEST_F(KafkaWriterTest, MoreThanTheLimitOnItsWayIsRefused) {
     EXPECT_EQ(keys_of("t", kFirst), (std::vector<std::string>{"0", "1", "3", "4"}));
 }
 
+TEST_F(KafkaWriterTest, TheLimitIsThatOfAllProducersAndAnAppendIsRefusedAsAWhole) {
+    settings.writer_bytes = 1u << 20;
+    writer = KafkaWriter::open(settings).value();
+    std::map<int32_t, std::string> keys;  // by partition
+    for (int i = 0; keys.size() < 7; ++i) {
+        const auto key = std::to_string(i);
+        keys.emplace(streaming::partition_of(key, 7).value(), key);
+    }
+    const std::string big(700'000, 'x');
+    ASSERT_TRUE(writer->append_to("many", PartitionId(0), std::vector{record("warm")}));
+    mock.answer_late(KafkaMock::kProduce, 2s, RD_KAFKA_RESP_ERR_NO_ERROR);
+    std::jthread first([&] {
+        const auto there =
+            writer->append_to("many", PartitionId(0), std::vector{record("first", big)});
+        EXPECT_TRUE(there) << there.error().message;
+    });
+    mock.wait_for_late(KafkaMock::kProduce);
+    const std::vector both{record(keys.at(2)), record(keys.at(1), big)};
+    expect_error(writer->append("many", both), ErrorCode::kResourceExhausted, "queue_full");
+    first.join();
+    EXPECT_TRUE(keys_of("many", PartitionId(2)).empty()) << "half of an append was written";
+    const auto later = writer->append("many", both);
+    EXPECT_TRUE(later) << later.error().message;
+    EXPECT_EQ(keys_of("many", PartitionId(2)), std::vector{keys.at(2)});
+    EXPECT_EQ(keys_of("many", PartitionId(1)), std::vector{keys.at(1)});
+}
+
 TEST_F(KafkaWriterTest, AProducerThatFailsForGoodIsReplaced) {
     ASSERT_TRUE(writer->append("t", std::vector{record("0")}));
     mock.fail(KafkaMock::kProduce, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, 1);

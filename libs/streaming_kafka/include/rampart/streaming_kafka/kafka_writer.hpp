@@ -12,9 +12,9 @@ namespace rampart::streaming_kafka {
 
 inline constexpr size_t kMaxHeaders = 32;  // per record
 
-/// Appends to a Kafka cluster with an idempotent producer (acks=all): an acknowledged record is on
-/// all in-sync replicas exactly once, and the records of one partition have the order in which they
-/// were given, whatever was retried internally.
+/// Appends to a Kafka cluster with idempotent producers (acks=all), of which each writes a share of
+/// the partitions: an acknowledged record is on all in-sync replicas exactly once, and the records
+/// of one partition have the order in which they were given, whatever was retried internally.
 ///
 /// append() returns when the broker has acknowledged every record, with their positions. There is
 /// no lingering: records that other threads append during a request go with the next one. At most
