@@ -190,6 +190,12 @@ TEST_F(RandomBytes, InWhatFollowsFromTheLogConcernItsPartitionForAWhile) {
         EXPECT_EQ(refused, 0u) << "it is not whole after 90 s";
         EXPECT_EQ(elsewhere, 0u) << "another partition suffers";
         expect_alive();
+        // the metric follows the folder within moments, and is looked at only then
+        const auto kind = fs::path(database).filename().string();
+        const auto series =
+            fmt::format("rampart_databases_set_aside_total{{database=\"{}\"}}", kind);
+        while (scrape().values[series] < 1 && steady_clock::now() - begun < seconds(120))
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
         EXPECT_TRUE(fires("RampartDatabaseSetAside"));
         EXPECT_FALSE(Alerts::can_run() && fires("RampartDatabaseDamaged"));
         EXPECT_TRUE(process.stop());
