@@ -21,9 +21,10 @@ Result<InFlight::Load> InFlight::admit(std::string_view topic, streaming::Partit
             "ago; retry later",
             topic, partition, settings_.bootstrap_servers, age.count());
     }
-    const size_t before = total_->fetch_add(bytes);
+    const size_t counted = retired_ ? 0 : bytes;  // as land() takes out again
+    const size_t before = total_->fetch_add(counted);
     if (before + bytes > settings_.writer_bytes) {
-        *total_ -= bytes;
+        *total_ -= counted;
         return base::make_error(
             Reason::kQueueFull,
             "{} bytes are in flight to Kafka, and {} more would exceed the limit of {}; retry "

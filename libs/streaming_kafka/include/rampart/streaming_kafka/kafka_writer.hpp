@@ -23,8 +23,9 @@ inline constexpr size_t kMaxHeaders = 32;  // per record
 /// should ask their clients to retry later. Both errors write nothing.
 ///
 /// Partitions do not wait for each other: one without a leader fails its records in less than a
-/// second ("no_leader"), append_each() waits for stall_limit at most, and what either gave up
-/// keeps the partition refused, and no other, until the broker has reported on it.
+/// second ("no_leader"; up to three where those of several producers have none), append_each()
+/// waits for stall_limit at most, and what either gave up keeps the partition refused, and no
+/// other, until the broker has reported on it.
 ///
 /// After "delivery_timeout", "no_leader" and other delivery errors, records may be in the log, or
 /// still arrive for about a delivery timeout: only reading the log shows it. A producer with a
