@@ -243,16 +243,21 @@ TEST_F(RequestJobs, TheCommandFollowsItsJobAndEndsAsBefore) {
     auto asking = client();
     std::vector<std::string> ids;
     for (size_t n = 10; n < 20; ++n) ids.push_back(ask_erasure(asking, n));
-    auto following = std::async(std::launch::async, [this] {
-        return run("erase --reason r --person " + person(20).value());
+    // once the command knows its job: before that a kill leaves it without an answer
+    const auto progress = folder_ / "progress";
+    auto following = std::async(std::launch::async, [&] {
+        return run_program(fmt::format("({} erase --reason r --person {} --config {} 2> {})",
+                                       kProgram, person(20), workspace_.config.string(),
+                                       progress.string()));
     });
     const auto there = [&] {
-        const auto jobs = json::parse(asking.get("/v1/jobs").value().body).at("jobs").as_array();
-        return jobs.at(0).at("id").as_string() != ids.back();
+        const auto text = base::read_file(progress, 1 << 20);
+        return text && text->find(" (erasure): ") != std::string::npos;
     };
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!there() && std::chrono::steady_clock::now() < deadline)
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_TRUE(there());
     process.kill();
     process = serve();
     const auto followed = following.get();

@@ -160,6 +160,12 @@ base::Error Client::Impl::error_of(const error_code& ec, std::string_view target
         return base::make_error(Reason::kTlsHandshakeFailed, "{}: TLS failed: {}", where,
                                 ec.message());
     }
+    if (http) {
+        return base::make_error(Reason::kNoConnection,
+                                "{}: the connection ended before the answer; the request may have "
+                                "been done",
+                                where);
+    }
     return base::make_error(Reason::kNoConnection, "{}: {}", where, ec.message());
 }
 
