@@ -20,6 +20,15 @@ rocksdb::Status ErasedFamilies::load(rocksdb::DB& db, rocksdb::ColumnFamilyHandl
     return rocksdb::Status::OK();
 }
 
+void ErasedFamilies::mark_new(rocksdb::WriteBatch& batch) {
+    const std::lock_guard lock(mutex_);
+    for (auto& family : families_) {
+        // should the write fail, the database is not opened
+        batch.Put(format_, family.mark, "").PermitUncheckedError();
+        family.marked = true;
+    }
+}
+
 ErasedFamilies::Writing ErasedFamilies::begin(const std::vector<ColumnFamily>& families,
                                               rocksdb::WriteBatch& batch) {
     if (families.empty()) return {};

@@ -25,6 +25,9 @@ class ErasedFamilies {
     rocksdb::Status load(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* format,
                          const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
 
+    /// Marks all families of a new database, from which nothing was erased.
+    void mark_new(rocksdb::WriteBatch& batch);
+
     /// Takes away the marks of the families that a write is about to erase from, in its batch.
     Writing begin(const std::vector<ColumnFamily>& families, rocksdb::WriteBatch& batch);
 

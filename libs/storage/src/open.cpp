@@ -116,21 +116,26 @@ Status open_folder(const rocksdb::Options& options, const OpenOptions& wanted, N
     const std::vector known(impl.handles.begin(),
                             impl.handles.begin() + static_cast<ptrdiff_t>(impl.families));
     const auto loaded = impl.erased.load(*db, impl.format, known);
-    return loaded.ok() ? base::ok() : Status(map_error(loaded, path, "read"));
+    if (loaded.ok()) return base::ok();
+    for (auto* handle : impl.handles) db->DestroyColumnFamilyHandle(handle);
+    impl.handles.clear();
+    impl.db.reset();
+    return map_error(loaded, path, "read");
 }
 
 /// Whether the database is corrupt in no more than the last write of its log, which was not yet
 /// acknowledged: up to the damage, everything that stands whole in the logs is there.
 bool only_the_last_write_is_torn(rocksdb::Options options, const OpenOptions& wanted,
-                                 const Names& families, const std::filesystem::path& path) {
-    const auto last = last_whole_write(path);
+                                 const Names& families, const Database::Impl& to_open) {
+    const auto last = last_whole_write(to_open.path);
     if (!last) return false;
     options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
     options.max_open_files = -1;
     OpenOptions reading = wanted;
     reading.read_only = true;  // what there is to see is left as it is
     Database::Impl impl;
-    impl.path = path;
+    impl.path = to_open.path;
+    impl.families = to_open.families;
     return open_folder(options, reading, families, true, impl) &&
            impl.db->GetLatestSequenceNumber() >= *last;
 }
@@ -179,7 +184,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
     }
     if (!opened && opened.error().code == base::ErrorCode::kDataLoss &&
         wanted.recovery == Recovery::kStrict &&
-        only_the_last_write_is_torn(options, wanted, families, path)) {
+        only_the_last_write_is_torn(options, wanted, families, *impl)) {
         kLog.warning("msg=\"dropped a torn last write\" database={}", path.string());
         options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
         opened = open_folder(options, wanted, families, exists, *impl);

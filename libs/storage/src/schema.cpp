@@ -88,6 +88,7 @@ Result<uint32_t> Database::Impl::present_version(const Schema& schema) {
     rocksdb::WriteBatch batch;
     const auto status = batch.Put(format, std::string(kVersionKey), encoded(present));
     if (!status.ok()) return map_error(status, path, "write to");
+    if (is_new) erased.mark_new(batch);
     RAMPART_RETURN_IF_ERROR(write(batch, Sync::kAlways));
     return present;
 }
