@@ -32,6 +32,10 @@ class MeasuredLog final : public streaming::Reader, public streaming::Writer {
                                                streaming::PartitionId partition) const override;
     std::vector<base::Result<streaming::Offset>> end_offsets(
         std::string_view topic, std::span<const streaming::PartitionId> partitions) const override;
+    void prefetch(std::string_view topic,
+                  std::span<const streaming::Position> from) const override {
+        reader_.prefetch(topic, from);
+    }
     void settle() const override { reader_.settle(); }
     base::Result<std::vector<streaming::Position>> append(
         std::string_view topic, std::span<const streaming::Record> records) override;

@@ -82,7 +82,8 @@ struct Topic {
     std::mutex mutex;   // guards the members below; never held during a query
     Client::TopicState state;
     std::optional<Instant> known_at;
-    uint64_t cluster = 0;  // number of changes of the cluster id
+    uint64_t cluster = 0;             // number of changes of the cluster id
+    std::map<int32_t, int64_t> ends;  // of partitions, as last asked for
     std::map<int32_t, std::unique_ptr<Cursor>> cursors;
     std::atomic<int32_t> fetchable = 0;  // number of partitions known to the fetching client
 };
@@ -100,10 +101,22 @@ struct KafkaReader::Impl {
     Result<Client::TopicState> state(Topic& topic, std::optional<Span> age);
     Status check_partition(Topic& topic, PartitionId partition);
     static Result<int64_t> noted(Topic& topic, int32_t partition, Result<int64_t> offset);
-    Cursor& cursor(Topic& topic, int32_t partition, uint64_t& cluster);
+    static Result<int64_t> noted_end(Topic& topic, int32_t partition, Result<int64_t> end);
+    int64_t seen_end(Topic& topic, int32_t partition) const;
+    static Cursor& cursor(Topic& topic, int32_t partition, uint64_t& cluster);
 
     Status start(Topic& topic, int32_t partition, Cursor& cursor, int64_t from);
     static void stop(Topic& topic, int32_t partition, Cursor& cursor);
+    /// Calls what is given with the partition's cursor, locked, of today's cluster.
+    static auto with_cursor(Topic& topic, int32_t partition, const auto& work) {
+        uint64_t cluster = 0;
+        Cursor& cursor = Impl::cursor(topic, partition, cluster);
+        const std::lock_guard lock(cursor.mutex);
+        if (cursor.cluster != cluster) stop(topic, partition, cursor);
+        cursor.cluster = cluster;
+        return work(cursor);
+    }
+    Status start_unless_at(Topic& topic, int32_t partition, Cursor& cursor, int64_t from);
     struct Read {
         std::vector<StoredRecord> records;
         size_t bytes = 0;
@@ -172,6 +185,24 @@ Status KafkaReader::Impl::check_partition(Topic& topic, PartitionId partition) {
     return Client::no_leader(topic.name, partition.value());
 }
 
+/// Returns the end, and remembers it for the next read.
+Result<int64_t> KafkaReader::Impl::noted_end(Topic& topic, int32_t partition, Result<int64_t> end) {
+    end = noted(topic, partition, std::move(end));
+    const std::lock_guard lock(topic.mutex);
+    if (end) topic.ends[partition] = *end;
+    return end;
+}
+
+/// Returns an end that was seen; nothing lies behind it that was not written since.
+int64_t KafkaReader::Impl::seen_end(Topic& topic, int32_t partition) const {
+    int64_t begin = 0, fetched = 0;
+    rd_kafka_get_watermark_offsets(fetching->handle(), topic.name.c_str(), partition, &begin,
+                                   &fetched);
+    const std::lock_guard lock(topic.mutex);
+    const auto asked = topic.ends.find(partition);
+    return asked == topic.ends.end() ? fetched : std::max(fetched, asked->second);
+}
+
 /// Returns the offset, and remembers that the partition has no leader: the next calls fail at once.
 Result<int64_t> KafkaReader::Impl::noted(Topic& topic, int32_t partition, Result<int64_t> offset) {
     if (offset || !offset.error().is(Reason::kNoLeader)) return offset;
@@ -209,6 +240,12 @@ Status KafkaReader::Impl::start(Topic& topic, int32_t partition, Cursor& cursor,
     cursor.low = cursor.high = from;
     cursor.begun = false;
     return base::ok();
+}
+
+Status KafkaReader::Impl::start_unless_at(Topic& topic, int32_t partition, Cursor& cursor,
+                                          int64_t from) {
+    const bool there = cursor.queue && from >= cursor.low && from <= cursor.high;
+    return there ? base::ok() : start(topic, partition, cursor, from);
 }
 
 /// Returns the error for a position that is not in the log.
@@ -294,7 +331,7 @@ Status KafkaReader::Impl::take_all(Topic& topic, int32_t partition, Cursor& curs
 /// Queries the present end; a cursor beyond it belongs to another log.
 Result<int64_t> KafkaReader::Impl::end_for(Client& client, Topic& topic, int32_t partition,
                                            Cursor& cursor) {
-    auto end = noted(topic, partition, client.end_offset(topic.name, partition));
+    auto end = noted_end(topic, partition, client.end_offset(topic.name, partition));
     if (end && *end < cursor.high) end = moved(topic, partition, cursor.high);
     if (!end) stop(topic, partition, cursor);
     return end;
@@ -303,10 +340,9 @@ Result<int64_t> KafkaReader::Impl::end_for(Client& client, Topic& topic, int32_t
 /// Waits for the first record, or for the end as of now.
 Status KafkaReader::Impl::wait(Topic& topic, int32_t partition, Cursor& cursor, Read& read) {
     const Instant deadline = now() + to_chrono(asking->settings().request_timeout);
-    // The end that came with the last fetch may prove that there is more, never that there is not:
-    // more may have arrived, or be held back by a transaction.
-    int64_t begin = 0, end = 0;
-    rd_kafka_get_watermark_offsets(fetching->handle(), topic.name.c_str(), partition, &begin, &end);
+    // An end that was seen may prove that there is more, never that there is not: more may have
+    // arrived, or be held back by a transaction.
+    int64_t end = seen_end(topic, partition);
     bool asked = false;
     for (int patience = kFirstPatienceMs;; patience = std::min(2 * patience, kMostPatienceMs)) {
         const bool more = end > cursor.high;
@@ -325,7 +361,7 @@ Status KafkaReader::Impl::wait(Topic& topic, int32_t partition, Cursor& cursor, 
         // If there is more and no fetch brings it, the query goes over the fetching connection: the
         // library stops fetching while the queue is full, and checks for room again only when
         // something happens on that connection.
-        Client& client = more ? *fetching : *asking;
+        Client& client = more && asked ? *fetching : *asking;
         RAMPART_TRY(const int64_t answer, end_for(client, topic, partition, cursor));
         if (!asked) end = answer;
         asked = true;
@@ -349,9 +385,7 @@ Status KafkaReader::Impl::check_skip(Topic& topic, int32_t partition, Cursor& cu
 Result<std::vector<StoredRecord>> KafkaReader::Impl::read(Topic& topic, int32_t partition,
                                                           Cursor& cursor, int64_t from,
                                                           size_t limit) {
-    if (!cursor.queue || from < cursor.low || from > cursor.high) {
-        RAMPART_RETURN_IF_ERROR(start(topic, partition, cursor, from));
-    }
+    RAMPART_RETURN_IF_ERROR(start_unless_at(topic, partition, cursor, from));
     Read read;
     RAMPART_RETURN_IF_ERROR(take_all(topic, partition, cursor, limit, read));
     if (read.records.empty()) {
@@ -399,12 +433,21 @@ Result<std::vector<StoredRecord>> KafkaReader::read(std::string_view name, Parti
     RAMPART_TRY(Topic * topic, impl_->topic(name));
     RAMPART_RETURN_IF_ERROR(impl_->check_partition(*topic, partition));
     if (limit == 0) return std::vector<StoredRecord>();
-    uint64_t cluster = 0;
-    Cursor& cursor = impl_->cursor(*topic, partition.value(), cluster);
-    const std::lock_guard lock(cursor.mutex);
-    if (cursor.cluster != cluster) Impl::stop(*topic, partition.value(), cursor);
-    cursor.cluster = cluster;
-    return impl_->read(*topic, partition.value(), cursor, from.value(), limit);
+    return Impl::with_cursor(*topic, partition.value(), [&](Cursor& cursor) {
+        return impl_->read(*topic, partition.value(), cursor, from.value(), limit);
+    });
+}
+
+void KafkaReader::prefetch(std::string_view name, std::span<const streaming::Position> from) const {
+    const auto topic = impl_->topic(name);
+    if (!topic) return;
+    for (const auto& [partition, offset] : from) {
+        const int32_t id = partition.value();
+        if (offset.value() < 0 || !impl_->check_partition(**topic, partition)) continue;
+        Impl::with_cursor(**topic, id, [&](Cursor& cursor) {
+            static_cast<void>(impl_->start_unless_at(**topic, id, cursor, offset.value()));
+        });
+    }
 }
 
 Result<Offset> KafkaReader::begin_offset(std::string_view name, PartitionId partition) const {
@@ -421,7 +464,7 @@ Result<Offset> KafkaReader::end_offset(std::string_view name, PartitionId partit
     RAMPART_RETURN_IF_ERROR(impl_->check_partition(*topic, partition));
     const int32_t id = partition.value();
     RAMPART_TRY(const int64_t offset,
-                Impl::noted(*topic, id, impl_->asking->end_offset(topic->name, id)));
+                Impl::noted_end(*topic, id, impl_->asking->end_offset(topic->name, id)));
     return Offset(offset);
 }
 
@@ -438,8 +481,12 @@ std::vector<Result<Offset>> KafkaReader::end_offsets(
     for (const PartitionId partition : partitions) {
         const auto found = known.find(partition.value());
         // what the one request does not say is asked for alone, which says why
-        ends.push_back(found == known.end() ? end_offset(name, partition)
-                                            : Result<Offset>(Offset(found->second)));
+        ends.push_back(
+            found == known.end()
+                ? end_offset(name, partition)
+                : Impl::noted_end(**topic, partition.value(), found->second).map([](int64_t end) {
+                      return Offset(end);
+                  }));
     }
     return ends;
 }

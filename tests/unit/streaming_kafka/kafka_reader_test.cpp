@@ -65,9 +65,10 @@ class KafkaReaderTest : public testing::Test {
     }
 
     /// Reads from `from` until the end and checks that nothing is missing or twice.
-    int64_t read_on(int64_t from, size_t limit = 1000) {
+    int64_t read_on(int64_t from, size_t limit = 1000, const std::string& topic = "t",
+                    PartitionId partition = kFirst) {
         for (;;) {
-            const auto records = reader->read("t", kFirst, Offset(from), limit);
+            const auto records = reader->read(topic, partition, Offset(from), limit);
             EXPECT_TRUE(records) << records.error().message;
             if (!records || records->empty()) return from;
             EXPECT_LE(records->size(), limit);
@@ -382,6 +383,29 @@ TEST_F(KafkaReaderTest, ThreadsReadTheSameAndDifferentPartitions) {
 TEST_F(KafkaReaderTest, SettingsAndSecretsAreCheckedWhenItIsOpened) {
     settings.bootstrap_servers = "nonsense";
     expect_error(KafkaReader::open(settings), ErrorCode::kInvalidArgument, "bad_kafka_settings");
+}
+
+TEST_F(KafkaReaderTest, WhatIsPrefetchedIsReadFromAnyPlaceAndABadPlaceIsLeftToTheRead) {
+    for (int32_t p = 0; p < 3; ++p) append(0, 10, "many", PartitionId(p));
+    const PartitionId first(0), second(1), third(2), none(7);
+    const std::vector<streaming::Position> from{{first, Offset(4)},
+                                                {second, Offset(0)},
+                                                {none, Offset(0)},
+                                                {third, Offset(99)},
+                                                {third, Offset(-1)}};
+    reader->prefetch("many", from);
+    reader->prefetch("gone", from);
+    EXPECT_EQ(read_on(4, 1000, "many", first), 10);
+    EXPECT_EQ(read_on(3, 1000, "many", second), 10) << "elsewhere";
+    EXPECT_EQ(read_on(0, 1000, "many", first), 10) << "before";
+    expect_error(reader->read("many", third, Offset(99), 5), ErrorCode::kOutOfRange,
+                 "offset_ahead");
+    EXPECT_EQ(read_on(0, 1000, "many", third), 10);
+    expect_error(reader->read("many", none, Offset(0), 5), ErrorCode::kOutOfRange, "bad_partition");
+    // what is under way is not begun anew
+    EXPECT_EQ(reader->read("many", first, Offset(0), 1)->size(), 1u);
+    reader->prefetch("many", std::vector<streaming::Position>{{first, Offset(1)}});
+    EXPECT_EQ(read_on(1, 2, "many", first), 10);
 }
 
 TEST_F(KafkaReaderTest, TheEndsOfManyPartitionsAreThoseOfEachInTheirOrder) {

@@ -58,6 +58,10 @@ class AuthenticatedLog final : public streaming::Reader, public streaming::Write
         std::string_view topic, std::span<const streaming::PartitionId> partitions) const override {
         return reader_.end_offsets(topic, partitions);
     }
+    void prefetch(std::string_view topic,
+                  std::span<const streaming::Position> from) const override {
+        reader_.prefetch(topic, from);
+    }
     void settle() const override { reader_.settle(); }
 
     /// As Writer has it. Errors also: invalid_argument "reserved_header": a record has a header of

@@ -41,6 +41,10 @@ class SealedReader : public streaming::Reader {
         std::string_view topic, std::span<const streaming::PartitionId> partitions) const override {
         return reader_.end_offsets(topic, partitions);
     }
+    void prefetch(std::string_view topic,
+                  std::span<const streaming::Position> from) const override {
+        reader_.prefetch(topic, from);
+    }
     void settle() const override { reader_.settle(); }
 
   protected:

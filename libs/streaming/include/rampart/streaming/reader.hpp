@@ -40,6 +40,9 @@ class Reader {
         for (const PartitionId partition : partitions) ends.push_back(end_offset(topic, partition));
         return ends;
     }
+    /// Begins to fetch each partition from its position, so that the reads that follow do not wait
+    /// for the first records one after the other. Trouble is left to these reads.
+    virtual void prefetch(std::string_view /*topic*/, std::span<const Position>) const {}
     /// Returns when what this process was appending at the call is before its end_offset(), so that
     /// no record beyond that has an earlier append time than the clock showed at the call. Of what
     /// other processes append nothing is known.

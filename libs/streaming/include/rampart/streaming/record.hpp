@@ -14,6 +14,12 @@ namespace rampart::streaming {
 using Offset = base::StrongType<int64_t, struct OffsetTag>;
 using PartitionId = base::StrongType<int32_t, struct PartitionTag>;
 
+struct Position {
+    PartitionId partition;
+    Offset offset;
+    bool operator==(const Position&) const = default;
+};
+
 struct Header {
     std::string name, value;
     bool operator==(const Header&) const = default;

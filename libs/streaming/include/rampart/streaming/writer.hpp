@@ -9,12 +9,6 @@
 
 namespace rampart::streaming {
 
-struct Position {
-    PartitionId partition;
-    Offset offset;
-    bool operator==(const Position&) const = default;
-};
-
 /// Appends to topics. Thread safe.
 class Writer {
   public:

@@ -57,6 +57,8 @@ class KafkaReader final : public streaming::Reader {
     /// In one request to each broker.
     std::vector<base::Result<streaming::Offset>> end_offsets(
         std::string_view topic, std::span<const streaming::PartitionId> partitions) const override;
+    /// For all partitions together: a start costs each some 100 ms.
+    void prefetch(std::string_view topic, std::span<const streaming::Position> from) const override;
 
   private:
     struct Impl;
