@@ -103,6 +103,17 @@ Result<std::optional<AcceptedGap>> DecisionLog::accept_gap_of(OwnedPartition& pa
     return gap;
 }
 
+/// Asks where all partitions of this node end, at once.
+std::map<PartitionId, Result<streaming::Offset>> DecisionLog::ends_of_owned() const {
+    std::vector<PartitionId> places;
+    for (const auto& partition : partitions_)
+        if (partition) places.push_back(partition->id());
+    const auto found = deps_.reader.end_offsets(options_.topic, places);
+    std::map<PartitionId, Result<streaming::Offset>> ends;
+    for (size_t i = 0; i < places.size(); ++i) ends.emplace(places[i], found[i]);
+    return ends;
+}
+
 Status DecisionLog::erase(std::span<const domain::DecisionId> decisions, base::TimePoint now) {
     std::map<PartitionId, std::vector<domain::DecisionId>> homes;
     for (const auto& id : decisions) homes[home_of(id)].push_back(id);
@@ -113,10 +124,16 @@ Status DecisionLog::erase(std::span<const domain::DecisionId> decisions, base::T
     }
     Status status;
     between_commits([&] {
+        // nothing is appended meanwhile: a question to a broker for each partition would be felt
+        const auto ends = homes.empty() ? ends_of_owned() : decltype(ends_of_owned())();
+        const auto behind = [&](const OwnedPartition& partition) {
+            const auto end = ends.find(partition.id());
+            if (end == ends.end()) return homes.contains(partition.id());
+            return !end->second || !partition.status() || partition.index().next() < *end->second;
+        };
         for (const auto& partition : partitions_) {
             if (!partition || partition->given_up() || partition->is_rebuilding()) continue;
-            if (!status) continue;
-            if (homes.empty() || homes.contains(partition->id())) status = partition->catch_up();
+            if (status && behind(*partition)) status = partition->catch_up();
         }
     });
     RAMPART_RETURN_IF_ERROR(status);

@@ -151,6 +151,22 @@ TEST_F(DecisionLogTest, ErasesInTheLogAndInTheIndex) {
     EXPECT_FALSE(decisions_->look_up(*decisions_->owned(kZero), decision(0, kZero).id));
 }
 
+TEST_F(DecisionLogTest, WhatOthersErasedIsReadOnlyWhereTheLogHasMoreThanTheIndex) {
+    open();
+    append({decision(0, kZero), decision(0, kOne)});
+    log_.topics["decisions"].failure =
+        base::Error{base::ErrorCode::kUnavailable, "timeout", "no answer"};
+    EXPECT_TRUE(decisions_->erase({}, clock_.now())) << "nothing had to be read";
+    const auto erasure = wire::to_record(domain::Erasure{decision(0, kZero).id, clock_.now()});
+    ASSERT_TRUE(log_.append_to("decisions", kZero, {&erasure, 1}));
+    EXPECT_EQ(decisions_->erase({}, clock_.now()).error().reason, "timeout");
+    log_.topics["decisions"].failure = {};
+    ASSERT_TRUE(decisions_->erase({}, clock_.now())) << "a partition in trouble is tried again";
+    EXPECT_TRUE(decisions_->all_decide());
+    EXPECT_FALSE(decisions_->look_up(*decisions_->owned(kZero), decision(0, kZero).id));
+    EXPECT_TRUE(has(decision(0, kOne)));
+}
+
 TEST_F(DecisionLogTest, AnIndexThatIsFarBehindIsMadeAnewBetweenCommits) {
     log_.create("one", 1);
     for (int i = 0; i < 1200; ++i) {

@@ -89,6 +89,8 @@ class DecisionIndex {
     Fence fence() const;
     IndexCounts counts() const;
     streaming::PartitionId partition() const { return options_.partition; }
+    /// The record of the topic of decisions that is read next. By the thread that may read it.
+    streaming::Offset next() const { return next_.next; }
 
     /// Reads the log from where the index stands to its end; the first time, and after an error, it
     /// compares the log with the bookmark before. Errors: is_gap(); those of Reader and storage.

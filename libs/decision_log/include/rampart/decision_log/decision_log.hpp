@@ -172,6 +172,7 @@ class DecisionLog {
     base::Result<std::optional<AcceptedGap>> accept_gap_of(OwnedPartition& partition,
                                                            streaming::PartitionId which);
     void between_commits(std::function<void()> job);
+    std::map<streaming::PartitionId, base::Result<streaming::Offset>> ends_of_owned() const;
     void recover(OwnedPartition& partition);
     void commit(std::span<Work* const> works);
     AppendResult append(const PendingDecisions& pending);
