@@ -127,7 +127,7 @@ Status check_allowed(const ErasureDeps& deps, const ErasureRequest& request,
     return base::ok();
 }
 
-/// Decisions among these that the log holds unsealed.
+/// Decisions among these that the log holds unsealed. It is read only where it has both kinds.
 Result<size_t> count_in_clear(const ErasureDeps& deps, const std::vector<DecisionId>& ids) {
     RAMPART_TRY(const bool noted, deps.list.clear_log());
     // others may write to a broker's topic as they like
@@ -138,18 +138,27 @@ Result<size_t> count_in_clear(const ErasureDeps& deps, const std::vector<Decisio
     }
     size_t count = 0;
     for (const auto& [home, wanted] : homes) {
+        const auto counts = deps.joiner.counts_of(home);
+        if (counts && counts->in_clear == 0) continue;
         RAMPART_TRY(Offset from, deps.sealed_log.begin_offset(deps.log.decisions_topic, home));
+        if (counts && counts->sealed == 0 && from == Offset(0)) {  // all of them, and all are there
+            count += wanted.size();
+            continue;
+        }
+        std::set<std::string> in_clear;
         while (true) {
             RAMPART_TRY(const auto records,
                         deps.sealed_log.read(deps.log.decisions_topic, home, from, kReadBatch));
             if (records.empty()) break;
             for (const auto& stored : records) {
                 const auto& record = stored.record;
-                count += wanted.contains(record.key) && !record.value.empty() &&
-                         wire::check_schema(record, wire::kDecisionSchema).has_value();
+                if (wanted.contains(record.key) && !record.value.empty() &&
+                    wire::check_schema(record, wire::kDecisionSchema))
+                    in_clear.insert(record.key);
             }
             from = Offset(records.back().offset.value() + 1);
         }
+        count += in_clear.size();
     }
     return count;
 }

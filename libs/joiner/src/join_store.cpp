@@ -54,7 +54,9 @@ auto fields(C& c) {
                       &c.overrides,
                       &c.erased,
                       &c.ignored,
-                      &c.appended_late};
+                      &c.appended_late,
+                      &c.sealed,
+                      &c.in_clear};
 }
 
 Result<TimePoint> read_time(base::ByteReader& in) {
@@ -222,8 +224,11 @@ Result<Counts> JoinStore::counts() const {
     if (!bytes) return counts;
     base::ByteReader in(*bytes);
     for (uint64_t* field : fields(counts)) {
-        if (in.empty()) break;  // written before this one was counted
-        RAMPART_TRY(*field, in.u64());
+        if (!in.empty()) {
+            RAMPART_TRY(*field, in.u64());
+        } else if (field == &counts.sealed || field == &counts.in_clear) {
+            *field = counts.decisions + counts.erased;  // written before: there may be both
+        }
     }
     return counts;
 }

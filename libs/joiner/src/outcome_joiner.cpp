@@ -48,6 +48,16 @@ uint64_t events(const Counts& counts) {
     return counts.decisions + counts.outcomes + counts.overrides;
 }
 
+/// Counts a record of the topic of decisions, if it is one.
+void count_seal(Counts& counts, const streaming::StoredRecord& stored) {
+    const auto& record = stored.record;
+    if (stored.seal != streaming::Seal::kNone) {
+        ++counts.sealed;
+    } else if (!record.value.empty() && wire::check_schema(record, wire::kDecisionSchema)) {
+        ++counts.in_clear;
+    }
+}
+
 }  // namespace
 
 /// Position in `partitions` of the one that a decision id belongs to; their number: not held.
@@ -110,7 +120,7 @@ Result<std::vector<size_t>> OutcomeJoiner::Impl::readers_of(const Source& source
     std::vector<size_t> readers;
     streaming::SourceChecks checks(reader);
     for (size_t i = 0; i < partitions.size(); ++i) {
-        if (is_out(i) || (source.decisions && held[i] != source.partition)) continue;
+        if (!reads(i, source)) continue;
         readers.push_back(i);
         if (partitions[i]->is_verified(source)) continue;
         RAMPART_TRY(const auto mark, partitions[i]->bookmark(source));
@@ -147,6 +157,25 @@ void OutcomeJoiner::Impl::find_ends(Round& round, std::vector<Source>& sources, 
         if (why != missing.end()) stop(round, source, why->second);
         return why != missing.end();
     });
+}
+
+/// Lets the log fetch at once what the reads of all sources begin with: the record before a
+/// position that was not compared yet, or the first that is new. What fails here fails there.
+void OutcomeJoiner::Impl::prefetch(const std::vector<Source>& sources, const Ends& ends) const {
+    std::map<std::string, std::vector<streaming::Position>> wanted;
+    for (const Source& source : sources) {
+        Offset first = ends.at({source.topic, source.partition});
+        for (size_t i = 0; i < partitions.size(); ++i) {
+            if (!reads(i, source)) continue;
+            const auto mark = partitions[i]->bookmark(source);
+            if (!mark) continue;
+            const bool compared = mark->digest.empty() || partitions[i]->is_verified(source);
+            first = std::min(first, compared ? mark->next : Offset(mark->next.value() - 1));
+        }
+        if (first < ends.at({source.topic, source.partition}))
+            wanted[source.topic].push_back({source.partition, first});
+    }
+    for (const auto& [topic, from] : wanted) reader.prefetch(topic, from);
 }
 
 /// Applies up to `limit` records of a source. One that stops is in the report; an error is ours.
@@ -215,6 +244,7 @@ Status OutcomeJoiner::Impl::apply(Round& round, const Source& source,
         RAMPART_TRY(const JoinState* state, batch.load(stored.record.key));
         if (!state->erased) round.unreadable.emplace_back(stored.record.key);
     }
+    if (source.decisions) count_seal(batch.counts(), stored);
     bool late = false;
     const Arrival arrival =
         partitions[home]->arrival(options.append_times ? stored.appended_at : std::nullopt, &late);
@@ -305,6 +335,12 @@ std::optional<TimePoint> OutcomeJoiner::clock() const {
         if (one) reached = std::min(reached.value_or(*one), *one);
     }
     return reached;
+}
+
+std::optional<Counts> OutcomeJoiner::counts_of(PartitionId partition) const {
+    const auto it = std::lower_bound(impl_->held.begin(), impl_->held.end(), partition);
+    if (it == impl_->held.end() || *it != partition) return std::nullopt;
+    return impl_->partitions[static_cast<size_t>(it - impl_->held.begin())]->counts();
 }
 
 Counts OutcomeJoiner::counts() const {

@@ -46,6 +46,7 @@ struct OutcomeJoiner::Impl {
                              std::vector<Source>& sources) const;
     void stop(Round& round, const Source& source, const base::Error& why) const;
     void find_ends(Round& round, std::vector<Source>& sources, Ends& ends) const;
+    void prefetch(const std::vector<Source>& sources, const Ends& ends) const;
     base::Status read(Round& round, const Source& source, size_t limit, const Ends* ends) const;
     base::Result<bool> read_for(Round& round, const Source& source,
                                 const std::vector<size_t>& readers, size_t limit,
@@ -56,6 +57,9 @@ struct OutcomeJoiner::Impl {
     base::Status all_whole(const std::set<streaming::PartitionId>& but_for) const;
     bool is_out(size_t i) const { return !partitions[i]->store().db().damage(); }
     bool any_newly_damaged() const;
+    bool reads(size_t i, const Source& source) const {
+        return !is_out(i) && (!source.decisions || held[i] == source.partition);
+    }
     base::Result<std::vector<size_t>> readers_of(const Source& source) const;
     base::Status apply(Round& round, const Source& source, const streaming::StoredRecord& record,
                        const std::vector<streaming::Offset>& next) const;

@@ -39,7 +39,11 @@ Result<PollReport> OutcomeJoiner::Impl::poll_once(size_t limit, Ends* ends) {
         const Status fit = check_topic(round, topic, sources);
         if (!fit) report.stopped.push_back({topic, kWholeTopic, fit.error()});
     }
-    if (ends != nullptr) find_ends(round, sources, *ends);
+    if (ends != nullptr) {
+        const bool first = ends->empty();
+        find_ends(round, sources, *ends);
+        if (first) prefetch(sources, *ends);
+    }
     const size_t share = std::max<size_t>(1, limit / std::max<size_t>(1, sources.size()));
     for (size_t i = 0; i < sources.size() && report.records < limit; ++i) {
         const Source& source = sources[(turn + i) % sources.size()];

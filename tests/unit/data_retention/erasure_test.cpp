@@ -13,13 +13,42 @@ namespace {
 
 using support::day;
 
+/// A log that cannot be read.
+class Unreadable final : public streaming::Reader {
+  public:
+    explicit Unreadable(const streaming::Reader& log) : log_(log) {}
+    base::Result<int32_t> partitions(std::string_view topic) const override {
+        return log_.partitions(topic);
+    }
+    base::Result<std::string> identity(std::string_view topic) const override {
+        return log_.identity(topic);
+    }
+    base::Result<std::vector<streaming::StoredRecord>> read(std::string_view,
+                                                            streaming::PartitionId,
+                                                            streaming::Offset,
+                                                            size_t) const override {
+        return base::Error{base::ErrorCode::kUnavailable, "not_read", "not read"};
+    }
+    base::Result<streaming::Offset> begin_offset(std::string_view topic,
+                                                 streaming::PartitionId p) const override {
+        return log_.begin_offset(topic, p);
+    }
+    base::Result<streaming::Offset> end_offset(std::string_view topic,
+                                               streaming::PartitionId p) const override {
+        return log_.end_offset(topic, p);
+    }
+
+  private:
+    const streaming::Reader& log_;
+};
+
 class ErasureRules : public testing::Test {
   protected:
     ErasureDeps deps() {
         return {log,
                 retention_months,
                 {"0/joins.damaged-1"},
-                stores_.log,
+                *as_it_lies_,
                 *stores_.joiner,
                 *stores_.service.service,
                 *stores_.service.consumer,
@@ -50,6 +79,13 @@ class ErasureRules : public testing::Test {
         return erase_person(deps(),
                             {domain::PersonId(person), "officer", reason, day(100), dry_run});
     }
+    /// Decides as stores_.decide() does, in a record that the joiner reads as a sealed one.
+    void decide_sealed(int number) {
+        stores_.service.approve_all();
+        stores_.service.decide(support::make_application(number, day(100)));
+        stores_.log.topics["decisions"].partitions[0].back().seal = streaming::Seal::kOpened;
+        EXPECT_TRUE(stores_.catch_up());
+    }
     std::string refusal(const std::string& person, bool dry_run = false,
                         const std::string& reason = "asked for it") {
         const auto report = erase(person, dry_run, reason);
@@ -63,6 +99,7 @@ class ErasureRules : public testing::Test {
     }
 
     support::SmallStores stores_;
+    const streaming::Reader* as_it_lies_ = &stores_.log;
     std::mutex reading_;
     std::shared_mutex counting_;
     int waits_ = 0;
@@ -100,6 +137,28 @@ TEST_F(ErasureRules, TakesEverythingOfThePersonAndNothingOfOthers) {
     EXPECT_EQ(stores_.audited().details.at("decisions"), "1");
     EXPECT_EQ(refusal("p-1"), "unknown_person");
     EXPECT_EQ(stores_.audited().action, "erase_refused");
+}
+
+TEST_F(ErasureRules, TheLogIsReadForWhatLiesInTheClearOnlyWhereItHasBothKinds) {
+    log.shared = true;
+    const Unreadable unreadable(stores_.log);
+    as_it_lies_ = &unreadable;
+    stores_.decide(1);
+    EXPECT_EQ(erase("p-1").value().in_clear, 1u) << "nothing is sealed";
+    stores_.decide(2);
+    decide_sealed(3);
+    EXPECT_EQ(refusal("p-2"), "not_read");
+    as_it_lies_ = &stores_.log;
+    stores_.decide(4);
+    EXPECT_EQ(erase("p-4").value().in_clear, 1u);
+}
+
+TEST_F(ErasureRules, OfASealedLogNothingLiesInTheClear) {
+    log.shared = true;
+    const Unreadable unreadable(stores_.log);
+    as_it_lies_ = &unreadable;
+    decide_sealed(1);
+    EXPECT_EQ(erase("p-1").value().in_clear, 0u);
 }
 
 /// All that a report says.

@@ -97,7 +97,7 @@ TEST_F(EndsTest, OffsetsThatTheLogLeavesOutLeadNoFurther) {
     EXPECT_EQ(joiner->counts().decisions, 30u);
 }
 
-/// Counts how often the log is asked where a partition begins.
+/// Counts how often the log is asked where a partition begins, and keeps what it may fetch ahead.
 class Asked final : public streaming::Reader {
   public:
     explicit Asked(const streaming::Reader& log) : log_(log) {}
@@ -119,7 +119,12 @@ class Asked final : public streaming::Reader {
     base::Result<Offset> end_offset(std::string_view topic, PartitionId p) const override {
         return log_.end_offset(topic, p);
     }
+    void prefetch(std::string_view topic,
+                  std::span<const streaming::Position> from) const override {
+        for (const auto& one : from) fetched[{std::string(topic), one.partition}] = one.offset;
+    }
     mutable size_t begins = 0;
+    mutable Ends fetched;
 
   private:
     const streaming::Reader& log_;
@@ -145,6 +150,62 @@ TEST_F(EndsTest, ASourceIsComparedOnceForAllPartitionsThatStandAtTheSameRecord) 
     }
     EXPECT_EQ(joiner->counts().decisions, 30u);
     EXPECT_EQ(joiner->counts().outcomes, 1u);
+}
+
+TEST_F(EndsTest, WhatARoundBeginsWithIsFetchedForAllSourcesBeforeTheFirstIsRead) {
+    append_decisions(0, 30);
+    const Asked asked(log);
+    const auto store = fresh_folder();
+    const auto open = [&] {
+        return OutcomeJoiner::open(
+                   store, {.product = support::two_measure_product(), .partitions = 3}, asked)
+            .value();
+    };
+    const auto round = [&] {
+        asked.fetched.clear();
+        Ends ends;
+        poll_all(ends);
+        return asked.fetched;
+    };
+    const auto at = [&](const auto& place) {
+        Ends all;
+        for (int32_t p = 0; p < 3; ++p) {
+            const auto end = log.end_offset("decisions", PartitionId(p)).value();
+            all[{"decisions", PartitionId(p)}] = place(end);
+        }
+        return all;
+    };
+    joiner = open();
+    EXPECT_EQ(round(), at([](Offset) { return Offset(0); }));
+    EXPECT_TRUE(round().empty()) << "nothing is new";
+    const auto before = at([](Offset end) { return end; });
+    append_decisions(30, 60);
+    EXPECT_EQ(round(), before) << "the first that is new";
+    joiner.reset();
+    joiner = open();
+    EXPECT_EQ(round(), at([](Offset end) { return Offset(end.value() - 1); }))
+        << "the record that is compared after a start";
+    EXPECT_EQ(joiner->counts().decisions, 60u);
+}
+
+TEST_F(EndsTest, SealedDecisionsAndThoseInTheClearAreCountedByPartition) {
+    append_decisions(0, 30);
+    auto& partitions = log.topics.at("decisions").partitions;
+    for (auto& records : partitions) records.front().seal = streaming::Seal::kOpened;
+    append("decisions", wire::to_record(domain::Erasure{domain::DecisionId("d-7"), day(1)}));
+    Ends ends;
+    poll_all(ends);
+    for (int time = 0; time < 2; ++time) {
+        for (int32_t p = 0; p < 3; ++p) {
+            const auto counts = joiner->counts_of(PartitionId(p)).value();
+            EXPECT_EQ(counts.sealed, 1u);
+            EXPECT_EQ(counts.sealed + counts.in_clear, counts.decisions + counts.erased) << p;
+        }
+        EXPECT_EQ(joiner->counts().in_clear, 27u);
+        EXPECT_FALSE(joiner->counts_of(PartitionId(3)));
+        joiner.reset();
+        joiner = open(folder);
+    }
 }
 
 }  // namespace

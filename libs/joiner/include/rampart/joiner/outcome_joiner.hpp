@@ -106,6 +106,7 @@ struct Counts {
     uint64_t erased = 0;         // now: decision ids that are erased
     uint64_t ignored = 0;        // what came for them
     uint64_t appended_late = 0;  // by their append time to be known earlier than the clock
+    uint64_t sealed = 0, in_clear = 0;  // records of decisions, whether or not they count
     bool operator==(const Counts&) const = default;
 };
 
@@ -245,6 +246,8 @@ class OutcomeJoiner {
     base::Result<std::optional<domain::Decision>> find_decision(const domain::DecisionId& id) const;
 
     Counts counts() const;
+    /// Those of one partition; nullopt: it is not held.
+    std::optional<Counts> counts_of(streaming::PartitionId partition) const;
 
     /// What became of damaged databases.
     struct Upkeep {
