@@ -7,6 +7,7 @@
 #include "rampart/decision_log/reasons.hpp"
 #include "rampart/domain/reasons.hpp"
 #include "rampart/http/response.hpp"
+#include "rampart/identity_provider/reasons.hpp"
 #include "rampart/model/reasons.hpp"
 #include "rampart/registry/reasons.hpp"
 #include "rampart/runtime/reasons.hpp"
@@ -22,11 +23,22 @@ namespace {
 
 // the rooms that this service is made of
 const std::span<const base::ReasonInfo> kLists[] = {
-    base::reasons::kAll,      config::reasons::kAll,          dataset::reasons::kAll,
-    decision::reasons::kAll,  decision_log::reasons::kAll,    decision_service::reasons::kAll,
-    domain::reasons::kAll,    model::reasons::kAll,           registry::reasons::kAll,
-    runtime::reasons::kAll,   serving::reasons::kAll,         storage::reasons::kAll,
-    streaming::reasons::kAll, streaming_local::reasons::kAll, wire::reasons::kAll,
+    base::reasons::kAll,
+    config::reasons::kAll,
+    dataset::reasons::kAll,
+    decision::reasons::kAll,
+    decision_log::reasons::kAll,
+    decision_service::reasons::kAll,
+    domain::reasons::kAll,
+    identity_provider::reasons::kAll,
+    model::reasons::kAll,
+    registry::reasons::kAll,
+    runtime::reasons::kAll,
+    serving::reasons::kAll,
+    storage::reasons::kAll,
+    streaming::reasons::kAll,
+    streaming_local::reasons::kAll,
+    wire::reasons::kAll,
 };
 
 }  // namespace

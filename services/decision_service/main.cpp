@@ -32,7 +32,7 @@ constexpr base::Logger kLog("decision_service");
 /// Does what is due while the service runs, until it is to end.
 base::Status keep_up(const Settings& settings, serving::DecisionService& service,
                      ChampionFollower& champion, access::Directory& callers,
-                     runtime::Shutdown& shutdown) {
+                     identity_provider::Provider* provider, runtime::Shutdown& shutdown) {
     while (!shutdown.wait_for(settings.registry_poll)) {
         // a database that has stopped takes writes only in a new process
         RAMPART_RETURN_IF_ERROR(storage::all_writable());
@@ -44,6 +44,13 @@ base::Status keep_up(const Settings& settings, serving::DecisionService& service
                 "msg=\"the principals were not read; those from before stay\" reason={} "
                 "what=\"{}\"",
                 changed.error().reason, changed.error().message);
+        }
+        const auto keys = provider == nullptr ? base::Result<bool>(false) : provider->refresh();
+        if (!keys) {
+            kLog.error(
+                "msg=\"the identity provider's keys were not read; those from before stay\" "
+                "reason={} what=\"{}\"",
+                keys.error().reason, keys.error().message);
         }
         if (const auto status = champion.refresh(); !status) {
             kLog.warning("msg=\"champion not refreshed\" reason={} what=\"{}\"",
@@ -104,7 +111,11 @@ base::Status serve(const std::filesystem::path& config) {
     RAMPART_TRY(const auto callers,
                 access::Directory::open(
                     {settings.store / "principals.toml", settings.store / "api.token"}, clock));
-    http::Router router(callers);
+    std::shared_ptr<identity_provider::Provider> provider;
+    if (settings.oidc) {
+        RAMPART_TRY(provider, identity_provider::Provider::open(*settings.oidc, clock));
+    }
+    http::Router router(identity_provider::with_provider(callers, provider));
     DecisionRoutes(*service).add_to(router);
     StatusRoutes(health, metrics).add_to(router);
     RAMPART_TRY(const auto server, http::Server::start(settings.http, router));
@@ -112,7 +123,7 @@ base::Status serve(const std::filesystem::path& config) {
     start->succeed();
     std::printf("listening on %s\n", server->endpoint().c_str());
     std::fflush(stdout);
-    const auto status = keep_up(settings, *service, champion, *callers, *shutdown);
+    const auto status = keep_up(settings, *service, champion, *callers, provider.get(), *shutdown);
     server->stop();
     return status;
 }

@@ -49,6 +49,29 @@ http::ServerOptions read_http(config::Table table, const std::filesystem::path& 
     return options;
 }
 
+std::optional<identity_provider::ProviderSettings> read_oidc(config::Table table,
+                                                             const std::filesystem::path& folder) {
+    identity_provider::ProviderSettings oidc;
+    oidc.issuer = table.string("issuer", "");
+    oidc.audience = table.string("audience", "");
+    const auto keys = table.string("keys_file", "");
+    oidc.principal_claim = table.string("principal_claim", oidc.principal_claim);
+    oidc.scopes_claim = table.string("scopes_claim", oidc.scopes_claim);
+    oidc.scope_prefix = table.string("scope_prefix", oidc.scope_prefix);
+    oidc.longest_life = base::Duration::seconds(60 * table.integer("longest_minutes", 1, 1440, 60));
+    if (oidc.issuer.empty() && oidc.audience.empty() && keys.empty()) return std::nullopt;
+    const auto need = [&](const char* key, const std::string& value, const char* what) {
+        if (value.empty())
+            table.fail(key,
+                       fmt::format("is required for tokens of an identity provider: {}", what));
+    };
+    need("issuer", oidc.issuer, "what their \"iss\" is");
+    need("audience", oidc.audience, "what their \"aud\" has, the name of this service there");
+    need("keys_file", keys, "the file with the provider's public keys (JWKS)");
+    oidc.keys = folder / keys;
+    return oidc;
+}
+
 base::Result<Settings> load_settings(const std::filesystem::path& file) {
     RAMPART_TRY(auto root, config::parse_file(file));
     const auto path = [&](std::string_view key) { return file.parent_path() / root.string(key); };
@@ -65,6 +88,7 @@ base::Result<Settings> load_settings(const std::filesystem::path& file) {
         root.integer("cool_off_days", 1, domain::kMaxCoolOffDays, domain::kDefaultCoolOffDays));
     settings.event_window = serving::read_event_window(root.table("event_time"));
     settings.http = read_http(root.table("http"), file.parent_path());
+    settings.oidc = read_oidc(root.table("http").table("oidc"), file.parent_path());
     RAMPART_RETURN_IF_ERROR(root.finish());
     return settings;
 }

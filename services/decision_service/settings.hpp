@@ -1,11 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "rampart/base/result.hpp"
 #include "rampart/config/table.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/http/server.hpp"
+#include "rampart/identity_provider/provider.hpp"
 #include "rampart/serving/event_window.hpp"
 
 namespace rampart::decision_service {
@@ -34,6 +36,14 @@ namespace rampart::decision_service {
 ///     key_file = "server.key"
 ///     client_ca_file = ""             # not empty: clients must show a certificate
 ///     min_version = "1.3"             # or "1.2"
+///     [http.oidc]                     # ProviderSettings; without issuer: no such tokens
+///     issuer = "https://login.lender.example"
+///     audience = "rampart"
+///     keys_file = "jwks.json"
+///     principal_claim = "sub"
+///     scopes_claim = "scope"
+///     scope_prefix = "rampart:"
+///     longest_minutes = 60            # 1 to 1440
 struct Settings {
     std::filesystem::path store, product, registry;
     base::Duration registry_poll;
@@ -42,10 +52,15 @@ struct Settings {
     int cool_off_days = domain::kDefaultCoolOffDays;
     serving::EventWindow event_window;
     http::ServerOptions http;
+    std::optional<identity_provider::ProviderSettings> oidc;
 };
 
 /// Reads the table [http] but for keys that are not of the server. Paths are relative to `folder`.
 http::ServerOptions read_http(config::Table table, const std::filesystem::path& folder);
+
+/// Reads the table [http.oidc]; nullopt: nothing is in it.
+std::optional<identity_provider::ProviderSettings> read_oidc(config::Table table,
+                                                             const std::filesystem::path& folder);
 
 /// Strict: unknown keys are errors.
 base::Result<Settings> load_settings(const std::filesystem::path& file);

@@ -20,6 +20,7 @@
 #include "rampart/fairness/reasons.hpp"
 #include "rampart/gbdt/reasons.hpp"
 #include "rampart/http/response.hpp"
+#include "rampart/identity_provider/reasons.hpp"
 #include "rampart/joiner/reasons.hpp"
 #include "rampart/learning/reasons.hpp"
 #include "rampart/lease/reasons.hpp"
@@ -73,6 +74,7 @@ const std::span<const base::ReasonInfo> kLists[] = {
     fairgbm::reasons::kAll,
     fairness::reasons::kAll,
     gbdt::reasons::kAll,
+    identity_provider::reasons::kAll,
     joiner::reasons::kAll,
     learning::reasons::kAll,
     lease::reasons::kAll,

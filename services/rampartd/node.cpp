@@ -103,6 +103,9 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
     start->succeed();  // from here on others hear of what is done with the keys
     RAMPART_TRY(node->callers_,
                 access::Directory::open(principal_files(node->settings_.store), node->wall_));
+    if (const auto& oidc = node->settings_.oidc) {
+        RAMPART_TRY(node->provider_, identity_provider::Provider::open(*oidc, node->wall_));
+    }
     RAMPART_RETURN_IF_ERROR(node->champion_->serve());
     node->applications_->start();
     return node;
@@ -235,8 +238,17 @@ void Node::begin_requests() {
         CandidateWork([this](const auto& request) { return propose(request); }));
 }
 
-/// Takes over what a command on this machine has changed in the file of principals.
+/// Takes over what was changed in the file of principals and in that of the identity provider.
 Status Node::refresh_callers() {
+    const auto keys = provider_ == nullptr ? Result<bool>(false) : provider_->refresh();
+    if (keys && *keys)
+        RAMPART_RETURN_IF_ERROR(stores_->registry().record_operation(
+            clock_->now(), "file", "provider_keys_changed", {{"issuer", settings_.oidc->issuer}}));
+    RAMPART_RETURN_IF_ERROR(refresh_principals());
+    return keys ? base::ok() : Status(keys.error());
+}
+
+Status Node::refresh_principals() {
     RAMPART_TRY(const bool changed, callers_->refresh());
     if (!changed) return base::ok();
     std::string names;

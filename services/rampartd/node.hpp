@@ -139,7 +139,9 @@ class Node {
     void add_routes(http::Router& router);
 
     /// Who may call.
-    std::shared_ptr<const access::Authenticator> callers() const { return callers_; }
+    std::shared_ptr<const access::Authenticator> callers() const {
+        return identity_provider::with_provider(callers_, provider_);
+    }
     const Settings& settings() const { return settings_; }
     const Keys& keys() const { return keys_; }
     base::TimePoint now() const { return clock_->now(); }
@@ -164,6 +166,7 @@ class Node {
     base::Status open_requests();
     void begin_requests();
     base::Status refresh_callers();
+    base::Status refresh_principals();
 
     Settings settings_;
     Keys keys_;
@@ -182,6 +185,7 @@ class Node {
     std::unique_ptr<NodeMetrics> figures_;
     const runtime::SystemClock wall_;
     std::shared_ptr<access::Directory> callers_;
+    std::shared_ptr<identity_provider::Provider> provider_;  // null: there is none
     std::unique_ptr<runtime::JobQueue> requests_;
     std::atomic<bool> stopping_{false};
     runtime::Jobs jobs_{metrics_};  // the last: they use all of the above

@@ -208,6 +208,13 @@ std::optional<training::Fault> find_misfit(const training::Recipe& recipe,
     return training::find_misfit(recipe, rows);
 }
 
+/// Checks the gate's constraints with the deployment's features and groups.
+base::Status check_gate(const certification::GateConfig& gate,
+                        const dataset::FeatureSchema& features, const ProductFile& product) {
+    RAMPART_TRY(const auto constraints, certification::ConstraintSet::compile(gate));
+    return training::check_conditions(constraints, features, product.catalog.groups());
+}
+
 Result<Settings> load_settings(const std::filesystem::path& file) {
     RAMPART_TRY(auto root, config::parse_file(file));
     const auto folder = file.parent_path();
@@ -215,6 +222,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const std::filesystem::path schema_path = folder / root.string("schema");
     const std::filesystem::path store = folder / root.string("store", "store");
     const http::ServerOptions http = read_server(root.table("http"), folder, store);
+    const auto oidc = decision_service::read_oidc(root.table("http").table("oidc"), folder);
     auto clock = root.table("clock");
     const bool event_clock = clock.choice("mode", {"system", "event"}, "system") == "event";
     const auto drain = read_drain(root.table("http"), event_clock);
@@ -247,14 +255,11 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     if (auto status = check_retention(privacy, product.product); !status)
         return status.error().with_context(file.string());
     set_impact(training.gate.config, product.product.impact);
-    RAMPART_TRY(const auto constraints,
-                certification::ConstraintSet::compile(training.gate.config));
-    if (auto status = training::check_conditions(constraints, table_schema.features,
-                                                 product.catalog.groups());
-        !status)
+    if (auto status = check_gate(training.gate.config, table_schema.features, product); !status)
         return status.error().with_context(file.string());
     return Settings{store,
                     http,
+                    oidc,
                     drain,
                     event_clock,
                     threads,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "rampart/base/result.hpp"
@@ -10,6 +11,7 @@
 #include "rampart/domain/decision.hpp"
 #include "rampart/domain/product.hpp"
 #include "rampart/http/server.hpp"
+#include "rampart/identity_provider/provider.hpp"
 #include "rampart/learning/groups_to_come.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/protected_attributes/catalog.hpp"
@@ -52,6 +54,7 @@ struct JobSettings {
 struct Settings {
     std::filesystem::path store;
     http::ServerOptions http;
+    std::optional<identity_provider::ProviderSettings> oidc{};
     // after SIGTERM, from "not ready" until the port closes
     base::Duration drain = base::Duration::seconds(2);
     bool event_clock = false;  // time moves by POST /v1/clock instead of the wall clock

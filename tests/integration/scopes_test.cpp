@@ -15,6 +15,7 @@
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/settings.hpp"
 #include "support/program.hpp"
+#include "support/provider_key.hpp"
 #include "tools/demo/service_process.hpp"
 #include "tools/demo/workspace.hpp"
 
@@ -198,6 +199,59 @@ TEST_F(Scopes, ACommandUsesTheTokenThatTheEnvironmentNames) {
         placed =
             placed || (entry.actor == "eraser" && entry.action.find("hold") != std::string::npos);
     EXPECT_TRUE(placed) << "the actor is the principal";
+}
+
+TEST_F(Scopes, ACallerOfTheIdentityProviderActsUnderItsNameAndScopes) {
+    const auto key = test_support::ProviderKey::ec("one");
+    const auto keys = [&](const test_support::ProviderKey& which) {
+        ASSERT_TRUE(base::write_file_atomically(folder_ / "jwks.json",
+                                                fmt::format(R"({{"keys":[{}]}})", which.jwk())));
+    };
+    keys(key);
+    auto config = base::read_file(workspace_.config, 1 << 20).value();
+    config +=
+        "\n[http.oidc]\nissuer = \"https://login\"\naudience = \"rampart\"\nkeys_file = "
+        "\"jwks.json\"\n";
+    ASSERT_TRUE(base::write_file_atomically(workspace_.config, config));
+    auto process = start();
+    const auto now = std::chrono::duration_cast<std::chrono::seconds>(
+                         std::chrono::system_clock::now().time_since_epoch())
+                         .count();
+    const auto claims =
+        fmt::format(R"({{"iss":"https://login","aud":"rampart","sub":"anna","iat":{},"exp":{},)"
+                    R"("scope":"rampart:read rampart:erase"}})",
+                    now, now + 600);
+    const auto asking = [&](const std::string& token) {
+        auto endpoint = base::read_file(workspace_.endpoint_file, 256).value();
+        endpoint.pop_back();
+        return http::Client::create(endpoint, {.token = token}).value();
+    };
+    auto anna = asking(key.token(claims));
+    EXPECT_EQ(anna.get("/v1/status").value().status, 200);
+    EXPECT_EQ(anna.post("/v1/decisions", "{}").value().status, 403);
+    const auto held = anna.post("/v1/holds", R"({"person_id":"p-1","matter":"m","reason":"r"})");
+    EXPECT_EQ(held.value().status, 200) << held.value().body;
+    const auto other = test_support::ProviderKey::ec("one");
+    EXPECT_EQ(asking(other.token(claims)).get("/v1/status").value().status, 401);
+    // the provider has changed its keys
+    keys(other);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (asking(other.token(claims)).get("/v1/status").value().status != 200) {
+        ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    EXPECT_EQ(anna.get("/v1/status").value().status, 401);
+    EXPECT_EQ(asking(workspace_.token).get("/v1/status").value().status, 200);
+    ASSERT_TRUE(process.stop());
+    const auto node = Node::open(load_settings(workspace_.config).value()).value();
+    size_t holds = 0, changes = 0;
+    const auto entries = node->registry().audit_entries().value();
+    for (const auto& entry : entries) {
+        holds += entry.action.find("hold") != std::string::npos && entry.actor == "oidc:anna";
+        changes += entry.action == "provider_keys_changed";
+    }
+    EXPECT_EQ(holds, 1u);
+    EXPECT_EQ(changes, 1u);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ struct Topic {
     Client::TopicState state;
     std::optional<Instant> known_at;
     uint64_t cluster = 0;             // number of changes of the cluster id
-    std::map<int32_t, int64_t> ends;  // of partitions, as last asked for
+    std::map<int32_t, int64_t> ends;  // ends of partitions, as last asked for
     std::map<int32_t, std::unique_ptr<Cursor>> cursors;
     std::atomic<int32_t> fetchable = 0;  // number of partitions known to the fetching client
 };

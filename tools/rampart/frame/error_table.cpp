@@ -31,6 +31,7 @@
 #include "rampart/gbdt/reasons.hpp"
 #include "rampart/http/reasons.hpp"
 #include "rampart/http/response.hpp"
+#include "rampart/identity_provider/reasons.hpp"
 #include "rampart/joiner/reasons.hpp"
 #include "rampart/learning/reasons.hpp"
 #include "rampart/lease/reasons.hpp"
@@ -93,6 +94,7 @@ const std::span<const base::ReasonInfo> kLists[] = {
     gate_log::reasons::kAll,
     gbdt::reasons::kAll,
     http::reasons::kAll,
+    identity_provider::reasons::kAll,
     joiner::reasons::kAll,
     learning::reasons::kAll,
     lease::reasons::kAll,
