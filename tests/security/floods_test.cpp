@@ -1,0 +1,127 @@
+// A served node under the floods of slowhttptest (Debian): it goes on answering, and its
+// descriptors and its memory stay within bounds.
+#include <chrono>
+#include <fstream>
+#include <future>
+#include <map>
+
+#include "security/served_node.hpp"
+
+namespace rampart::security {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr size_t kMostConnections = 256, kFlood = 700, kSpare = 64;
+constexpr size_t kFilesOfWork = 40;  // databases open files while a node runs
+constexpr size_t kMostMegabytes = 100;
+
+class Floods : public test_support::ServedNode {
+  protected:
+    void SetUp() override {
+        if (!is_installed("slowhttptest"))
+            GTEST_SKIP() << "there is no slowhttptest; ops/setup installs it";
+        ServedNode::SetUp();
+        serve(fmt::format("max_connections = {}\n", kMostConnections));
+    }
+
+    size_t files() const {
+        const auto folder = fmt::format("/proc/{}/fd", process_->pid());
+        return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+    }
+    size_t megabytes() const {
+        std::ifstream in(fmt::format("/proc/{}/statm", process_->pid()));
+        size_t pages = 0, resident = 0;
+        in >> pages >> resident;
+        return resident * static_cast<size_t>(::sysconf(_SC_PAGESIZE)) >> 20;
+    }
+    /// What an honest caller gets that comes anew: a status, or 0 where there is no answer.
+    int ask(const std::string& target, const std::string& body = {}) const {
+        http::ClientOptions options;
+        options.token = workspace_.token;
+        options.timeout = base::Duration::seconds(20);
+        auto client = http::Client::create(endpoint(), options).value();
+        const auto answer = body.empty() ? client.get(target) : client.post(target, body);
+        return answer ? static_cast<int>(answer->status) : 0;
+    }
+
+    struct Seen {
+        std::map<int, size_t> health, decisions;  // answers by status
+        size_t files = 0, megabytes = 0;          // at most
+        size_t connected = 0;                     // by the flood's own count, at most
+        std::string output;
+    };
+    /// Runs a flood of ten seconds; meanwhile asks and looks.
+    Seen flood(const std::string& arguments, const std::string& target) const {
+        auto running = std::async(std::launch::async, [&] {
+            return test_support::run_program(
+                fmt::format("slowhttptest -c {} -r 300 -l 10 -i 3 -v 1 {} -u http://{}{}", kFlood,
+                            arguments, endpoint(), target));
+        });
+        Seen seen;
+        while (running.wait_for(50ms) == std::future_status::timeout) {
+            ++seen.health[ask("/healthz")];
+            ++seen.decisions[ask("/v1/decisions", application_)];
+            seen.files = std::max(seen.files, files());
+            seen.megabytes = std::max(seen.megabytes, megabytes());
+        }
+        seen.output = running.get().output;
+        return seen;
+    }
+    /// The header of a caller that is known, as slowhttptest can be made to send it.
+    std::string known() const {
+        return fmt::format("-j \"$(printf 'x\\r\\nAuthorization: Bearer {}')\"", workspace_.token);
+    }
+    /// While 300 connections come in a second, none of which has waited for long enough to make
+    /// room, a decision may be refused, to be asked for again.
+    static void expect_mostly_decided(Seen seen) {
+        EXPECT_GT(seen.decisions[200], seen.decisions[503]) << seen.output;
+        EXPECT_EQ(seen.decisions.size(), 2u) << "only these two: " << seen.output;
+    }
+    /// Checks what holds for each flood, and that nothing of it is left.
+    void expect_bounded(const Seen& seen, size_t files_before, size_t megabytes_before) const {
+        EXPECT_GT(seen.files, files_before + 100) << "this was no flood: " << seen.output;
+        EXPECT_LE(seen.files, files_before + kMostConnections + kSpare + kFilesOfWork);
+        EXPECT_LE(seen.megabytes, megabytes_before + kMostMegabytes);
+        EXPECT_EQ(seen.health.size(), 1u) << seen.output;
+        EXPECT_TRUE(seen.health.contains(200));
+        const auto deadline = std::chrono::steady_clock::now() + 30s;
+        while (files() > files_before + kFilesOfWork && std::chrono::steady_clock::now() < deadline)
+            std::this_thread::sleep_for(100ms);
+        EXPECT_LE(files(), files_before + kFilesOfWork) << "connections are left";
+        EXPECT_EQ(ask("/v1/decisions", application_), 200);
+    }
+};
+
+TEST_F(Floods, OfSlowHeadersLeaveMostDecisionsAlone) {
+    const auto files_before = files(), megabytes_before = megabytes();
+    const auto seen = flood("-H", "/v1/status");
+    expect_bounded(seen, files_before, megabytes_before);
+    expect_mostly_decided(seen);
+}
+
+TEST_F(Floods, OfSlowBodiesOfAKnownCallerTakeNoMoreThanItsConnections) {
+    const auto files_before = files(), megabytes_before = megabytes();
+    const auto seen = flood("-B -s 8192 -t POST -f application/json " + known(), "/v1/decisions");
+    expect_bounded(seen, files_before, megabytes_before);
+    for (const auto& [status, count] : seen.decisions)
+        EXPECT_TRUE(status == 200 || status == 503) << status << ", " << count << " times";
+}
+
+TEST_F(Floods, OfSlowReadersOfAKnownCallerLeaveMostDecisionsAlone) {
+    const auto files_before = files(), megabytes_before = megabytes();
+    const auto seen = flood("-X -k 3 -w 1 -y 8 -n 5 -z 1 " + known(), "/metrics");
+    expect_bounded(seen, files_before, megabytes_before);
+    expect_mostly_decided(seen);
+}
+
+TEST_F(Floods, OfBodiesWithoutATokenAreRefusedAtOnce) {
+    const auto before = files();
+    const auto seen = flood("-B -s 8192 -t POST", "/v1/decisions");
+    EXPECT_LE(seen.files, before + kMostConnections + kSpare + kFilesOfWork);
+    EXPECT_EQ(seen.health.size(), 1u);
+    expect_mostly_decided(seen);
+}
+
+}  // namespace
+}  // namespace rampart::security
