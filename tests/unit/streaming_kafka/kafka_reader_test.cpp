@@ -408,6 +408,27 @@ TEST_F(KafkaReaderTest, WhatIsPrefetchedIsReadFromAnyPlaceAndABadPlaceIsLeftToTh
     EXPECT_EQ(read_on(1, 2, "many", first), 10);
 }
 
+TEST_F(KafkaReaderTest, WhatWasPrefetchedIsThereWithoutTheBroker) {
+    for (int32_t p = 0; p < 3; ++p) append(0, 10, "many", PartitionId(p));
+    settings.request_timeout = Duration::seconds(2);
+    const auto fetched = KafkaReader::open(settings).value(),
+               idle = KafkaReader::open(settings).value();
+    std::vector<streaming::Position> from;
+    for (int32_t p = 0; p < 3; ++p) from.push_back({PartitionId(p), Offset(4)});
+    fetched->prefetch("many", from);
+    ASSERT_TRUE(idle->partitions("many"));
+    std::this_thread::sleep_for(3s);
+    mock.down(1);
+    mock.down(2);
+    for (int32_t p = 0; p < 3; ++p) {
+        const auto records = fetched->read("many", PartitionId(p), Offset(4), 100);
+        ASSERT_TRUE(records) << records.error().message;
+        EXPECT_EQ(records->front().offset, Offset(4));
+        EXPECT_EQ(records->size(), 6u);
+    }
+    EXPECT_FALSE(idle->read("many", kFirst, Offset(4), 100)) << "so the broker was needed";
+}
+
 TEST_F(KafkaReaderTest, TheEndsOfManyPartitionsAreThoseOfEachInTheirOrder) {
     for (int32_t p = 0; p < 3; ++p) append(0, 10 * (p + 1), "many", PartitionId(p));
     const std::vector<PartitionId> asked{PartitionId(2), PartitionId(0), PartitionId(7),
