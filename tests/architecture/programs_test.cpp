@@ -1,4 +1,4 @@
-// What the linker made of the programs, and the list of what is in them.
+// What compiler and linker made of the programs, and the list of what is in them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -15,29 +15,47 @@ namespace {
 namespace json = boost::json;
 using test_support::run_program;
 
+#if defined(RAMPART_UNOPTIMISED)
+constexpr size_t kProperties = 4;  // of the linker
+#elif defined(__x86_64__)
+constexpr size_t kProperties = 7;
+#else
+constexpr size_t kProperties = 6;
+#endif
 constexpr const char* kPrograms[] = {"rampart", "rampartd", "decision_service", "rampart-demo"};
 
-/// Returns what a program lacks of what the linker can do against the use of a memory fault.
+/// Returns what a program lacks of what compiler and linker can do against the use of a memory
+/// fault.
 std::vector<std::string> missing_in(const fs::path& program) {
-    const auto ran = run_program("readelf -W -h -l -d '" + program.string() + "'");
+    const auto ran = run_program("readelf -W -h -l -d --dyn-syms '" + program.string() + "'");
     EXPECT_EQ(ran.exit_code, 0) << ran.output;
-    bool pie = false, relro = false, now = false, stack = false;
+    bool pie = false, relro = false, now = false, stack = false, guard = false, fortified = false;
     for (const auto& line : lines_of(ran.output)) {
         const auto has = [&](const char* text) { return line.find(text) != std::string::npos; };
         pie |= has("Type:") && has("DYN");
         relro |= has("GNU_RELRO");
         now |= has("(BIND_NOW)") || (has("(FLAGS") && has("NOW"));
         stack |= has("GNU_STACK") && !has("RWE");
+        guard |= has("__stack_chk_fail");
+        fortified |= has("_chk@GLIBC");
     }
     std::vector<std::string> missing;
     if (!pie) missing.push_back("position-independent");
     if (!relro) missing.push_back("read-only relocations");
     if (!now) missing.push_back("symbols bound at the start");
     if (!stack) missing.push_back("no executable stack");
+#ifndef RAMPART_UNOPTIMISED  // what the release is compiled with
+    if (!guard) missing.push_back("stack protector");
+    if (!fortified) missing.push_back("_FORTIFY_SOURCE");
+#ifdef __x86_64__
+    const auto code = run_program("objdump -d --disassemble=main '" + program.string() + "'");
+    if (code.output.find("endbr64") == std::string::npos) missing.push_back("marked jump targets");
+#endif
+#endif
     return missing;
 }
 
-TEST(Programs, AreHardenedByTheLinker) {
+TEST(Programs, AreHardened) {
     for (const char* name : kPrograms)
         EXPECT_THAT(missing_in(fs::path(RAMPART_BIN_DIR) / name), testing::IsEmpty()) << name;
 }
@@ -50,7 +68,7 @@ TEST(Programs, APlantedProgramWithoutAnyOfItIsFound) {
                                   "-Wl,-z,execstack -o '" +
                                   planted.string() + "' -");
     ASSERT_EQ(made.exit_code, 0) << made.output;
-    EXPECT_EQ(missing_in(planted).size(), 4u);
+    EXPECT_EQ(missing_in(planted).size(), kProperties);
     fs::remove(planted);
 }
 

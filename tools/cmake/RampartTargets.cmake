@@ -1,3 +1,16 @@
+# States, for ccache, what the target's precompiled header follows from beside its options: none of
+# these headers is ours, and all come from packages.
+function(rampart_precompiled_sum target)
+    get_target_property(dir ${target} BINARY_DIR)
+    get_target_property(headers ${target} PRECOMPILE_HEADERS)
+    set(versions ${CMAKE_CXX_COMPILER_VERSION})
+    foreach(package fmt tl-expected GTest CLI11 Boost)
+        list(APPEND versions ${package} ${${package}_VERSION})
+    endforeach()
+    file(CONFIGURE OUTPUT ${dir}/CMakeFiles/${target}.dir/cmake_pch.hxx.gch.sum
+        CONTENT "${versions} ${headers}\n")
+endfunction()
+
 # What nearly every source file of the product includes, parsed once: a fifth of the time that one
 # takes to compile. That a header compiles alone is seen where nothing is precompiled
 # (tests/architecture). The compiler takes it only with the options with which it was made: a target
@@ -14,6 +27,7 @@ function(rampart_precompiled_headers target)
             <mutex> <numeric> <optional> <set> <span> <sstream> <string> <string_view> <thread>
             <unordered_map> <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
         target_link_libraries(rampart_headers PRIVATE fmt::fmt tl::expected)
+        rampart_precompiled_sum(rampart_headers)
     endif()
     target_precompile_headers(${target} REUSE_FROM rampart_headers)
 endfunction()
@@ -87,6 +101,7 @@ function(rampart_test_headers)
         <functional> <map> <memory> <numeric> <optional> <set> <string> <thread> <vector>)
     target_link_libraries(rampart_test_headers PRIVATE GTest::gmock rapidcheck rapidcheck_gtest
         fmt::fmt)
+    rampart_precompiled_sum(rampart_test_headers)
 endfunction()
 
 # rampart_test(name LABEL label SOURCES files [DEPS libs] [PACKAGES ...] [TIMEOUT seconds] [KAFKA]
