@@ -38,6 +38,8 @@ http::ServerOptions read_http(config::Table table, const std::filesystem::path& 
     };
     options.threads = count("threads", 256, options.threads);
     options.max_connections = count("max_connections", 1'000'000, options.max_connections);
+    options.connections_by_principal = count("connections_by_principal", 1'000'000,
+                                             std::max<size_t>(1, options.max_connections / 2));
     options.longest_wait = base::Duration::micros(
         1000 * table.integer("longest_wait_ms", 10, 60'000, options.longest_wait.micros() / 1000));
     options.max_body_bytes_in_flight =

@@ -29,6 +29,7 @@ namespace rampart::decision_service {
 ///     port = 8080
 ///     threads = 32
 ///     max_connections = 1024
+///     connections_by_principal = 512  # default: half of max_connections
 ///     longest_wait_ms = 3000          # ServerOptions::longest_wait
 ///     plaintext = "loopback_only"     # or "any_address": ServerOptions::plaintext_anywhere
 ///     [http.tls]                      # TlsFiles; without certificate_file: plain HTTP

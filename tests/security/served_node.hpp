@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <boost/json.hpp>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -44,6 +45,15 @@ class ServedNode : public testing::Test {
                                                    workspace_.endpoint_file, workspace_.log);
         ASSERT_TRUE(started) << started.error().message;
         process_ = *std::move(started);
+    }
+    /// Makes another principal by the service, and returns its token.
+    std::string token_of(const std::string& name, const std::string& scopes) const {
+        http::ClientOptions options;
+        options.token = workspace_.token;
+        auto client = http::Client::create(endpoint(), options).value();
+        const auto made = client.post(
+            "/v1/tokens", fmt::format(R"({{"name": "{}", "scopes": ["{}"], "expires": null}})", name, scopes));
+        return std::string(boost::json::parse(made.value().body).at("token").as_string());
     }
     std::string endpoint() const {
         auto text = base::read_file(workspace_.endpoint_file, 256).value();

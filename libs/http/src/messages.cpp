@@ -54,6 +54,15 @@ Response too_many_requests(std::string_view caller, std::chrono::duration<double
     return response;
 }
 
+Response too_many_of_principal(std::string_view principal, size_t most) {
+    return error_response(
+        base::make_error(Reason::kTooManyOfPrincipal,
+                         "the principal '{}' has {} connections, as many as it may have "
+                         "(http.connections_by_principal); nothing was done, use those",
+                         principal, most),
+        status_of(Reason::kTooManyOfPrincipal));
+}
+
 std::optional<Response> framing_error(const Head& head) {
     if (head.count(bhttp::field::host) > 1 ||
         (head.version() >= 11 && head.count(bhttp::field::host) == 0)) {

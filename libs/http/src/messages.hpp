@@ -24,6 +24,7 @@ Response handler_failed();
 Response too_many_bytes();
 /// `wait`: until the caller may go on.
 Response too_many_requests(std::string_view caller, std::chrono::duration<double> wait);
+Response too_many_of_principal(std::string_view principal, size_t most);
 /// Returns why the message is not one request with a known end. Two readers of it, such as a proxy
 /// and this server, must agree on where the next request begins.
 std::optional<Response> framing_error(const Head& head);

@@ -244,6 +244,7 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
     auto impl = std::make_unique<Impl>(threads);
     impl->shared.options = options;
     impl->shared.by_principal.open(options.requests_per_second_by_principal);
+    impl->shared.shares.open(options.connections_by_principal);
     impl->shared.by_address.open(options.requests_per_second_by_address);
     impl->answer_by(std::move(plan));
     impl->shared.traffic = std::move(traffic);

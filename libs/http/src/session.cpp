@@ -40,6 +40,7 @@ int64_t now_micros() {
 
 Session::~Session() {
     release_body();
+    count_for_none();
     sessions_.remove(this);
     shared_.traffic->closed();
 }
@@ -179,6 +180,21 @@ std::optional<Response> Session::over_the_rate() {
     return std::nullopt;
 }
 
+/// Makes this a connection of the request's principal, and no longer of the one before; false: it
+/// has too many.
+bool Session::count_for_principal() {
+    const auto& principal = request_.principal;
+    if (principal.empty() || principal == counted_for_) return true;
+    if (!shared_.shares.take(principal)) return false;
+    count_for_none();
+    counted_for_ = principal;
+    return true;
+}
+
+void Session::count_for_none() {
+    if (!counted_for_.empty()) shared_.shares.give_back(std::exchange(counted_for_, {}));
+}
+
 /// Takes the bytes of the body out of what all may have; false: too many are in use.
 bool Session::reserve_body() {
     const auto length = parser_->content_length();
@@ -212,6 +228,10 @@ void Session::on_header() {
     if (auto refused = over_the_rate()) return refuse(*std::move(refused));
     if (spare_ && (plan_.refusal || plan_.lane != Lane::kInline)) return refuse(overloaded());
     if (plan_.refusal) return refuse(*std::move(plan_.refusal));
+    if (!count_for_principal())
+        return write(
+            too_many_of_principal(request_.principal, shared_.options.connections_by_principal),
+            false);
     if (!request_.principal.empty()) known_ = true;
     waits_since_ = 0;
     plan_.max_body_bytes = std::min(plan_.max_body_bytes, shared_.options.max_body_bytes);
@@ -380,6 +400,8 @@ void Session::count() {
 void Session::drain() {
     buffer_.clear();
     idle_ = true;  // no response is due
+    known_ = false;
+    waits();
     socket().expires_after(kDrainTime);
     end_sending();
 }

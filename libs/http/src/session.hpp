@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "connection_shares.hpp"
 #include "fold_watch.hpp"
 #include "group_queue.hpp"
 #include "messages.hpp"
@@ -52,6 +53,7 @@ struct Shared {
     Groups groups;               // for kGroup
     asio::any_io_executor pool;  // the threads of the lanes
     RateLimit by_principal, by_address;
+    ConnectionShares shares;
     std::atomic<size_t> body_bytes{0};  // those of requests under way
     std::atomic<bool> stopping{false};
 };
@@ -120,6 +122,8 @@ class Session : public std::enable_shared_from_this<Session> {
     void on_header();
     std::optional<Response> refused_by_head();
     std::optional<Response> over_the_rate();
+    bool count_for_principal();
+    void count_for_none();
     bool reserve_body();
     void release_body();
     void waits();
@@ -150,6 +154,7 @@ class Session : public std::enable_shared_from_this<Session> {
     Request request_;
     Plan plan_;
     std::string client_;
+    std::string counted_for_;  // principal whose connection this is in Shared::shares
     std::chrono::steady_clock::time_point begun_{};  // the request's first byte
     size_t body_bytes_ = 0;
     Answered answered_;

@@ -24,6 +24,16 @@ bool until(const std::function<bool()>& so) {
     return true;
 }
 
+/// Knows each caller by a token that is its name; "t" is that of anna.
+class ByName final : public access::Authenticator {
+  public:
+    base::Result<access::Principal> identify(const access::Caller& caller) const override {
+        const std::string name(caller.token == "t" ? "anna" : caller.token);
+        if (name != "anna" && name != "bert") return access::no_one()->identify(caller);
+        return access::Principal{name, {access::Scope::kDecide}};
+    }
+};
+
 /// A server with one route for callers who are known, and one for all.
 class ServerGuard : public testing::Test {
   protected:
@@ -53,7 +63,7 @@ class ServerGuard : public testing::Test {
 
     std::promise<void> go_;
     std::atomic<bool> entered_{false};
-    Router router_{access::one_token("t", {"anna", {access::Scope::kDecide}})};
+    Router router_{std::make_shared<ByName>()};
     std::unique_ptr<Server> server_;
 };
 
@@ -120,6 +130,49 @@ TEST_F(ServerGuard, APrincipalHasItsRateAndProbesDoNotCount) {
     EXPECT_GT(std::stoi(std::string(refused.header("Retry-After"))), 100);
     EXPECT_EQ(client("other").post("/work", "x").value().status, 401);
     EXPECT_EQ(asking.get("/healthz").value().status, 200);
+}
+
+TEST_F(ServerGuard, APrincipalHasItsConnectionsHoweverSlowItsBodiesAre) {
+    ServerOptions options;
+    options.connections_by_principal = 2;
+    start(options);
+    RawConnection first(server_->port()), second(server_->port());
+    for (auto* slow : {&first, &second}) {
+        auto text = head(9);
+        slow->send(text.insert(text.size() - 2, "Expect: 100-continue\r\n"));
+        ASSERT_NE(slow->receive(kEnd).find("100 Continue"), std::string::npos)
+            << "its head is read";
+        slow->send("slow");
+    }
+    const auto refused = client().post("/work", "x").value();
+    EXPECT_EQ(refused.status, 429);
+    EXPECT_NE(refused.body.find("too_many_connections_of_principal"), std::string::npos);
+    EXPECT_NE(refused.body.find("'anna' has 2 connections"), std::string::npos) << refused.body;
+    EXPECT_EQ(client("bert").post("/work", "x").value().status, 200);
+    EXPECT_EQ(client().get("/healthz").value().status, 200);
+    first.send(" body");
+    EXPECT_NE(first.receive("anna").find("200"), std::string::npos) << "what was taken is answered";
+    EXPECT_EQ(client().post("/work", "x").value().status, 429) << "it still has both";
+}
+
+TEST_F(ServerGuard, AConnectionCountsForWhoCalledLastAndForNoneOnceClosed) {
+    ServerOptions options;
+    options.connections_by_principal = 1;
+    start(options);
+    {
+        RawConnection shared(server_->port());
+        shared.send(head(1) + "x");
+        EXPECT_NE(shared.receive("anna@").find("200"), std::string::npos);
+        EXPECT_EQ(client().post("/work", "x").value().status, 429);
+        shared.send(
+            "POST /work HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer bert\r\n"
+            "Content-Length: 1\r\n\r\nx");
+        EXPECT_NE(shared.receive("bert@").find("200"), std::string::npos);
+        EXPECT_EQ(client().post("/work", "x").value().status, 200);
+        EXPECT_EQ(client("bert").post("/work", "x").value().status, 429);
+    }
+    EXPECT_TRUE(until([&] { return client("bert").post("/work", "x").value().status == 200; }));
+    EXPECT_TRUE(until([&] { return client().post("/work", "x").value().status == 200; }));
 }
 
 TEST_F(ServerGuard, AnAddressHasItsRateAlsoWithoutAToken) {

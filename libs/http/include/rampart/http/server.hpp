@@ -31,6 +31,8 @@ struct ServerOptions {
     // that which has waited for longest. If there is none: 503 except for Lane::kInline, then
     // closed.
     size_t max_connections = 1024;
+    // Connections on which one principal has called last; beyond: 429, then closed. 0: no limit.
+    size_t connections_by_principal = 0;
     size_t max_header_bytes = 16 << 10;                      // beyond: 431
     size_t max_body_bytes = base::limits::kMaxRequestBytes;  // beyond: 413
     // Bytes of bodies that all requests together may have in the server's memory; beyond: 503. A
