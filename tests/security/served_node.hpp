@@ -52,7 +52,8 @@ class ServedNode : public testing::Test {
         options.token = workspace_.token;
         auto client = http::Client::create(endpoint(), options).value();
         const auto made = client.post(
-            "/v1/tokens", fmt::format(R"({{"name": "{}", "scopes": ["{}"], "expires": null}})", name, scopes));
+            "/v1/tokens",
+            fmt::format(R"({{"name": "{}", "scopes": ["{}"], "expires": null}})", name, scopes));
         return std::string(boost::json::parse(made.value().body).at("token").as_string());
     }
     std::string endpoint() const {
