@@ -17,6 +17,17 @@ TEST(Digest, HmacMatchesRfc4231) {
               "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 }
 
+TEST(Digest, AnHmacWithoutAKeyDoesNotTakeTheKeyBefore) {
+    // RFC 4231, case 6: a key longer than a block
+    EXPECT_EQ(hmac_sha256(std::string(131, '\xaa'),
+                          "Test Using Larger Than Block-Size Key - Hash Key First")
+                  .hex(),
+              "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+    for (const std::string_view none : {std::string_view(), std::string_view("")})
+        EXPECT_EQ(hmac_sha256(none, "").hex(),
+                  "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
+}
+
 TEST(Digest, KeyedUniformIsTheFirst53BitsOfTheHmac) {
     EXPECT_DOUBLE_EQ(keyed_uniform("Jefe", "what do ya want for nothing?"),
                      static_cast<double>(0x5bdcc146bf60754eULL >> 11) * 0x1.0p-53);
