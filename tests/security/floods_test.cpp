@@ -13,9 +13,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr size_t kMostConnections = 256, kFlood = 700, kSpare = 64;
-// Connections a second. An unknown client's makes room once it has waited for a second; more than
-// kMostConnections + kSpare within one would keep every other out, /healthz too.
-constexpr size_t kRate = 200;
+// Connections a second. An unknown client's makes room once it has waited for 0.1 s; more than
+// kMostConnections + kSpare within that time would keep every other out, /healthz too.
+constexpr size_t kRate = 500;
 constexpr size_t kFilesOfWork = 40;  // databases open files while a node runs
 constexpr size_t kMostMegabytes = 100;
 

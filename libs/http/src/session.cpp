@@ -16,8 +16,10 @@ constexpr size_t kDrainBytes = 16u << 20;
 constexpr auto kDrainTime = std::chrono::seconds(2);
 // Time in which a connection beyond max_connections must send a request that is answered inline.
 constexpr auto kSpareTime = std::chrono::seconds(2);
-// A connection that has waited as long for a request may be closed for another one.
-constexpr auto kUnknownWaits = std::chrono::microseconds(std::chrono::seconds(1));
+// A connection that has waited as long for a request may be closed for another one. An unknown
+// client needs time for a few ways there and back; the shorter it is, the more new connections a
+// second it takes to keep every other out.
+constexpr auto kUnknownWaits = std::chrono::microseconds(std::chrono::milliseconds(100));
 constexpr auto kKnownWaits = std::chrono::microseconds(std::chrono::seconds(5));
 
 Response answer_of(const Plan& plan, const Request& request) {

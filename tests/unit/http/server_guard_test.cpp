@@ -197,7 +197,7 @@ TEST_F(ServerGuard, ConnectionsThatWaitMakeRoomUnknownClientsFirst) {
         silent.push_back(std::make_unique<RawConnection>(server_->port()));
         silent.back()->send("POST /wo");
     }
-    // they are old enough after a second; until then a new connection is refused
+    // they are old enough after a moment; until then a new connection is refused
     EXPECT_TRUE(until([&] {
         const auto answer = client().post("/work", "x");
         return answer && answer->status == 200;
