@@ -54,14 +54,20 @@ http::ServerOptions read_server(config::Table table, const std::filesystem::path
 PrivacySettings read_privacy(config::Table table, const std::filesystem::path& folder,
                              const std::filesystem::path& store, const LogSettings& log) {
     PrivacySettings privacy;
-    // the nodes of a group need one secret, which an operator copies to each node first
-    privacy.encrypt_log = table.boolean("encrypt_log", log.broker == LogSettings::Broker::kLocal);
+    privacy.encrypt_log = table.boolean("encrypt_log", true);
     privacy.retention_months =
         static_cast<int>(table.integer("retention_months", 1, 1200, privacy.retention_months));
     const std::string secret = table.string("secret", "");
     if (!secret.empty()) {
         privacy.secret = folder / secret;
         check_place(table, "secret", privacy.secret, store);
+    } else if (privacy.encrypt_log && log.broker == LogSettings::Broker::kKafka) {
+        table.fail(
+            "secret",
+            "with log.broker = \"kafka\" name a file with 64 hex digits (openssl rand -hex "
+            "32), mode 0600, the same on all nodes of the group: decisions are sealed with "
+            "keys behind it, so that a person can be erased; or set encrypt_log = false, and "
+            "what is erased stays readable in the log");
     }
     return privacy;
 }

@@ -92,11 +92,13 @@ class TwoNodes : public testing::Test {
                      "every_months = 120");
         if (!training.empty())
             text.replace(text.find("\n[training]\n"), 12, "\n[training]\n" + training);
-        EXPECT_TRUE(base::write_file_atomically(folder_ / "group.key", kGroupKey, 0600));
+        for (const char* shared : {"group.key", "person.key"})
+            EXPECT_TRUE(base::write_file_atomically(folder_ / shared, kGroupKey, 0600));
         text += fmt::format(
             "\n[log]\nbroker = \"kafka\"\npartitions = 4\ntopic_prefix = \"{}\"\n{}\n"
             "group_key_files = [\"../group.key\"]\n"
-            "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n",
+            "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n"
+            "[privacy]\nsecret = \"../person.key\"\n",
             prefix_, partitions, test_support::shared_kafka().bootstrap, name, kLeaseMs);
         EXPECT_TRUE(base::write_file_atomically(workspace.config, text));
         const auto loaded = load_settings(workspace.config);
@@ -134,6 +136,21 @@ class TwoNodes : public testing::Test {
     std::string prefix_;
     loan_stream::Stream stream_;
 };
+
+TEST_F(TwoNodes, SealWhatTheyDecideUnlessConfiguredOtherwiseAndNeedTheSecretOfTheGroup) {
+    EXPECT_TRUE(first().privacy.encrypt_log);
+    const auto config = folder_ / "first" / "rampartd.toml";
+    auto text = base::read_file(config, 1 << 20).value();
+    const std::string secret = "secret = \"../person.key\"\n";
+    text.erase(text.find(secret), secret.size());
+    ASSERT_TRUE(base::write_file_atomically(config, text));
+    const auto without = load_settings(config);
+    ASSERT_FALSE(without);
+    EXPECT_NE(without.error().message.find("privacy.secret"), std::string::npos)
+        << without.error().message;
+    ASSERT_TRUE(base::write_file_atomically(config, text + "encrypt_log = false\n"));
+    EXPECT_TRUE(load_settings(config));
+}
 
 TEST_F(TwoNodes, EachDecidesItsOwnAndTheFollowerHasTheSameState) {
     const auto a = open(first());
@@ -321,12 +338,9 @@ TEST_F(TwoNodes, WhatALiveNodeOwnsIsRefusedAndWhatADeadOneOwnedIsTakenOver) {
 }
 
 TEST_F(TwoNodes, APersonErasedAtOneNodeIsErasedAtBothAndTheBrokerHasOnlyUnreadableBytes) {
-    const std::string secret(64, 'a'), marker = "kx7QvW2mZp9RtYb4NcLs8JdH";
-    fs::create_directories(folder_);
-    ASSERT_TRUE(base::write_file_atomically(folder_ / "person.key", secret + "\n"));
-    fs::permissions(folder_ / "person.key", fs::perms::owner_read | fs::perms::owner_write);
+    const std::string marker = "kx7QvW2mZp9RtYb4NcLs8JdH";
     auto of_a = first(), of_b = second();
-    for (auto* one : {&of_a, &of_b}) one->privacy = {true, 0, folder_ / "person.key"};
+    for (auto* one : {&of_a, &of_b}) one->privacy.retention_months = 0;
     const auto a = open(of_a), b = open(of_b);
     const Tending tending_a(*a), tending_b(*b);
     for (Node* node : {a.get(), b.get()}) ASSERT_TRUE(node->upkeep());

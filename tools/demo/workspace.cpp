@@ -104,9 +104,13 @@ Status write_config(const Workspace& workspace, const fs::path& config_dir,
     config.replace(at, line.size(), fmt::format("\nseed = {}\n", seed));
     if (!recipes.empty()) RAMPART_RETURN_IF_ERROR(use_recipes(recipes, workspace.folder, config));
     if (kafka) {
+        const std::string privacy = "\n[privacy]\n";
+        if (config.find(privacy) == std::string::npos) config += privacy;
+        config.insert(config.find(privacy) + privacy.size(), "secret = \"person.key\"\n");
         config += kafka_tables(*kafka);
-        RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.folder / "group.key",
-                                                            secret(seed, "group") + "\n", 0600));
+        for (const std::string name : {"group", "person"})
+            RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.folder / (name + ".key"),
+                                                                secret(seed, name) + "\n", 0600));
     }
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.config, config));
     RAMPART_TRY(const auto product,
