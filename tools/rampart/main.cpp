@@ -24,6 +24,7 @@ void add_audit(Frame& frame) {
     using namespace rampart::cli;
     frame.section("Measure and explain a model");
     add_evaluate(frame);
+    add_score(frame);
     add_audit_individual(frame);
     add_explain(frame);
     add_card(frame);

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "cell_encoder.hpp"
 #include "cell_memo.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/reasons.hpp"
@@ -26,16 +27,6 @@ constexpr size_t kShownBytes = 60;
 std::string canonical(std::string_view cell) {
     const auto number = parse_number(cell);
     return number ? number_text(*number) : std::string(cell);
-}
-
-std::string name_some(const std::vector<std::string>& names) {
-    constexpr size_t kShown = 10;
-    std::string out;
-    for (size_t i = 0; i < std::min(names.size(), kShown); ++i) {
-        out += fmt::format("{}'{}'", i == 0 ? "" : ", ", names[i]);
-    }
-    if (names.size() > kShown) out += fmt::format(" and {} more", names.size() - kShown);
-    return out;
 }
 
 /// Positions of a schema's columns in a record.
@@ -90,16 +81,10 @@ class TableBuilder {
     TableBuilder(const TableSchema& schema, Places places)
         : schema_(schema),
           places_(std::move(places)),
-          missing_(schema.missing_tokens.begin(), schema.missing_tokens.end()),
+          encoder_(schema),
           favourable_(canonical(schema.favourable)) {
         data_.schema = schema.features;
         data_.columns.resize(schema.features.size());
-        for (const auto& spec : schema.features.features()) {
-            codes_.emplace_back(spec.categories.size());
-        }
-        for (const auto& token : missing_) {
-            missing_numbers_ = missing_numbers_ || parse_number(token).has_value();
-        }
     }
 
     base::Status add(std::span<const std::string_view> cells) {
@@ -108,9 +93,8 @@ class TableBuilder {
                                     limits::kMaxRows);
         }
         for (size_t f = 0; f < places_.features.size(); ++f) {
-            auto value = encode(f, cells[places_.features[f]]);
-            if (!value) return explain(value.error());
-            data_.columns[f].push_back(*value);
+            RAMPART_TRY(const float value, encoder_.encode(f, cells[places_.features[f]]));
+            data_.columns[f].push_back(value);
         }
         RAMPART_RETURN_IF_ERROR(schema_.label_range ? add_target(cells[places_.label])
                                                     : add_label(cells[places_.label]));
@@ -151,31 +135,6 @@ class TableBuilder {
                                 schema_.label_column, target[0]);
     }
 
-    Result<float> encode(size_t feature, std::string_view cell) {
-        const bool numeric = schema_.features.features()[feature].kind == FeatureKind::kNumeric;
-        if (numeric && !missing_numbers_) {
-            // so that a number cannot be a word for missing
-            if (const auto number = parse_number(cell))
-                return schema_.features.encode_number(feature, *number);
-        }
-        if (numeric) return encode_slowly(feature, cell);
-        if (const float* known = codes_[feature].find(cell)) return *known;
-        auto code = encode_slowly(feature, cell);
-        if (code) codes_[feature].keep(cell, *code);
-        return code;
-    }
-    Result<float> encode_slowly(size_t feature, std::string_view cell) const {
-        return schema_.features.encode_text(feature, missing_.contains(cell) ? "" : cell);
-    }
-
-    static Error explain(const Error& error) {
-        if (!error.is(Reason::kNotANumber)) return error;
-        return {error.code, error.reason,
-                error.message +
-                    "; list the text under `missing`, make the feature categorical, or correct the "
-                    "file"};
-    }
-
     std::string labels() const {
         return name_some(std::vector<std::string>(labels_.begin(), labels_.end()));
     }
@@ -185,7 +144,7 @@ class TableBuilder {
             data_.label.push_back(*known);
             return base::ok();
         }
-        if (cell.empty() || missing_.contains(cell)) return missing_label();
+        if (cell.empty() || encoder_.is_missing(cell)) return missing_label();
         const std::string label = canonical(cell.substr(0, limits::kMaxTextBytes));
         labels_.insert(label);
         if (labels_.size() > 2) {
@@ -202,7 +161,7 @@ class TableBuilder {
     }
 
     base::Status add_target(std::string_view cell) {
-        if (cell.empty() || missing_.contains(cell)) return missing_label();
+        if (cell.empty() || encoder_.is_missing(cell)) return missing_label();
         const auto number = parse_number(cell);
         if (!number) {
             return base::make_error(Reason::kLabelNotANumber,
@@ -261,21 +220,9 @@ class TableBuilder {
 
     /// Returns the group of this name; creates it if needed.
     Result<int32_t> find_group(std::span<const std::string_view> cells) {
-        std::string name;
-        for (size_t i = 0; i < places_.protecteds.size(); ++i) {
-            const std::string_view cell = cells[places_.protecteds[i]];
-            const std::string& column = schema_.protected_columns[i];
-            if (cell.empty() || missing_.contains(cell)) {
-                return base::make_error(
-                    base::Reason::kEmptyGroup,
-                    "protected column '{}' is empty, so the row is in "
-                    "no group; give it a value of its own (\"not stated\") or leave "
-                    "the row out",
-                    column);
-            }
-            fmt::format_to(std::back_inserter(name), "{}{}={}", i == 0 ? "" : ",", column,
-                           cell.substr(0, limits::kMaxTextBytes));
-        }
+        std::vector<std::string_view> values;
+        for (const size_t place : places_.protecteds) values.push_back(cells[place]);
+        RAMPART_TRY(auto name, group_name(schema_, encoder_, values));
         const auto [found, fresh] =
             groups_.emplace(std::move(name), static_cast<int32_t>(groups_.size()));
         if (fresh && groups_.size() > limits::kMaxGroups) {
@@ -300,12 +247,10 @@ class TableBuilder {
 
     const TableSchema& schema_;
     Places places_;
-    std::set<std::string, std::less<>> missing_;
-    bool missing_numbers_ = false;  // some word for missing is a number ("-1")
+    CellEncoder encoder_;
     std::string favourable_, key_;
     std::set<std::string> labels_;
     std::map<std::string, int32_t> groups_;
-    std::vector<CellMemo<float>> codes_;  // per feature
     CellMemo<uint8_t> labels_of_cells_;
     CellMemo<int32_t> groups_of_cells_;
     Dataset data_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "chain.hpp"
 #include "group_blind_adjustments.hpp"
 #include "mixture.hpp"
 #include "rampart/base/check.hpp"
@@ -300,22 +301,6 @@ base::Status check_groups(const std::vector<Link>& links, const std::vector<std:
     return base::ok();
 }
 
-double interpolate(const BootstrapLink& link, float value) {
-    if (std::isnan(value)) return link.missing;
-    const auto x = static_cast<double>(value);
-    const auto& points = link.points;
-    if (x <= points.front().first) return points.front().second;
-    if (x >= points.back().first) return points.back().second;
-    const auto above =
-        std::upper_bound(points.begin(), points.end(), x,
-                         [](double lhs, const auto& point) { return lhs < point.first; });
-    const auto [x1, p1] = *above;
-    const auto [x0, p0] = *std::prev(above);
-    // halved: the difference of two large finite numbers may not be finite
-    const double t = (x / 2 - x0 / 2) / (x1 / 2 - x0 / 2);
-    return std::clamp(p0 + t * (p1 - p0), std::min(p0, p1), std::max(p0, p1));
-}
-
 }  // namespace
 
 double RampRule::apply(double f, size_t cell) const {
@@ -430,30 +415,18 @@ PolicyOutput Policy::evaluate(std::span<const float> row, std::optional<size_t> 
     PolicyOutput out;
     for (size_t i = 0; i < links_.size(); ++i) {
         if (const auto* bootstrap = std::get_if<BootstrapLink>(&links_[i])) {
-            out.exploit = out.approve = interpolate(*bootstrap, row[*bootstrap_feature_]);
-            out.score = 0.5;
+            begin_chain(out, *bootstrap, row[*bootstrap_feature_]);
             continue;
         }
         const auto& link = std::get<LearnedLink>(links_[i]);
-        double ramped = 0;
+        const size_t index = group.value_or(0);
         if (mixtures_[i]) {
-            const auto mixed = mixtures_[i]->evaluate(row, group.value_or(0));
-            out.score = mixed.score;
-            ramped = mixed.approve;
+            const auto mixed = mixtures_[i]->evaluate(row, index);
+            add_link(out, link, i == 0, {mixed.score, mixed.approve});
         } else {
-            out.score = link.probability(link.scale.apply(engines_[i]->predict_raw(row)),
-                                         group.value_or(0));
-            double f = link.value(out.score);
-            if (adjustments_[i]) f -= adjustments_[i]->evaluate(row, out.score);
-            ramped = link.ramp.apply(f, link.cell_of(row, group.value_or(0)));
+            const double raw = engines_[i]->predict_raw(row);
+            add_link(out, link, i == 0, step_of(link, raw, adjustments_[i].get(), row, index));
         }
-        const auto near = [&](double q, double s) {
-            if (i == 0) return std::clamp(q, 0.0, 1.0);
-            const double reach = link.kappa * std::min(s, 1 - s);
-            return std::clamp(q, std::max(0.0, s - reach), std::min(1.0, s + reach));
-        };
-        out.exploit = near(ramped, link.exploit_chain ? out.exploit : out.approve);
-        out.approve = near(link.exploration.apply(ramped), out.approve);
     }
     return out;
 }

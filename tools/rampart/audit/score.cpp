@@ -1,0 +1,109 @@
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <chrono>
+#include <cstdio>
+
+#include "frame/commands.hpp"
+#include "frame/reasons.hpp"
+#include "rampart/evaluation/model_table.hpp"
+#include "rampart/evaluation/score_table.hpp"
+#include "rampart/model/model_file.hpp"
+#include "rampart/runtime/shutdown.hpp"
+
+namespace rampart::cli {
+namespace {
+
+struct Options {
+    std::string model, data, schema, out;
+    std::vector<std::string> keep;
+    std::optional<uint64_t> draw_seed;
+    size_t threads = std::max(1u, std::thread::hardware_concurrency());
+};
+
+/// Returns the schema of the file, the one that the model carries, or its features alone.
+base::Result<dataset::TableSchema> schema_of(const Options& options, const model::Policy& policy) {
+    const auto& record = policy.state().training;
+    if (options.schema.empty() && !record) {
+        dataset::TableSchema schema;
+        schema.features = policy.schema();
+        return schema;
+    }
+    return evaluation::schema_for({options.model, options.data, options.schema}, policy, record);
+}
+
+base::Result<Answer> score(const Options& options, const Context& context) {
+    RAMPART_TRY(const auto loaded, model::load_model_file(options.model));
+    RAMPART_TRY(const auto schema, schema_of(options, loaded.policy));
+    RAMPART_TRY(const auto signal, runtime::Shutdown::install());
+    base::ThreadPool pool(options.threads);
+    evaluation::ScoreOptions how;
+    how.kept = options.keep;
+    how.draw_seed = options.draw_seed;
+    how.pool = &pool;
+    how.progress = [&](uint64_t rows) {
+        if (context.terminal) {
+            fmt::print(stderr, "\r{} rows", rows);
+            std::fflush(stderr);
+        }
+        return !signal->requested();
+    };
+    const auto begin = std::chrono::steady_clock::now();
+    const auto done =
+        evaluation::score_table(loaded.policy, schema, options.data, options.out, how);
+    if (context.terminal) fmt::print(stderr, "\n");
+    if (!done) return done.error();
+    if (!*done)
+        return base::make_error(Reason::kInterrupted,
+                                "scoring was interrupted; nothing was written");
+    const auto& scored = *done;
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    Answer answer;
+    answer.text = fmt::format(
+        "{} rows of {} scored in {:.1f} s: {}\nmean score {:.4f}, mean P(approve) {:.4f}\n",
+        scored->rows, options.data, time.count(), options.out, scored->mean_score,
+        scored->mean_approve);
+    answer.json = boost::json::serialize(boost::json::object{
+        {"model", options.model},
+        {"id", loaded.id.value()},
+        {"data", options.data},
+        {"out", options.out},
+        {"rows", scored->rows},
+        {"mean_score", scored->mean_score},
+        {"mean_p_approve", scored->mean_approve},
+        {"columns_not_read", boost::json::array(scored->unread.begin(), scored->unread.end())}});
+    if (!scored->unread.empty())
+        answer.notes.push_back(fmt::format("columns that the model does not know were not read: {}",
+                                           fmt::join(scored->unread, ", ")));
+    return answer;
+}
+
+}  // namespace
+
+void add_score(Frame& frame) {
+    auto options = std::make_shared<Options>();
+    auto& command = frame.add(
+        {.name = "score",
+         .summary = "Write the score and P(approve) of each row of a table",
+         .example = "rampart score --model m.rmp --data new.csv.gz --out scores.csv --keep id",
+         .detail = "The table needs the model's features and no label; it may be of any length. "
+                   "The columns of the answer: line (of the table), those of --keep, group (of a "
+                   "model that decides by group), score, p_approve, and with --draw-seed action "
+                   "and propensity. The file appears when all rows are written.",
+         .reads_no_store = true},
+        [options](const Context& context) { return score(*options, context); });
+    command.add_option("--model", options->model, "the model file")->required();
+    command.add_option("--data", options->data, "the table: .csv or .csv.gz")->required();
+    command.add_option("--out", options->out, "where the scores go: .csv or .csv.gz")->required();
+    command.add_option("--schema", options->schema, "schema file, if the model carries none");
+    command
+        .add_option("--keep", options->keep, "columns of the table that the answer repeats: a,b")
+        ->delimiter(',');
+    command.add_option("--draw-seed", options->draw_seed,
+                       "draw an action for each row, with this seed");
+    command
+        .add_option("--threads", options->threads,
+                    "number of threads, default one per core; the result does not depend on it")
+        ->check(CLI::Range(1, 256));
+}
+
+}  // namespace rampart::cli
