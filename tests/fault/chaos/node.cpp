@@ -20,12 +20,6 @@ void must(const Status& status) {
     if (!status) throw std::runtime_error(status.error().message);
 }
 
-/// Writes the secrets that all nodes of a group have.
-void share_keys(const fs::path& folder) {
-    for (const char* name : {"group.key", "person.key"})
-        must(base::write_file_atomically(folder / name, std::string(64, 'a') + "\n", 0600));
-}
-
 /// No model is trained, so that an undisturbed run decides the same: the first run is due after
 /// more examples than there are.
 std::string config_text(const Group& group, const std::string& node, const Share& share,
@@ -41,12 +35,11 @@ std::string config_text(const Group& group, const std::string& node, const Share
         "request_timeout_ms = 2000\ndelivery_timeout_ms = 3000\nstall_limit_ms = 1000\n"
         "[audit]\nenabled = true\n"  // so that state hashes are shown
         "[memory]\ndatabases_mib = 64\n"
-        "[privacy]\nsecret = \"{}\"\n"
+        "[privacy]\nencrypt_log = false\n"  // what was acknowledged is looked for in the log
         "[training]\nenabled = {}\n{}every_months = 0\nevery_matured = 1000000000\n",
         store.string(), group.partitions, group.topic_prefix,
         (store.parent_path() / "group.key").string(), fmt::join(share.own, ", "),
-        fmt::join(share.follow, ", "), group.bootstrap_servers, node, group.lease_ms,
-        (store.parent_path() / "person.key").string(), share.trains,
+        fmt::join(share.follow, ", "), group.bootstrap_servers, node, group.lease_ms, share.trains,
         share.trains ? "" : fmt::format("gate_key = \"{}\"\n", (store / "gate.pub.pem").string()));
 }
 
@@ -58,10 +51,12 @@ Node::Node(std::string name, const fs::path& folder, Group group, const loan_str
     auto workspace = demo::prepare_workspace(folder, kConfig, stream, group_.seed, std::nullopt);
     must(workspace.map([](const auto&) {}));
     workspace_ = *workspace;
-    share_keys(workspace_.store.parent_path());
+    must(base::write_file_atomically(workspace_.store.parent_path() / "group.key",
+                                     std::string(64, 'a') + "\n", 0600));
     if (!store.empty()) {
         fs::copy(workspace_.store, store, fs::copy_options::recursive);
-        share_keys(store.parent_path());
+        must(base::write_file_atomically(store.parent_path() / "group.key",
+                                         std::string(64, 'a') + "\n", 0600));
         workspace_.store = store;
         workspace_.endpoint_file = store / "endpoint";
     }
