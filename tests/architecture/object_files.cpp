@@ -54,6 +54,16 @@ bool is_code(const Elf64_Shdr& section) { return (section.sh_flags & SHF_EXECINS
 
 bool is_external(const Elf64_Sym& symbol) { return ELF64_ST_BIND(symbol.st_info) != STB_LOCAL; }
 
+/// Returns whether the four bytes at `at` may be the distance of a call, a jump or an address.
+bool may_be_distance(const std::string& code, size_t at) {
+    const auto byte = [&](size_t back) {
+        return at < back ? 0u : static_cast<unsigned char>(code[at - back]) + 0u;
+    };
+    const unsigned last = byte(1), before = byte(2);
+    return last == 0xE8 || last == 0xE9 || (before == 0x0F && (last & 0xF0) == 0x80) ||
+           (before == 0x8D && (last & 0xC7) == 0x05);
+}
+
 /// Places in the same section where `code`, which begins at `start`, may lead. The assembler leaves
 /// no relocation for those to local functions. What it says too much, no function begins there.
 std::vector<size_t> jumps(const std::string& code, size_t start) {
@@ -65,7 +75,7 @@ std::vector<size_t> jumps(const std::string& code, size_t start) {
             targets.push_back(start + i + 2 +
                               static_cast<size_t>(static_cast<int8_t>(code[i + 1])));
         int32_t distance = 0;
-        if (i + 4 > code.size()) continue;
+        if (i + 4 > code.size() || !may_be_distance(code, i)) continue;
         std::memcpy(&distance, code.data() + i, 4);
         targets.push_back(start + i + 4 + static_cast<size_t>(int64_t{distance}));
     }

@@ -16,7 +16,7 @@ namespace json = boost::json;
 using test_support::run_program;
 
 #if defined(RAMPART_UNOPTIMISED)
-constexpr size_t kProperties = 4;  // of the linker
+constexpr size_t kProperties = 4;  // what the linker does
 #elif defined(__x86_64__)
 constexpr size_t kProperties = 7;
 #else

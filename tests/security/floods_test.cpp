@@ -77,7 +77,7 @@ class Floods : public test_support::ServedNode {
         seen.output = running.get().output;
         return seen;
     }
-    std::string token_;  // of the caller that asks while the flood runs
+    std::string token_;  // the caller that asks while the flood runs has it
     /// The header of a caller that is known, as slowhttptest can be made to send it.
     std::string known() const {
         return fmt::format("-j \"$(printf 'x\\r\\nAuthorization: Bearer {}')\"", workspace_.token);

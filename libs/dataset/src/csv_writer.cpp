@@ -26,7 +26,7 @@ base::Error from_errno(const std::filesystem::path& path) {
 
 struct CsvWriter::Impl {
     std::filesystem::path path, partial;
-    int descriptor = -1;  // of the partial file, to sync it once zlib has closed its own
+    int descriptor = -1;  // the partial file, to sync it once zlib has closed its own
     gzFile file = nullptr;
     bool finished = false;
 

@@ -56,11 +56,11 @@ Response too_many_requests(std::string_view caller, std::chrono::duration<double
 
 Response too_many_of_principal(std::string_view principal, size_t most) {
     return error_response(
-        base::make_error(Reason::kTooManyOfPrincipal,
+        base::make_error(Reason::kTooManyConnectionsOfPrincipal,
                          "the principal '{}' has {} connections, as many as it may have "
                          "(http.connections_by_principal); nothing was done, use those",
                          principal, most),
-        status_of(Reason::kTooManyOfPrincipal));
+        status_of(Reason::kTooManyConnectionsOfPrincipal));
 }
 
 std::optional<Response> framing_error(const Head& head) {

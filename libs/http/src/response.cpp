@@ -17,7 +17,7 @@ std::optional<int> own_status_of(base::AnyReason reason) {
     static const std::pair<base::AnyReason, int> kStatuses[] = {
         {access::Reason::kUnauthenticated, 401}, {access::Reason::kTokenExpired, 401},
         {Reason::kMethodNotAllowed, 405},        {Reason::kBodyTooLarge, 413},
-        {Reason::kTooManyRequests, 429},         {Reason::kTooManyOfPrincipal, 429},
+        {Reason::kTooManyRequests, 429},         {Reason::kTooManyConnectionsOfPrincipal, 429},
         {Reason::kHeadersTooLarge, 431}};
     for (const auto& [own, status] : kStatuses)
         if (&*own == &*reason) return status;

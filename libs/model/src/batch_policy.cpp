@@ -28,8 +28,8 @@ void for_each_range(size_t n, base::ThreadPool* pool, Each each) {
 /// What is laid out for each link.
 struct BatchPolicy::Links {
     struct One {
-        std::optional<BatchEngine> engine;                   // of a link without members
-        std::unique_ptr<const Mixture> mixture;              // of a link with members
+        std::optional<BatchEngine> engine;                   // without members
+        std::unique_ptr<const Mixture> mixture;              // with members
         std::unique_ptr<const GroupBlindAdjustments> pulls;  // where it has some
         size_t bootstrap_feature = 0;                        // index in the schema
     };

@@ -65,7 +65,7 @@ namespace rampart::http {
       "Send the request again a little later, or send fewer at once.")                           \
     X(kTooManyConnections, kResourceExhausted, "too_many_connections",                           \
       "Close idle connections, then try again.")                                                 \
-    X(kTooManyOfPrincipal, kResourceExhausted, "too_many_connections_of_principal",              \
+    X(kTooManyConnectionsOfPrincipal, kResourceExhausted, "too_many_connections_of_principal",   \
       "Send requests on connections that are open, or raise http.connections_by_principal.")     \
     X(kTooManyRequests, kResourceExhausted, "too_many_requests",                                 \
       "Send fewer requests each second; the header Retry-After says when to go on.")             \
