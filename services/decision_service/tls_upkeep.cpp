@@ -1,6 +1,7 @@
 #include "services/decision_service/tls_upkeep.hpp"
 
 #include "rampart/base/log.hpp"
+#include "rampart/base/thread_name.hpp"
 
 namespace rampart::decision_service {
 namespace {
@@ -20,6 +21,7 @@ TlsUpkeep::TlsUpkeep(runtime::ReloadSignal* signal, http::Server& server,
     : signal_(signal), server_(server), traffic_(traffic), clock_(clock), shutdown_(shutdown) {
     if (signal_ == nullptr) return;
     thread_ = std::thread([this] {
+        base::name_this_thread("tls-upkeep");
         do {
             if (signal_->take()) reload();
             warn();

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "rampart/base/digest.hpp"
+#include "rampart/base/thread_name.hpp"
 #include "rampart/champion_monitor/monitor_report.hpp"
 #include "rampart/joiner/catch_up.hpp"
 #include "rampart/registry/vault_export.hpp"
@@ -45,10 +46,11 @@ std::set<streaming::PartitionId> only_partitions_of(
 }
 
 /// Makes the threads that train. They have the priority of the thread that makes them: on the wall
-/// clock they leave the processor to decisions.
+/// clock they leave the processor to decisions. They have its name, too.
 std::unique_ptr<base::ThreadPool> training_pool(const Settings& settings) {
     std::unique_ptr<base::ThreadPool> pool;
     std::thread([&] {
+        base::name_this_thread("train");
         if (!settings.event_clock) runtime::lower_priority();
         pool = std::make_unique<base::ThreadPool>(settings.training_threads);
     }).join();

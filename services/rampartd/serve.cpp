@@ -5,6 +5,7 @@
 
 #include "rampart/base/file.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/base/thread_name.hpp"
 #include "rampart/runtime/crash_report.hpp"
 #include "rampart/runtime/secrets.hpp"
 #include "rampart/runtime/shutdown.hpp"
@@ -77,6 +78,7 @@ class Watch {
 
   private:
     void watch() {
+        base::name_this_thread("disk-watch");
         while (!shutdown_.wait_for(base::Duration::seconds(1))) {
             const auto status = storage::all_writable();
             if (status) continue;

@@ -7,6 +7,7 @@
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -14,6 +15,7 @@
 
 #include "connections.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/base/thread_name.hpp"
 #include "rampart/http/reasons.hpp"
 
 namespace rampart::http {
@@ -171,6 +173,7 @@ void Server::Impl::on_accept(error_code ec, tcp::socket socket) {
 }
 
 void Server::Impl::run() {
+    base::name_this_thread("http-io");
     while (true) {
         try {
             context.run();
@@ -241,7 +244,11 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
         }
         threads += n;
     }
-    auto impl = std::make_unique<Impl>(threads);
+    // the threads of the lanes have the name of the one that makes them, until they do something
+    auto impl = std::async(std::launch::async, [threads] {
+                    base::name_this_thread("http-lane");
+                    return std::make_unique<Impl>(threads);
+                }).get();
     impl->shared.options = options;
     impl->shared.by_principal.open(options.requests_per_second_by_principal);
     impl->shared.shares.open(options.connections_by_principal);

@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 
 #include "rampart/base/log.hpp"
+#include "rampart/base/thread_name.hpp"
 #include "rampart/http/reasons.hpp"
 
 namespace rampart::http {
@@ -29,6 +30,21 @@ Response answer_of(const Plan& plan, const Request& request) {
         kLog.error("msg=\"handler failed\" request_id={} what=\"{}\"", request.id, e.what());
         return handler_failed();
     }
+}
+
+std::string_view thread_name_of(Lane lane) {
+    switch (lane) {
+        case Lane::kBulk:
+            return "http-bulk";
+        case Lane::kAdministrative:
+            return "http-admin";
+        case Lane::kGroup:
+            return "http-group";
+        case Lane::kWork:
+        case Lane::kInline:
+            break;
+    }
+    return "http-work";
 }
 
 /// Returns the steady clock in microseconds.
@@ -67,6 +83,7 @@ bool Session::same_group(const Session& other) const {
 }
 
 void Session::answer_groups(Shared& shared) {
+    base::name_this_thread(thread_name_of(Lane::kGroup));
     for (auto group = shared.groups.take(); !group.empty(); group = shared.groups.take())
         answer_group(shared, group);
 }
@@ -349,6 +366,7 @@ void Session::respond(Response response) {
 }
 
 void Session::run_in_lane() {
+    base::name_this_thread(thread_name_of(plan_.lane));
     auto response = answer_of(plan_, request_);
     const auto next = gate().leave();
     respond(std::move(response));

@@ -5,6 +5,7 @@
 #include "application_lanes.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/base/thread_name.hpp"
 #include "rampart/wire/reasons.hpp"
 
 namespace rampart::serving {
@@ -75,6 +76,7 @@ bool ApplicationConsumer::pause(Duration duration) {
 }
 
 void ApplicationConsumer::run() {
+    base::name_this_thread("applications");
     Duration idle = options_.idle_first, retry = options_.retry_first, wait;
     while (pause(wait)) {
         const auto records = poll();

@@ -6,6 +6,7 @@
 #include "conf.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/base/reasons.hpp"
+#include "rampart/base/thread_name.hpp"
 #include "rampart/streaming/reasons.hpp"
 #include "rampart/streaming_kafka/kafka_reader.hpp"
 #include "rampart/streaming_kafka/reasons.hpp"
@@ -101,7 +102,10 @@ Result<std::unique_ptr<Client>> Client::open(const KafkaSettings& settings, Kind
                                 settings.bootstrap_servers, why.data());
     }
     (void)conf.release();  // now owned by the handle
-    client->thread_ = std::thread([raw = client.get()] { raw->serve(); });
+    client->thread_ = std::thread([raw = client.get(), kind] {
+        base::name_this_thread(kind == Kind::kConsumer ? "kafka-read" : "kafka-write");
+        raw->serve();
+    });
     return client;
 }
 

@@ -12,6 +12,7 @@
 #include "rampart/http/client.hpp"
 #include "rampart/http/server.hpp"
 #include "support/raw_connection.hpp"
+#include "support/thread_names.hpp"
 
 namespace rampart::http {
 namespace {
@@ -111,6 +112,19 @@ TEST_F(ServerLanes, ProbesAreAnsweredWhileEveryHandlerThreadIsHeld) {
     work_.open();  // those that wait come one after the other
     work_.wait_for(6);
     EXPECT_EQ(post("work").status, 200);
+}
+
+TEST_F(ServerLanes, ThreadsHaveTheNameOfWhatTheyDo) {
+    const size_t lanes = 2 + 1 + 2 + 3;  // 3 for groups
+    test_support::expect_threads("http-io", 2);
+    test_support::expect_threads("http-lane", lanes);
+    send("held-work", 2);
+    send("held-bulk", 1);
+    send("held-administrative", 2);
+    test_support::expect_threads("http-work", 2);
+    test_support::expect_threads("http-bulk", 1);
+    test_support::expect_threads("http-admin", 2);
+    test_support::expect_threads("http-lane", lanes - 5);
 }
 
 TEST_F(ServerLanes, AdministrativeRequestsNeverTakeTheThreadsOfDecisions) {

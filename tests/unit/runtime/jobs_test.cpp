@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "rampart/runtime/reasons.hpp"
+#include "support/thread_names.hpp"
 
 namespace rampart::runtime {
 namespace {
@@ -51,6 +52,15 @@ TEST(Jobs, AreRepeatedAndDoNotWaitForOneAnother) {
     EXPECT_TRUE(states[1].since_success);
     held = false;
     EXPECT_TRUE(soon([&] { return jobs.states()[0].runs > 0; }));
+}
+
+TEST(Jobs, TheThreadOfEachHasItsName) {
+    Metrics metrics;
+    Jobs jobs(metrics);
+    for (const char* name : {"quick", "a-name-of-18-bytes"})
+        jobs.add({.name = name, .every = kMs(1)}, [](const JobRun&) { return base::ok(); });
+    test_support::expect_threads("job-quick", 1);
+    test_support::expect_threads("job-a-name-of-1", 1);
 }
 
 TEST(Jobs, AFailureIsKeptAndThePausesGrow) {
