@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <chrono>
 #include <filesystem>
@@ -14,9 +15,13 @@
 #include "rampart/http/client.hpp"
 #include "rampart/runtime/job_record.hpp"
 #include "rampart/runtime/system_clock.hpp"
+#include "rampart/storage/backup.hpp"
+#include "services/rampartd/api/candidate_routes.hpp"
+#include "services/rampartd/api/erasure_jobs.hpp"
 #include "services/rampartd/node.hpp"
 #include "support/byte_scan.hpp"
 #include "support/program.hpp"
+#include "support/thread_names.hpp"
 #include "tools/demo/service_process.hpp"
 #include "tools/demo/workspace.hpp"
 
@@ -138,7 +143,19 @@ class RequestJobs : public testing::Test {
             fmt::format("{} {} --config {}", kProgram, command, workspace_.config.string()));
     }
 
+    test_support::Ran back_up() const {
+        return run_program(fmt::format("{} backup create --store {} --to {} --with-keys", kProgram,
+                                       workspace_.store.string(), backups_.string()));
+    }
+    /// Puts the store of the latest backup into the place of the store, which no process may serve.
+    test_support::Ran restore() const {
+        fs::rename(workspace_.store, folder_ / "before");
+        return run_program(fmt::format("{} backup restore --from {} --store {}", kProgram,
+                                       backups_.string(), workspace_.store.string()));
+    }
+
     const fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("jobs.{}", ::getpid());
+    const fs::path backups_ = folder_ / "backups";
     demo::Workspace workspace_;
     std::vector<domain::Decision> decisions_;
     base::TimePoint now_;
@@ -267,6 +284,118 @@ TEST_F(RequestJobs, TheCommandFollowsItsJobAndEndsAsBefore) {
     ASSERT_TRUE(process.stop());
     EXPECT_EQ(readable_in(workspace_.store / "jobs", 0, 21), "");
     EXPECT_TRUE(test_support::files_with(workspace_.store / "jobs", "Tg5wBn3KqXe8").empty());
+}
+
+TEST_F(RequestJobs, AStoreRestoredFromABackupTakesThemUpAsAfterACrash) {
+    auto process = serve();
+    auto asking = client();
+    const auto ended_before = ask_erasure(asking, 0);
+    const auto result = ended(asking, ended_before);
+    expect_whole(result, 0);
+    ASSERT_TRUE(process.stop());
+    const auto left = [&](char digit, std::string kind, runtime::JobPhase phase, std::string work) {
+        runtime::JobRecord job;
+        job.id = std::string(32, digit);
+        job.kind = std::move(kind);
+        job.serial = 100 + static_cast<uint64_t>(digit);
+        job.phase = phase;
+        job.begun = phase == runtime::JobPhase::kRunning ? 1 : 0;
+        job.total = 3;
+        job.asked_at = now_;
+        job.request = std::move(work);
+        EXPECT_TRUE(base::write_file_atomically(
+            workspace_.store / "jobs" / runtime::job_file(job.id), runtime::encode_job(job), 0600));
+        return job.id;
+    };
+    const auto erasure = [](size_t n) {
+        return to_text(AskedErasure{person(n).value(), {}, "demo", "request"});
+    };
+    http::Request candidate;
+    candidate.principal = "demo";
+    candidate.query = {{"submit", "true"}};
+    candidate.body = "a model";
+    using Phase = runtime::JobPhase;
+    const auto running = left('1', "erasure", Phase::kRunning, erasure(1)),
+               waiting = left('2', "erasure", Phase::kWaiting, erasure(2)),
+               submitted = left('3', "candidate", Phase::kWaiting, job_text(candidate));
+    const auto damaged = "jobs/" + runtime::job_file(std::string(32, '4'));
+    ASSERT_TRUE(base::write_file_atomically(workspace_.store / damaged, "cut off", 0600));
+
+    const auto created = back_up();
+    EXPECT_EQ(created.exit_code, 0) << created.output;
+    EXPECT_NE(created.output.find("1 files of jobs cannot be read and are not in it: " + damaged),
+              std::string::npos)
+        << created.output;
+    const auto taken =
+        storage::BackupFolder::open(backups_, storage::BackupFolder::Mode::kRead).value();
+    const auto items = taken->info(1)->items;
+    const auto is_job = [](const auto& item) { return item.path.starts_with("jobs/"); };
+    EXPECT_EQ(std::count_if(items.begin(), items.end(), is_job), 4);
+    EXPECT_TRUE(std::all_of(items.begin(), items.begin() + 4, is_job))
+        << "what has ended has to be in the databases: these come after the jobs";
+    const auto restored = restore();
+    EXPECT_EQ(restored.exit_code, 0) << restored.output;
+    EXPECT_NE(restored.output.find("3 requests that had not ended"), std::string::npos)
+        << restored.output;
+    const auto check = run("store check");
+    EXPECT_EQ(check.exit_code, 0) << check.output;
+
+    process = serve();
+    auto again = client();
+    EXPECT_EQ(job(again, ended_before), result) << "what has ended stays as it was";
+    const auto first = ended(again, running), second = ended(again, waiting);
+    expect_whole(first, 1);
+    expect_whole(second, 2);
+    EXPECT_EQ(second.at("times_begun").as_int64(), 2);
+    const auto not_again = ended(again, submitted);
+    EXPECT_EQ(not_again.at("state").as_string(), "failed");
+    EXPECT_EQ(not_again.at("error").at("reason").as_string(), "job_interrupted")
+        << "a submission costs error budget: no backup repeats it";
+    for (size_t n = 0; n < 4; ++n) {
+        const auto shown = again.get("/v1/decisions/" + decisions_[n].id.value()).value();
+        EXPECT_EQ(shown.status, n < 3 ? 409 : 200) << n;
+    }
+    ASSERT_TRUE(process.stop());
+    EXPECT_EQ(readable_in(workspace_.store, 0, 3), "");
+    EXPECT_EQ(run("store check").exit_code, 0);
+}
+
+TEST_F(RequestJobs, ABackupOfANodeAtWorkLosesNoErasureThatWasAccepted) {
+    constexpr size_t kErased = 24;
+    auto process = serve();
+    auto asking = client();
+    std::vector<std::string> ids;
+    for (size_t n = 0; n < kErased; ++n) ids.push_back(ask_erasure(asking, n));
+    const auto created = back_up();
+    EXPECT_EQ(created.exit_code, 0) << created.output;
+    ASSERT_TRUE(process.stop());
+    ASSERT_EQ(restore().exit_code, 0);
+    process = serve();
+    auto again = client();
+    for (size_t n = 0; n < kErased; ++n) {
+        // one that was carried out while the databases were taken finds nothing any more
+        const auto one = ended(again, ids[n]);
+        EXPECT_TRUE(one.at("state").as_string() == "done" ||
+                    one.at("error").at("reason").as_string() == "unknown_person")
+            << json::serialize(one);
+        const auto shown = again.get("/v1/decisions/" + decisions_[n].id.value()).value();
+        EXPECT_EQ(shown.status, 409) << n << ": " << json::serialize(one);
+    }
+    ASSERT_TRUE(process.stop());
+    EXPECT_EQ(readable_in(workspace_.store / "jobs", 0, kErased), "");
+    const auto check = run("store check");
+    EXPECT_EQ(check.exit_code, 0) << check.output;
+}
+
+TEST_F(RequestJobs, TheThreadsOfANodeHaveNames) {
+    auto process = serve();
+    const auto pid = std::to_string(process.pid());
+    for (const char* kind : {"job-erasures", "job-overrides", "job-candidates", "job-upkeep"})
+        test_support::expect_threads(kind, 1, pid);
+    test_support::expect_threads("http-io", 2, pid);
+    test_support::expect_threads("train", 1, pid);  // and the one that trains
+    test_support::expect_threads("disk-watch", 1, pid);
+    ASSERT_TRUE(process.stop());
 }
 
 TEST_F(RequestJobs, ManyOverridesAreAJobAndFewAreNot) {

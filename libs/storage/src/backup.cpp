@@ -120,6 +120,7 @@ struct BackupFolder::Impl {
     Result<BackupList::Entry> take_database(const fs::path& store, const fs::path& stage,
                                             const BackupItem& item) const;
     Result<BackupList::Entry> take_file(const fs::path& store, const BackupItem& item) const;
+    Result<BackupList::Entry> take_content(const BackupItem& item) const;
     Status restore(const BackupList::Entry& entry, const fs::path& to) const;
     Status check(const BackupList::Entry& entry) const;
     Status sweep() const;
@@ -245,13 +246,27 @@ Result<BackupList::Entry> BackupFolder::Impl::take_file(const fs::path& store,
     return entry;
 }
 
+/// Takes a file whose content was read before.
+Result<BackupList::Entry> BackupFolder::Impl::take_content(const BackupItem& item) const {
+    BackupList::Entry entry;
+    entry.item = {item.kind, item.path};
+    entry.mode = 0600;
+    entry.digest = base::sha256(*item.content);
+    entry.bytes = item.content->size();
+    if (const auto there = digest_of(content(entry)); there && there->digest == entry.digest)
+        return entry;
+    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(content(entry), *item.content, 0600));
+    return entry;
+}
+
 /// Takes the items one after the other into the list.
 Status BackupFolder::Impl::take(const fs::path& store, const std::vector<BackupItem>& items,
                                 BackupList& list) const {
     for (const auto& item : items) {
         RAMPART_TRY(auto entry, item.kind == Kind::kDatabase
                                     ? take_database(store, store / ".backup" / "copy", item)
-                                    : take_file(store, item));
+                                : item.content ? take_content(item)
+                                               : take_file(store, item));
         list.entries.push_back(std::move(entry));
     }
     return base::ok();

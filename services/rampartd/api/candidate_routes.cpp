@@ -96,8 +96,9 @@ Result<std::string> CandidateWork::operator()(runtime::JobTask& task) const {
     RAMPART_TRY(const auto asked, read_work(task.request()));
     if (asked.request.submit && !task.first_time()) {
         return base::make_error(Reason::kJobInterrupted,
-                                "the service ended while this candidate was submitted; a run that "
-                                "had begun goes on under its number");
+                                "the service ended, or a backup was taken that is served now, "
+                                "before this candidate was submitted to its end; a run that had "
+                                "begun goes on under its number");
     }
     RAMPART_TRY(const auto made, propose_(asked.request));
     return retraining::encode(made, asked.file);

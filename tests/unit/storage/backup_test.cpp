@@ -162,6 +162,25 @@ TEST(Backup, AsksForTheRestWhenAllElseIsTaken) {
     EXPECT_EQ(backups->create(store, databases, kNow, twice).error().reason, "bad_backup_item");
 }
 
+TEST(Backup, AFileThatWasReadBeforeIsTakenAsItWasThen) {
+    const auto store = make_store(), folder = fresh_folder(), restored = fresh_folder();
+    const auto backups = open_backups(folder, Mode::kChange);
+    const BackupItem gone{Kind::kFile, "jobs/1.job", "as it was"};
+    for (int n = 1; n <= 2; ++n) {
+        const auto info = backups->create(store, {gone}, kNow);
+        ASSERT_TRUE(info) << info.error().message;
+        EXPECT_EQ(info->items, (std::vector<BackupItem>{{Kind::kFile, "jobs/1.job"}}));
+        EXPECT_EQ(info->bytes, 9u);
+    }
+    ASSERT_TRUE(backups->verify(2));
+    ASSERT_TRUE(backups->restore(2, restored));
+    EXPECT_EQ(content_of(restored / "jobs/1.job"), "as it was");
+    EXPECT_EQ(mode_of(restored / "jobs/1.job"), 0600u);
+    EXPECT_EQ(mode_of(restored / "jobs"), 0700u);
+    ASSERT_EQ(backups->keep_newest(1).value(), 1u);
+    EXPECT_TRUE(backups->verify(2));
+}
+
 TEST(Backup, OfAStoreThatIsInUseDoesNotDisturbIt) {
     const auto store = make_store(), folder = fresh_folder(), restored = fresh_folder();
     const auto db = open(store / "log");

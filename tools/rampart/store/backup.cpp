@@ -7,13 +7,16 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <filesystem>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "frame/commands.hpp"
 #include "frame/reasons.hpp"
 #include "rampart/registry/model_registry.hpp"
+#include "rampart/runtime/job_record.hpp"
 #include "rampart/runtime/system_clock.hpp"
 #include "rampart/storage/reasons.hpp"
 #include "store/store_checks.hpp"
@@ -110,18 +113,42 @@ std::string to_text(const BackupInfo& info) {
                        info.with_secrets() ? "with keys" : "without keys");
 }
 
-Result<Answer> create(const Options& options) {
-    RAMPART_TRY(const auto databases, databases_in(options.store));
-    RAMPART_TRY(const auto backups,
-                BackupFolder::open(options.folder, BackupFolder::Mode::kChange));
-    std::vector<std::string> secrets;
-    const auto files = [&]() -> Result<std::vector<storage::BackupItem>> {
+/// What a backup leaves out.
+struct LeftOut {
+    std::vector<std::string> secrets, jobs;
+};
+
+/// Takes everything; `items`: the databases. Jobs come before them, so that they have what an ended
+/// one did. Of those that were asked for meanwhile, what has not ended comes after them: to do it
+/// again is no harm, and half of it may be in the databases.
+Result<BackupInfo> take_all(const Options& options, std::vector<storage::BackupItem> items,
+                            BackupFolder& backups, LeftOut& left_out) {
+    RAMPART_TRY(auto before, jobs_in(options.store));
+    left_out.jobs = std::move(before.unreadable);
+    std::set<std::string> taken;
+    for (const auto& job : before.items) taken.insert(job.path);
+    items.insert(items.begin(), std::make_move_iterator(before.items.begin()),
+                 std::make_move_iterator(before.items.end()));
+    const auto rest = [&]() -> Result<std::vector<storage::BackupItem>> {
         RAMPART_TRY(auto found, files_in(options.store, options.with_keys));
-        secrets = std::move(found.secrets);
+        left_out.secrets = std::move(found.secrets);
+        RAMPART_TRY(auto after, jobs_in(options.store));
+        for (auto& job : after.items) {
+            if (!taken.contains(job.path) && !after.ended.contains(job.path))
+                found.items.push_back(std::move(job));
+        }
         return std::move(found.items);
     };
-    RAMPART_TRY(const auto info,
-                backups->create(options.store, databases, runtime::SystemClock().now(), files));
+    return backups.create(options.store, items, runtime::SystemClock().now(), rest);
+}
+
+Result<Answer> create(const Options& options) {
+    RAMPART_TRY(auto databases, databases_in(options.store));
+    RAMPART_TRY(const auto backups,
+                BackupFolder::open(options.folder, BackupFolder::Mode::kChange));
+    LeftOut left_out;
+    RAMPART_TRY(const auto info, take_all(options, std::move(databases), *backups, left_out));
+    const auto& secrets = left_out.secrets;
     RAMPART_TRY(const auto missing, missing_from(*backups, info.id));
     size_t dropped = 0;
     if (options.keep > 0 && missing.empty()) {
@@ -138,6 +165,10 @@ Result<Answer> create(const Options& options) {
             fmt::format("{} secret files are not in it: {}; keep them elsewhere, or give "
                         "--with-keys",
                         secrets.size(), fmt::join(secrets, ", ")));
+    }
+    if (!left_out.jobs.empty()) {
+        answer.notes.push_back(fmt::format("{} files of jobs cannot be read and are not in it: {}",
+                                           left_out.jobs.size(), fmt::join(left_out.jobs, ", ")));
     }
     if (!missing.empty()) {
         answer.exit_code = ExitCode::kNo;
@@ -214,10 +245,19 @@ Result<Answer> restore(const Options& options) {
                                 ids.back(), describe_missing(missing));
     }
     RAMPART_TRY(const auto info, backups->restore(ids.back(), options.store));
+    RAMPART_TRY(const auto jobs, runtime::read_jobs(options.store / "jobs"));
+    const auto unfinished = std::count_if(jobs.records.begin(), jobs.records.end(),
+                                          [](const auto& job) { return !job.ended(); });
     Answer answer;
     answer.text = to_text(info);
     auto object = to_json(info);
     object["missing"] = json::value_from(missing);
+    object["unfinished_jobs"] = unfinished;
+    if (unfinished > 0) {
+        answer.notes.push_back(fmt::format(
+            "{} requests that had not ended go on when the store is served: see GET /v1/jobs",
+            unfinished));
+    }
     answer.json = json::serialize(object);
     if (!missing.empty()) {
         answer.notes.push_back(describe_missing(missing) +
@@ -242,7 +282,8 @@ void add_backup_create(Frame& frame) {
          .example = "rampart backup create --store demo-out/store --to /backup/loans --keep 14",
          .detail =
              "Incremental: files of earlier backups in the folder are not copied again. A crash "
-             "leaves earlier backups whole. The running node is not asked. Exit code 1: the "
+             "leaves earlier backups whole. The running node is not asked. Requests that are jobs "
+             "are in it: one that has not ended goes on in a restored store. Exit code 1: the "
              "backup lacks files that the registry names."},
         [options](const Context&) { return create(*options); });
     command.add_option("--store", options->store, "the store folder")->required();

@@ -2,6 +2,7 @@
 
 #include "frame/reasons.hpp"
 #include "rampart/base/reasons.hpp"
+#include "rampart/runtime/job_record.hpp"
 #include "rampart/storage/derived_database.hpp"
 #include "rampart/storage/folder.hpp"
 #include "rampart/storage/inspection.hpp"
@@ -27,10 +28,12 @@ int rank(const std::string& database) {
     return 1;
 }
 
-/// Whether the file belongs to this service (its address, what it was asked for), or is on its way
-/// to another name.
-bool is_transient(const std::string& path) {
-    return path == "endpoint" || path.starts_with("jobs/") ||
+const std::string kJobs = "jobs/";
+
+/// Whether the file belongs to this service (its address), is one that jobs_in() takes, or is on
+/// its way to another name.
+bool is_left_out(const std::string& path) {
+    return path == "endpoint" || path.starts_with(kJobs) ||
            path.find(".tmp.") != std::string::npos;
 }
 
@@ -50,6 +53,20 @@ base::Result<std::vector<storage::BackupItem>> databases_in(const fs::path& stor
     return items;
 }
 
+base::Result<StoreJobs> jobs_in(const fs::path& store) {
+    RAMPART_TRY(const auto at_rest, runtime::read_jobs(store / kJobs));
+    StoreJobs found;
+    for (auto job : at_rest.records) {
+        if (!job.ended()) job.begun = std::max<uint64_t>(job.begun, 1);
+        found.items.push_back(
+            {Kind::kFile, kJobs + runtime::job_file(job.id), runtime::encode_job(job)});
+        if (job.ended()) found.ended.insert(found.items.back().path);
+    }
+    for (const auto& [id, error] : at_rest.unreadable)
+        found.unreadable.push_back(kJobs + runtime::job_file(id));
+    return found;
+}
+
 base::Result<StoreFiles> files_in(const fs::path& store, bool with_secrets) {
     StoreFiles found;
     std::error_code failure;
@@ -62,7 +79,7 @@ base::Result<StoreFiles> files_in(const fs::path& store, bool with_secrets) {
         if (folder && (hidden || aside || storage::is_database(it->path())))
             it.disable_recursion_pending();
         const auto path = it->path().lexically_relative(store).generic_string();
-        if (folder || hidden || !it->is_regular_file(ignored) || is_transient(path)) continue;
+        if (folder || hidden || !it->is_regular_file(ignored) || is_left_out(path)) continue;
         if (path == kAuditHead) continue;
         const bool secret = rampartd::is_secret(path);
         if (secret && !with_secrets) {

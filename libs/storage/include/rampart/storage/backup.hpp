@@ -25,6 +25,9 @@ struct BackupItem {
     };
     Kind kind = Kind::kFile;
     std::string path;
+    // What is taken in place of a file, with mode 0600: as it was read before, for one that may
+    // change or go meanwhile. Not in what is read back.
+    std::optional<std::string> content{};
     bool operator==(const BackupItem&) const = default;
 };
 
