@@ -35,8 +35,8 @@ std::optional<uint32_t> known_version(const std::string& database);
 base::Result<std::vector<storage::BackupItem>> databases_in(const std::filesystem::path& store);
 
 /// Requests that are jobs, each as it stands now. One that has not ended counts as begun: a store
-/// that is made from the backup takes it up as after a crash, and what may be done once only, as the
-/// submission of a candidate, ends as interrupted.
+/// that is made from the backup takes it up as after a crash, and what may be done only once, as
+/// the submission of a candidate, ends as interrupted.
 struct StoreJobs {
     std::vector<storage::BackupItem> items;
     std::vector<std::string> unreadable;  // left out
@@ -48,8 +48,8 @@ struct StoreFiles {
     std::vector<storage::BackupItem> items;
     std::vector<std::string> secrets;  // left out
 };
-/// All other files but those of jobs, as they are when this is called: models, certificates, evidence, the gate's
-/// public key; with_secrets: those that rampartd::is_secret() names, too.
+/// All other files but those of jobs, as they are when this is called: models, certificates,
+/// evidence, the gate's public key; with_secrets: those that rampartd::is_secret() names, too.
 base::Result<StoreFiles> files_in(const std::filesystem::path& store, bool with_secrets);
 
 }  // namespace rampart::cli

@@ -33,8 +33,7 @@ const std::string kJobs = "jobs/";
 /// Whether the file belongs to this service (its address), is one that jobs_in() takes, or is on
 /// its way to another name.
 bool is_left_out(const std::string& path) {
-    return path == "endpoint" || path.starts_with(kJobs) ||
-           path.find(".tmp.") != std::string::npos;
+    return path == "endpoint" || path.starts_with(kJobs) || path.find(".tmp.") != std::string::npos;
 }
 
 }  // namespace
