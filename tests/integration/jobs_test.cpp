@@ -153,6 +153,22 @@ class RequestJobs : public testing::Test {
         return run_program(fmt::format("{} backup restore --from {} --store {}", kProgram,
                                        backups_.string(), workspace_.store.string()));
     }
+    /// Leaves a job in the store, as a service does that ends before the job does.
+    std::string leave(char digit, std::string kind, runtime::JobPhase phase,
+                      std::string work) const {
+        runtime::JobRecord job;
+        job.id = std::string(32, digit);
+        job.kind = std::move(kind);
+        job.serial = 100 + static_cast<uint64_t>(digit);
+        job.phase = phase;
+        job.begun = phase == runtime::JobPhase::kRunning ? 1 : 0;
+        job.total = 3;
+        job.asked_at = now_;
+        job.request = std::move(work);
+        EXPECT_TRUE(base::write_file_atomically(
+            workspace_.store / "jobs" / runtime::job_file(job.id), runtime::encode_job(job), 0600));
+        return job.id;
+    }
 
     const fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("jobs.{}", ::getpid());
     const fs::path backups_ = folder_ / "backups";
@@ -293,20 +309,6 @@ TEST_F(RequestJobs, AStoreRestoredFromABackupTakesThemUpAsAfterACrash) {
     const auto result = ended(asking, ended_before);
     expect_whole(result, 0);
     ASSERT_TRUE(process.stop());
-    const auto left = [&](char digit, std::string kind, runtime::JobPhase phase, std::string work) {
-        runtime::JobRecord job;
-        job.id = std::string(32, digit);
-        job.kind = std::move(kind);
-        job.serial = 100 + static_cast<uint64_t>(digit);
-        job.phase = phase;
-        job.begun = phase == runtime::JobPhase::kRunning ? 1 : 0;
-        job.total = 3;
-        job.asked_at = now_;
-        job.request = std::move(work);
-        EXPECT_TRUE(base::write_file_atomically(
-            workspace_.store / "jobs" / runtime::job_file(job.id), runtime::encode_job(job), 0600));
-        return job.id;
-    };
     const auto erasure = [](size_t n) {
         return to_text(AskedErasure{person(n).value(), {}, "demo", "request"});
     };
@@ -315,9 +317,9 @@ TEST_F(RequestJobs, AStoreRestoredFromABackupTakesThemUpAsAfterACrash) {
     candidate.query = {{"submit", "true"}};
     candidate.body = "a model";
     using Phase = runtime::JobPhase;
-    const auto running = left('1', "erasure", Phase::kRunning, erasure(1)),
-               waiting = left('2', "erasure", Phase::kWaiting, erasure(2)),
-               submitted = left('3', "candidate", Phase::kWaiting, job_text(candidate));
+    const auto running = leave('1', "erasure", Phase::kRunning, erasure(1)),
+               waiting = leave('2', "erasure", Phase::kWaiting, erasure(2)),
+               submitted = leave('3', "candidate", Phase::kWaiting, job_text(candidate));
     const auto damaged = "jobs/" + runtime::job_file(std::string(32, '4'));
     ASSERT_TRUE(base::write_file_atomically(workspace_.store / damaged, "cut off", 0600));
 
