@@ -6,6 +6,7 @@
 
 #include "rampart/runtime/metric_list.hpp"
 #include "source_tree.hpp"
+#include "support/places.hpp"
 
 /// Alert rules and the dashboard know only metrics and runbooks that there are.
 namespace rampart::architecture {
@@ -65,7 +66,8 @@ std::string anchor_of(const std::string& heading) {
 bool is_there(const std::string& runbook) {
     const size_t hash = runbook.find('#');
     const fs::path page = runbook.substr(0, hash);
-    if (hash == std::string::npos || !fs::exists(fs::path(RAMPART_SOURCE_DIR) / page)) return false;
+    if (hash == std::string::npos || !fs::exists(fs::path(test_support::source_dir()) / page))
+        return false;
     for (const auto& line : lines_of(read_source(page))) {
         if (!line.starts_with('#')) continue;
         const size_t text = line.find_first_not_of('#') + 1;

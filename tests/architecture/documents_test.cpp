@@ -5,6 +5,7 @@
 
 #include "exceptions.hpp"
 #include "source_tree.hpp"
+#include "support/places.hpp"
 
 /// What documents name has to be there.
 namespace rampart::architecture {
@@ -48,7 +49,7 @@ std::vector<std::string> paths_in(const std::string& text) {
 void add_missing(Exceptions& missing, const fs::path& page, const fs::path& folder,
                  const std::vector<std::string>& targets) {
     for (const auto& target : targets)
-        if (!fs::exists(fs::path(RAMPART_SOURCE_DIR) / folder / target))
+        if (!fs::exists(fs::path(test_support::source_dir()) / folder / target))
             missing[page.string() + " " + target] = "is not there";
 }
 

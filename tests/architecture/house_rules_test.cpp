@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "source_tree.hpp"
+#include "support/places.hpp"
 
 namespace rampart::architecture {
 namespace {
@@ -130,7 +131,8 @@ TEST(HouseRules, EveryPublicHeaderHasAUnitTestOfItsName) {
             std::string name = fs::relative(header, include).replace_extension().string();
             std::replace(name.begin(), name.end(), '/', '_');
             const auto test = fs::path("tests/unit") / library / (name + "_test.cpp");
-            EXPECT_TRUE(fs::exists(RAMPART_SOURCE_DIR / test)) << header << " wants " << test;
+            EXPECT_TRUE(fs::exists(fs::path(test_support::source_dir()) / test))
+                << header << " wants " << test;
         }
     }
 }
@@ -143,7 +145,7 @@ TEST(HouseRules, ASourceFileIncludesItsHeaderFirst) {
         const fs::path include = fs::path("libs") / library / "include" / "rampart" / library;
         for (const auto& file : source_files(source, {".cpp"})) {
             const auto name = fs::relative(file, source).replace_extension(".hpp");
-            if (!fs::exists(RAMPART_SOURCE_DIR / include / name)) continue;
+            if (!fs::exists(fs::path(test_support::source_dir()) / include / name)) continue;
             ++pairs;
             const auto first = "#include \"rampart/" + library + "/" + name.string() + "\"\n";
             EXPECT_TRUE(read_source(file).starts_with(first))

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "source_tree.hpp"
+#include "support/places.hpp"
 
 namespace rampart::architecture {
 namespace {
@@ -42,7 +43,8 @@ TEST(Layering, ALibraryIncludesOnlyWhatItDeclares) {
 
 TEST(Layering, EveryFolderOfLibsIsADeclaredLibrary) {
     const auto graph = declared_dependencies();
-    for (const auto& entry : fs::directory_iterator(fs::path(RAMPART_SOURCE_DIR) / "libs")) {
+    for (const auto& entry :
+         fs::directory_iterator(fs::path(test_support::source_dir()) / "libs")) {
         if (!entry.is_directory()) continue;
         EXPECT_TRUE(graph.contains(entry.path().filename().string())) << entry.path();
     }
@@ -101,7 +103,7 @@ TEST(Layering, TheProductKnowsNothingOfTheReferenceAlgorithms) {
         }
     }
     EXPECT_GT(peers, 0u) << "nothing was looked at";
-    const auto archives = read_text(fs::path(RAMPART_GRAPH_DIR) / "product_archives.txt");
+    const auto archives = read_text(written_by_cmake() / "product_archives.txt");
     EXPECT_NE(archives.find("librampart_candidate_selection.a"), std::string::npos);
     EXPECT_EQ(archives.find("librampart_reference.a"), std::string::npos)
         << "a program links rampart::reference";

@@ -8,6 +8,7 @@
 #include "cpp_scanner.hpp"
 #include "exceptions.hpp"
 #include "source_tree.hpp"
+#include "support/places.hpp"
 
 /// What a page of code looks like: its columns, its form, the length of its functions.
 namespace rampart::architecture {
@@ -189,14 +190,14 @@ TEST(Format, EveryFileIsAsClangFormatWouldWriteIt) {
         files.insert(files.end(), found.begin(), found.end());
     }
     ASSERT_GT(files.size(), 1000u);
-    EXPECT_EQ(format_faults("clang-format-14", RAMPART_SOURCE_DIR, files), "")
+    EXPECT_EQ(format_faults("clang-format-14", test_support::source_dir(), files), "")
         << "mend it with: clang-format-14 -i FILE";
 }
 
 TEST(Format, APlantedFaultIsFoundAndAMissingProgramIsNoPass) {
     const fs::path root = fs::path(testing::TempDir()) / "rampart_format_test";
     fs::create_directories(root);
-    fs::copy_file(fs::path(RAMPART_SOURCE_DIR) / ".clang-format", root / ".clang-format",
+    fs::copy_file(fs::path(test_support::source_dir()) / ".clang-format", root / ".clang-format",
                   fs::copy_options::overwrite_existing);
     std::ofstream(root / "good.cpp") << "int f(int x) { return x; }\n";
     std::ofstream(root / "bad.cpp") << "int f( int x ){\n  return x; }\n";

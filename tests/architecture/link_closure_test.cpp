@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "source_tree.hpp"
+#include "support/places.hpp"
 
 /// The group-blind decision service cannot read a protected attribute: it does not link the code.
 namespace rampart::architecture {
@@ -18,8 +19,7 @@ std::string output_of(const std::string& command) {
 }
 
 TEST(LinkClosure, TheGroupBlindServiceLinksNoTargetOfProtectedAttributes) {
-    const auto targets =
-        lines_of(read_text(fs::path(RAMPART_GRAPH_DIR) / "decision_service_links.txt"));
+    const auto targets = lines_of(read_text(written_by_cmake() / "decision_service_links.txt"));
     const auto has = [&](const std::string& name) {
         return std::find(targets.begin(), targets.end(), name) != targets.end();
     };
@@ -34,7 +34,7 @@ TEST(LinkClosure, TheGroupBlindServiceLinksNoTargetOfProtectedAttributes) {
 }
 
 TEST(LinkClosure, TheGroupBlindProgramHoldsNoSymbolOfProtectedAttributes) {
-    const auto symbols = output_of("nm -C '" RAMPART_BIN_DIR "/decision_service'");
+    const auto symbols = output_of("nm -C '" + test_support::bin_dir() + "/decision_service'");
     ASSERT_NE(symbols.find("rampart::serving::DecisionService::decide"), std::string::npos)
         << "nm shows nothing of the program; it has to be built with symbols";
     for (const auto& line : lines_of(symbols)) {

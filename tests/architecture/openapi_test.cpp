@@ -10,6 +10,7 @@
 #include "services/decision_service/routes.hpp"
 #include "services/rampartd/node.hpp"
 #include "source_tree.hpp"
+#include "support/places.hpp"
 #include "tools/demo/workspace.hpp"
 
 namespace rampart::architecture {
@@ -28,7 +29,8 @@ struct Documented {
 json::value read_document() {
     const std::string command =
         "python3 -c 'import json, sys, yaml; print(json.dumps(yaml.safe_load(open(sys.argv[1]))))' "
-        "'" RAMPART_SOURCE_DIR "/schemas/http/openapi.yaml'";
+        "'" +
+        test_support::source_dir() + "/schemas/http/openapi.yaml'";
     FILE* pipe = ::popen(command.c_str(), "r");
     EXPECT_NE(pipe, nullptr);
     std::string text;
@@ -79,7 +81,8 @@ Routes served_by_the_whole() {
     const auto stream =
         loan_stream::load({.name = "simulated", .data_dir = {}, .rows = 50}).value();
     const auto workspace =
-        demo::prepare_workspace(folder, RAMPART_SOURCE_DIR "/ops/config", stream, 1).value();
+        demo::prepare_workspace(folder, test_support::source_dir() + "/ops/config", stream, 1)
+            .value();
     Routes routes;
     {
         const auto node =

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "source_tree.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 
 namespace rampart::architecture {
@@ -57,7 +58,8 @@ std::vector<std::string> missing_in(const fs::path& program) {
 
 TEST(Programs, AreHardened) {
     for (const char* name : kPrograms)
-        EXPECT_THAT(missing_in(fs::path(RAMPART_BIN_DIR) / name), testing::IsEmpty()) << name;
+        EXPECT_THAT(missing_in(fs::path(test_support::bin_dir()) / name), testing::IsEmpty())
+            << name;
 }
 
 TEST(Programs, APlantedProgramWithoutAnyOfItIsFound) {
@@ -78,9 +80,9 @@ class Sbom : public testing::Test {
     static void SetUpTestSuite() {
         out_ = fs::path(testing::TempDir()) / ("sbom." + std::to_string(::getpid()));
         fs::create_directories(out_);
-        const auto ran = run_program("'" RAMPART_SOURCE_DIR "/ops/sbom' --build '" RAMPART_BIN_DIR
-                                     "/..' --out '" +
-                                     out_.string() + "'");
+        const auto ran =
+            run_program("'" + test_support::source_dir() + "/ops/sbom' --build '" +
+                        test_support::bin_dir() + "/..' --out '" + out_.string() + "'");
         ASSERT_EQ(ran.exit_code, 0) << ran.output;
         document_ = json::parse(read_text(out_ / "sbom.cdx.json"));
     }

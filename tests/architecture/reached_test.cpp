@@ -99,7 +99,7 @@ std::map<std::string, std::string> product_texts() {
 
 std::vector<Object> objects_in(const std::string& list) {
     std::vector<Object> objects;
-    for (const auto& path : lines_of(read_text(fs::path(RAMPART_GRAPH_DIR) / list))) {
+    for (const auto& path : lines_of(read_text(written_by_cmake() / list))) {
         if (!path.ends_with(".o") && !path.ends_with(".a")) continue;  // precompiled headers
         const auto found = read_objects(path);
         objects.insert(objects.end(), found.begin(), found.end());

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "source_tree.hpp"
+#include "support/places.hpp"
 
 /// The map of rooms, and the public headers of a room together.
 namespace rampart::architecture {
@@ -10,7 +11,7 @@ namespace {
 /// Libraries in the order in which libs/CMakeLists.txt declares them.
 std::vector<std::string> rooms_in_order() {
     std::vector<std::string> rooms;
-    for (const auto& line : lines_of(read_text(fs::path(RAMPART_GRAPH_DIR) / "library_graph.txt")))
+    for (const auto& line : lines_of(read_text(written_by_cmake() / "library_graph.txt")))
         rooms.push_back(line.substr(0, line.find(':')));
     return rooms;
 }
@@ -64,7 +65,7 @@ TEST(Rooms, AllPublicHeadersOfARoomAreCompiledTogether) {
         const fs::path include = fs::path("libs") / room / "include";
         if (source_files(include, {".hpp"}).empty()) continue;
         ++rooms;
-        const fs::path build(RAMPART_GRAPH_DIR);
+        const fs::path build = written_by_cmake();
         const auto together = read_text(build / "lone" / ("all_of_" + room + ".cpp"));
         EXPECT_THAT(left_out(together, include), testing::IsEmpty());
         const auto folder = build / "CMakeFiles" / ("lone_headers_" + room + ".dir");
@@ -78,8 +79,9 @@ bool compiles(const std::string& text) {
     const fs::path source = fs::path(testing::TempDir()) / "rampart_planted_room.cpp";
     std::ofstream(source) << text;
     const std::string command = std::string(RAMPART_COMPILER) + " -std=c++20 -fsyntax-only -I '" +
-                                RAMPART_SOURCE_DIR + "/tests/architecture/planted/include' '" +
-                                source.string() + "' 2>/dev/null";
+                                test_support::source_dir() +
+                                "/tests/architecture/planted/include' '" + source.string() +
+                                "' 2>/dev/null";
     const bool taken = std::system(command.c_str()) == 0;
     fs::remove(source);
     return taken;
@@ -87,7 +89,7 @@ bool compiles(const std::string& text) {
 
 // Its two headers define one name, and each compiles alone.
 TEST(Rooms, APlantedRoomWhoseHeadersDoNotGoTogetherIsFound) {
-    const auto together = read_text(fs::path(RAMPART_GRAPH_DIR) / "lone" / "all_of_planted.cpp");
+    const auto together = read_text(written_by_cmake() / "lone" / "all_of_planted.cpp");
     const fs::path include = "tests/architecture/planted/include";
     EXPECT_THAT(left_out(together, include), testing::IsEmpty());
     EXPECT_THAT(left_out("#include \"rampart/planted/range.hpp\"\n", include), testing::SizeIs(1));

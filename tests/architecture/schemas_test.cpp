@@ -30,7 +30,7 @@ void list_message(const pb::Descriptor& message, std::set<std::string>& out) {
 /// One line a field ("message number type name") and a value of an enum.
 std::set<std::string> declared_fields() {
     pb::FileDescriptorSet files;
-    EXPECT_TRUE(files.ParseFromString(read_text(fs::path(RAMPART_GRAPH_DIR) / "descriptors.bin")));
+    EXPECT_TRUE(files.ParseFromString(read_text(written_by_cmake() / "descriptors.bin")));
     pb::DescriptorPool pool;  // protoc lists a file after those that it imports
     std::set<std::string> fields;
     for (const auto& file : files.file()) {

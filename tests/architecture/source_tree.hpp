@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "support/places.hpp"
+
 /// The project's own source files, as the tests of this folder look at them.
 namespace rampart::architecture {
 
@@ -32,7 +34,7 @@ inline std::vector<std::string> lines_of(const std::string& text) {
 inline std::vector<fs::path> source_files(const fs::path& folder,
                                           const std::set<std::string>& extensions = {".hpp",
                                                                                      ".cpp"}) {
-    const fs::path root(RAMPART_SOURCE_DIR);
+    const fs::path root(test_support::source_dir());
     std::vector<fs::path> files;
     if (!fs::exists(root / folder)) return files;
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
@@ -44,8 +46,11 @@ inline std::vector<fs::path> source_files(const fs::path& folder,
     return files;
 }
 
+/// Returns the folder of what CMake has written for these tests.
+inline fs::path written_by_cmake() { return test_support::build_dir() + "/tests/architecture"; }
+
 inline std::string read_source(const fs::path& relative) {
-    return read_text(fs::path(RAMPART_SOURCE_DIR) / relative);
+    return read_text(fs::path(test_support::source_dir()) / relative);
 }
 
 /// `text` from `from` on to just after the literal or comment that begins there; `from` itself when
@@ -107,8 +112,7 @@ inline std::vector<std::string> includes_of(const std::string& text, bool quoted
 /// Library -> the libraries that it declares to depend on.
 inline std::map<std::string, std::set<std::string>> declared_dependencies() {
     std::map<std::string, std::set<std::string>> graph;
-    for (const auto& line :
-         lines_of(read_text(fs::path(RAMPART_GRAPH_DIR) / "library_graph.txt"))) {
+    for (const auto& line : lines_of(read_text(written_by_cmake() / "library_graph.txt"))) {
         std::istringstream words(line.substr(line.find(':') + 1));
         auto& deps = graph[line.substr(0, line.find(':'))];
         for (std::string word; words >> word;) deps.insert(word);

@@ -21,6 +21,7 @@
 #include "rampart/wire/topics.hpp"
 #include "services/rampartd/node.hpp"
 #include "support/kafka_mock.hpp"
+#include "support/places.hpp"
 #include "support/set_clock.hpp"
 #include "tools/demo/workspace.hpp"
 
@@ -50,9 +51,10 @@ class AlertsOfANode : public testing::Test {
         fs::remove_all(folder_);
     }
     void prepare(const std::optional<demo::KafkaBroker>& kafka = std::nullopt) {
-        workspace_ = demo::prepare_workspace(folder_ / "a", RAMPART_SOURCE_DIR "/ops/config",
-                                             stream_, 5, kafka)
-                         .value();
+        workspace_ =
+            demo::prepare_workspace(folder_ / "a", test_support::source_dir() + "/ops/config",
+                                    stream_, 5, kafka)
+                .value();
         replace("mode = \"event\"", "mode = \"system\"");
     }
     void replace(const std::string& before, const std::string& after) {

@@ -15,6 +15,7 @@
 #include "rampart/wire/event_codec.hpp"
 #include "services/rampartd/log_ends.hpp"
 #include "services/rampartd/node.hpp"
+#include "support/places.hpp"
 #include "tools/demo/driver.hpp"
 #include "tools/demo/service_process.hpp"
 #include "tools/demo/workspace.hpp"
@@ -23,8 +24,8 @@ namespace rampart::demo {
 namespace {
 
 constexpr int kKills = 20;
-const std::filesystem::path kProgram = RAMPART_BIN_DIR "/rampart";
-const std::filesystem::path kConfig = RAMPART_SOURCE_DIR "/ops/config";
+const std::filesystem::path kProgram = test_support::bin_dir() + "/rampart";
+const std::filesystem::path kConfig = test_support::source_dir() + "/ops/config";
 
 loan_stream::Stream small_stream() {
     loan_stream::StreamOptions options;

@@ -16,6 +16,7 @@
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "support/alerts.hpp"
+#include "support/places.hpp"
 #include "tools/demo/service_process.hpp"
 #include "tools/demo/workspace.hpp"
 
@@ -29,7 +30,7 @@ using std::chrono::steady_clock;
 using support::Alerts;
 using support::Scrape;
 
-constexpr const char* kProgram = RAMPART_BIN_DIR "/rampart";
+const std::string kProgram = test_support::bin_dir() + "/rampart";
 constexpr size_t kPersons = 600, kBatch = 200;
 constexpr int32_t kPartitions = 4;
 
@@ -41,7 +42,8 @@ class RandomBytes : public testing::Test {
         options.rows = kPersons;
         stream_ = loan_stream::load(options).value();
         workspace_ =
-            prepare_workspace(folder_ / "a", RAMPART_SOURCE_DIR "/ops/config", stream_, 3).value();
+            prepare_workspace(folder_ / "a", test_support::source_dir() + "/ops/config", stream_, 3)
+                .value();
         auto config = base::read_file(workspace_.config, 1 << 20).value();
         const std::string clock = "mode = \"event\"";
         config.replace(config.find(clock), clock.size(), "mode = \"system\"");

@@ -7,6 +7,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/random.hpp"
 #include "rampart/model/model_file.hpp"
+#include "support/places.hpp"
 #include "unit/model/model_pieces.hpp"
 
 /// Model files. A person who can place a file decides about loans, so loading checks everything.
@@ -190,8 +191,7 @@ Seeds small_payloads() {
 
 /// A file of a release that had no fields for the state.
 Seeds older_payloads() {
-    std::ifstream golden(std::string(RAMPART_SOURCE_DIR) +
-                         "/tests/golden/model_v1_state_as_text.hex");
+    std::ifstream golden(test_support::source_dir() + "/tests/golden/model_v1_state_as_text.hex");
     std::string hex;
     golden >> hex;
     const auto bytes = base::from_hex(hex).value();

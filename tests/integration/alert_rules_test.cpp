@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "support/places.hpp"
 #include "support/program.hpp"
 
 namespace rampart {
@@ -10,7 +11,7 @@ namespace {
 
 using test_support::run_program;
 
-const std::string kAlerts = RAMPART_SOURCE_DIR "/ops/alerts/";
+const std::string kAlerts = test_support::source_dir() + "/ops/alerts/";
 
 class AlertRules : public testing::Test {
   protected:

@@ -14,6 +14,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/http/client.hpp"
 #include "services/rampartd/settings.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "tools/demo/driver.hpp"
 #include "tools/demo/service_process.hpp"
@@ -26,8 +27,8 @@ namespace fs = std::filesystem;
 namespace json = boost::json;
 using test_support::run_program;
 
-const fs::path kProgram = RAMPART_BIN_DIR "/rampart";
-const fs::path kConfig = RAMPART_SOURCE_DIR "/ops/config";
+const fs::path kProgram = test_support::bin_dir() + "/rampart";
+const fs::path kConfig = test_support::source_dir() + "/ops/config";
 
 fs::path fresh_folder(const std::string& name) {
     return fs::path(testing::TempDir()) / fmt::format("backup_{}.{}", name, ::getpid());

@@ -11,6 +11,7 @@
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/split.hpp"
 #include "rampart/dataset/text.hpp"
+#include "support/places.hpp"
 
 /// BuDRO on COMPAS with the settings of BuDRO (Vargo et al. 2021), table 8, compared with table 9:
 /// sex, race and the degree of the charge are one column each; the regression of race is that of
@@ -27,7 +28,7 @@ constexpr size_t kPriors = 4;  // the numeric feature
 
 fs::path data_file() {
     const char* folder = std::getenv("RAMPART_DATA");
-    return fs::path(folder != nullptr ? folder : RAMPART_SOURCE_DIR "/../shared/data") /
+    return fs::path(folder != nullptr ? folder : test_support::source_dir() + "/../shared/data") /
            "compas_two_years.csv.gz";
 }
 

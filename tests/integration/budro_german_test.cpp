@@ -14,6 +14,7 @@
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/model/policy.hpp"
+#include "support/places.hpp"
 
 /// The run on German credit that the authors of BuDRO printed round by round (split seed 56499,
 /// depth 10, learning rate 0.005, lambda 1, epsilon 1, 500 rounds, exact dual): metric, attack and
@@ -39,12 +40,12 @@ constexpr const char* kCategories[] = {
 
 fs::path data_file() {
     const char* folder = std::getenv("RAMPART_DATA");
-    return fs::path(folder != nullptr ? folder : RAMPART_SOURCE_DIR "/../shared/data") /
+    return fs::path(folder != nullptr ? folder : test_support::source_dir() + "/../shared/data") /
            "german_credit.csv";
 }
 
 std::vector<uint32_t> test_rows() {
-    std::ifstream in(RAMPART_SOURCE_DIR "/tests/golden/german_test_rows_56499.txt");
+    std::ifstream in(test_support::source_dir() + "/tests/golden/german_test_rows_56499.txt");
     std::vector<uint32_t> rows;
     for (uint32_t row = 0; in >> row;) rows.push_back(row);
     return rows;

@@ -9,6 +9,7 @@
 #include "rampart/decision/decider.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "services/rampartd/node.hpp"
+#include "support/places.hpp"
 #include "tools/demo/service_process.hpp"
 
 /// `rampart candidate` on the store of a demo.
@@ -23,7 +24,7 @@ class CandidateStore : public testing::Test, public DemoStore {
     /// Makes store and models; further options are the demo's.
     static void make_store(const std::string& name, const std::string& options = "") {
         const auto config = fs::path(testing::TempDir()) / fmt::format("config.{}", ::getpid());
-        fs::copy(RAMPART_SOURCE_DIR "/ops/config", config, fs::copy_options::recursive);
+        fs::copy(source_dir() + "/ops/config", config, fs::copy_options::recursive);
         const auto file = config / "demo" / "simulated.toml";
         auto text = read(file);
         const std::string schedule = "every_months = 2";

@@ -1,4 +1,5 @@
 #include "command_line.hpp"
+#include "support/places.hpp"
 
 namespace rampart::cli_tests {
 namespace {
@@ -27,7 +28,7 @@ TEST_F(Errors, AnUnknownWordIsRefusedWithTheNearOnes) {
 
 TEST_F(Errors, WithoutAWordThePageIsPrinted) {
     std::stringstream page;
-    page << std::ifstream(RAMPART_SOURCE_DIR "/schemas/errors.md").rdbuf();
+    page << std::ifstream(test_support::source_dir() + "/schemas/errors.md").rdbuf();
     EXPECT_EQ(run("errors").out, page.str());
     EXPECT_GT(run("errors --json").json().at("errors").as_array().size(), 500u);
 }

@@ -12,6 +12,7 @@
 
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/model/model_file.hpp"
+#include "support/places.hpp"
 #include "unit/model_exchange/golden_models.hpp"
 
 /// `rampart import` and `export`, as a user runs them, on files of LightGBM and XGBoost.
@@ -43,7 +44,7 @@ class Exchange : public testing::Test {
 
     int run(const std::string& arguments) {
         const auto command = fmt::format("cd '{}' && '{}/rampart' {} > .out 2> .err",
-                                         folder_.string(), RAMPART_BIN_DIR, arguments);
+                                         folder_.string(), test_support::bin_dir(), arguments);
         const int status = std::system(command.c_str());
         printed_.clear();
         for (const char* name : {".out", ".err"}) {

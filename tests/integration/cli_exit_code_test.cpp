@@ -1,4 +1,5 @@
 #include "command_line.hpp"
+#include "support/places.hpp"
 
 /// The exit codes of the program: 0 done, 1 no, 2 misuse, 3 proven impossible
 /// (cli_regression_test), 4 the system failed
@@ -100,7 +101,7 @@ TEST_F(ExitCodes, AFullDiskIsAFailureOfTheSystem) {
     train();
     const auto printed =
         fmt::format("cd '{}' && '{}/rampart' inspect model m.rmp > /dev/full 2> /dev/null",
-                    folder_.string(), RAMPART_BIN_DIR);
+                    folder_.string(), test_support::bin_dir());
     EXPECT_EQ(WEXITSTATUS(std::system(printed.c_str())), kFailed);
 }
 

@@ -6,6 +6,7 @@
 
 #include "command_line.hpp"
 #include "rampart/base/digest.hpp"
+#include "support/places.hpp"
 #include "unit/gate_log/made_up_log.hpp"
 
 /// `rampart gate`, as a user with a log of randomised decisions runs it.
@@ -45,7 +46,7 @@ TEST_F(GateLog, CertifiesAGainAndTheCertificateVerifiesByCommandAndChecker) {
         std::system(fmt::format("cd '{}' && '{}/tools/certificate_checker/certificate_checker' "
                                 "gate.pub.pem gate.cert gate.evidence.jsonl "
                                 "> .checked 2>&1",
-                                folder_.string(), RAMPART_SOURCE_DIR)
+                                folder_.string(), test_support::source_dir())
                         .c_str()),
         0)
         << read(".checked");
@@ -59,13 +60,13 @@ TEST_F(GateLog, CertifiesAGainAndTheCertificateVerifiesByCommandAndChecker) {
 int shell(const std::string& folder, const std::string& command) {
     const auto status = std::system(
         fmt::format("cd '{0}' && ln -sfn '{1}/ops' ops && PATH='{2}':$PATH && {3} > .out 2>&1",
-                    folder, RAMPART_SOURCE_DIR, RAMPART_BIN_DIR, command)
+                    folder, test_support::source_dir(), test_support::bin_dir(), command)
             .c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 TEST_F(GateLog, EveryCommandOfTheGuideDoesWhatThePageSays) {
-    std::ifstream page(RAMPART_SOURCE_DIR "/ops/guide/gate_on_a_log/README.md");
+    std::ifstream page(test_support::source_dir() + "/ops/guide/gate_on_a_log/README.md");
     bool is_shell = false;
     size_t commands = 0;
     for (std::string line; std::getline(page, line);) {
@@ -103,7 +104,7 @@ TEST_F(GateLog, TheQuestionsOfAValidatorAreAnsweredWhereTheGuideSays) {
     const auto envelope = boost::json::parse(read("gate.cert"));
     const auto payload =
         boost::json::parse(base::from_base64(envelope.at("payload").as_string()).value());
-    std::ifstream guide(RAMPART_SOURCE_DIR "/ops/guide/read_a_certificate/README.md");
+    std::ifstream guide(test_support::source_dir() + "/ops/guide/read_a_certificate/README.md");
     const auto page = read("gate.html");
     size_t questions = 0;
     for (std::string line; std::getline(guide, line);) {

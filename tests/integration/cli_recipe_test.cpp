@@ -1,5 +1,6 @@
 #include "command_line.hpp"
 #include "rampart/base/digest.hpp"
+#include "support/places.hpp"
 
 /// `rampart train --recipe` and `--print-recipe`, as a user runs them.
 namespace rampart::cli_tests {
@@ -9,7 +10,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kBundled = RAMPART_SOURCE_DIR "/ops/config/recipes/";
+const std::string kBundled = test_support::source_dir() + "/ops/config/recipes/";
 
 class TrainByRecipe : public TrainCommand {
   protected:

@@ -16,6 +16,7 @@
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/decision/draw.hpp"
 #include "rampart/model/model_file.hpp"
+#include "support/places.hpp"
 
 /// Fair regression as a user runs it, on small tables made here.
 namespace rampart {
@@ -83,7 +84,7 @@ class Regression : public testing::Test {
     static Ran run(std::string arguments, const std::string& out = ".out") {
         arguments += " > " + out;
         const auto command = fmt::format("cd '{}' && '{}/rampart' {} 2> .err", folder_.string(),
-                                         RAMPART_BIN_DIR, arguments);
+                                         test_support::bin_dir(), arguments);
         const int status = std::system(command.c_str());
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(out), read(".err")};
     }
@@ -328,7 +329,7 @@ TEST_F(Regression, RatesByLabelAreRefusedForNumbersFromZeroToOneAndNotForAProduc
                                 "labels are numbers"),
                       HasSubstr("give a share of approvals, as in approve=0.7")));
     const auto service = run(fmt::format("{} --product {}/ops/config/products/simulated.toml",
-                                         check, RAMPART_SOURCE_DIR));
+                                         check, test_support::source_dir()));
     EXPECT_EQ(service.exit_code, 0) << "it repays or does not" << service.err;
     write("rate.toml", "learner = \"regression-trees\"\noperate_at = \"approve=0.6\"\n");
     EXPECT_EQ(run(check).exit_code, 0);

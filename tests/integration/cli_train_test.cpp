@@ -1,5 +1,6 @@
 // `rampart schema infer`, `train` and `evaluate`, as a user runs them, on small tables made here.
 #include "command_line.hpp"
+#include "support/places.hpp"
 
 namespace rampart::cli_tests {
 namespace {
@@ -120,7 +121,7 @@ bool catches_interrupts(pid_t pid) {
 
 TEST_F(CommandLine, AnInterruptedRunLeavesNoModelBehind) {
     train();
-    const auto program = std::string(RAMPART_BIN_DIR) + "/rampart";
+    const auto program = test_support::bin_dir() + "/rampart";
     const pid_t pid = fork();
     if (pid == 0) {
         if (chdir(folder_.c_str()) != 0 || freopen(".err", "w", stderr) == nullptr) _exit(99);

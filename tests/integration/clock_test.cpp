@@ -8,6 +8,7 @@
 #include "rampart/runtime/system_clock.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "services/rampartd/node.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/set_clock.hpp"
 #include "tools/demo/service_process.hpp"
@@ -32,7 +33,8 @@ class NodeClock : public testing::Test {
     NodeClock() {
         stream_ = loan_stream::load({.name = "simulated", .data_dir = {}, .rows = 60}).value();
         workspace_ =
-            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream_, 5).value();
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream_, 5)
+                .value();
         auto config = base::read_file(workspace_.config, 1 << 20).value();
         const std::string event = "mode = \"event\"";
         config.replace(config.find(event), event.size(), "mode = \"system\"");
@@ -176,14 +178,15 @@ TEST_F(NodeClock, ANodeThatStartsMonthsLaterThanItsStoreWasUsedMaturesNothingUnt
 
 TEST_F(NodeClock, TheCommandAcceptsTheClockOfANodeThatHasJustStarted) {
     const auto run = [&](const std::string& more) {
-        return test_support::run_program(fmt::format(RAMPART_BIN_DIR
-                                                     "/rampart clock accept --config {} {}",
+        return test_support::run_program(fmt::format("{}/rampart clock accept --config {} {}",
+                                                     test_support::bin_dir(),
                                                      workspace_.config.string(), more));
     };
     EXPECT_EQ(run("--reason moved").exit_code, 4) << "no node serves the store";
     ASSERT_TRUE(base::write_file_atomically(workspace_.store / "clock", "2020-01-01T00:00:00Z\n"));
-    auto process = demo::ServiceProcess::start(RAMPART_BIN_DIR "/rampart", workspace_.config,
-                                               workspace_.endpoint_file, workspace_.log);
+    auto process =
+        demo::ServiceProcess::start(test_support::bin_dir() + "/rampart", workspace_.config,
+                                    workspace_.endpoint_file, workspace_.log);
     ASSERT_TRUE(process) << process.error().message;
     const auto first = run("--reason moved");
     EXPECT_EQ(first.exit_code, 0) << first.output;

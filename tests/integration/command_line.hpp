@@ -17,6 +17,7 @@
 #include <sstream>
 
 #include "rampart/base/random.hpp"
+#include "support/places.hpp"
 
 namespace rampart::cli_tests {
 
@@ -53,7 +54,7 @@ class CommandLine : public testing::Test {
     /// Runs the program in the folder of the test.
     Ran run(const std::string& arguments) const {
         const auto command = fmt::format("cd '{}' && '{}/rampart' {} > .out 2> .err",
-                                         folder_.string(), RAMPART_BIN_DIR, arguments);
+                                         folder_.string(), test_support::bin_dir(), arguments);
         const int status = std::system(command.c_str());
         Ran ran;
         ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;

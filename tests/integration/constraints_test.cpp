@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "rampart/base/file.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 
 namespace rampart {
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 namespace json = boost::json;
 using test_support::run_program;
 
-const std::string kRampart = RAMPART_BIN_DIR "/rampart";
+const std::string kRampart = test_support::bin_dir() + "/rampart";
 
 std::string read(const fs::path& path) { return base::read_file(path, size_t{1} << 30).value(); }
 
@@ -42,7 +43,7 @@ class ConstrainedLoop : public testing::Test {
                                const std::string& further = "") {
         const fs::path config = folder() / (name + ".config");
         fs::create_directories(config);
-        fs::copy(RAMPART_SOURCE_DIR "/ops/config", config,
+        fs::copy(test_support::source_dir() + "/ops/config", config,
                  fs::copy_options::recursive | fs::copy_options::overwrite_existing);
         const fs::path file = config / "demo" / "simulated.toml";
         EXPECT_TRUE(base::write_file_atomically(

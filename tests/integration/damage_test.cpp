@@ -16,6 +16,7 @@
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "services/rampartd/node.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "tools/demo/service_process.hpp"
 #include "tools/demo/workspace.hpp"
@@ -28,7 +29,7 @@ using domain::Application;
 using streaming::PartitionId;
 using test_support::Damage;
 
-constexpr const char* kProgram = RAMPART_BIN_DIR "/rampart";
+const std::string kProgram = test_support::bin_dir() + "/rampart";
 constexpr size_t kBatch = 500, kBatches = 16;  // more of each partition than is read at the start
 const PartitionId kDamaged(0);
 
@@ -41,7 +42,8 @@ class DamageTest : public testing::Test {
         options.seed = 7;
         const auto stream = loan_stream::load(options).value();
         workspace_ =
-            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream, 7).value();
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream, 7)
+                .value();
         auto config = base::read_file(workspace_.config, 1 << 20).value();
         config.replace(config.find("every_months = 2"), 16, "every_months = 600");
         config += "\n[privacy]\nretention_months = 8\n";

@@ -14,6 +14,7 @@
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/decision_json.hpp"
+#include "support/places.hpp"
 #include "support/tls_files.hpp"
 
 /// The program `decision_service` as a user runs it.
@@ -28,7 +29,7 @@ class Program {
     explicit Program(const fs::path& config) {
         int out[2];
         EXPECT_EQ(::pipe2(out, O_CLOEXEC), 0);
-        const std::string binary = RAMPART_BIN_DIR "/decision_service";
+        const std::string binary = test_support::bin_dir() + "/decision_service";
         pid_ = ::fork();
         if (pid_ == 0) {
             ::dup2(out[1], STDOUT_FILENO);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "rampart/base/file.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 
 namespace rampart::test_support {
@@ -19,7 +20,7 @@ class DemoStore {
     /// Runs the demo with further options, by the configuration of a folder like ops/config. Fails
     /// the test that calls it where the demo fails.
     static void make(const std::string& name, const std::string& options = "",
-                     const std::string& config = RAMPART_SOURCE_DIR "/ops/config") {
+                     const std::string& config = source_dir() + "/ops/config") {
         out_ = std::filesystem::path(testing::TempDir()) / fmt::format("{}.{}", name, ::getpid());
         const auto ran =
             run_program(fmt::format("{}-demo --data simulated --rows 6000 --seed 1 --program {} "
@@ -42,7 +43,7 @@ class DemoStore {
         return run_program(fmt::format("cd '{}' && {} {}", out_.string(), kRampart, arguments));
     }
 
-    static constexpr const char* kRampart = RAMPART_BIN_DIR "/rampart";
+    static inline const std::string kRampart = bin_dir() + "/rampart";
 
   private:
     static inline std::filesystem::path out_;

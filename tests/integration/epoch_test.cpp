@@ -12,6 +12,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/registry/model_registry.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 
 namespace rampart {
@@ -24,7 +25,7 @@ using certification::EpochOpened;
 using certification::Registration;
 using test_support::run_program;
 
-const std::string kRampart = RAMPART_BIN_DIR "/rampart";
+const std::string kRampart = test_support::bin_dir() + "/rampart";
 
 std::string read(const fs::path& path) { return base::read_file(path, size_t{1} << 30).value(); }
 
@@ -33,10 +34,10 @@ class Epoch : public testing::Test {
   protected:
     static void SetUpTestSuite() {
         out_ = fs::path(testing::TempDir()) / fmt::format("epoch_test.{}", ::getpid());
-        const auto ran =
-            run_program(fmt::format("{}-demo --data simulated --rows 6000 --seed 1 --program {} "
-                                    "--config-dir {}/ops/config --out {}",
-                                    kRampart, kRampart, RAMPART_SOURCE_DIR, (out_ / "a").string()));
+        const auto ran = run_program(
+            fmt::format("{}-demo --data simulated --rows 6000 --seed 1 --program {} "
+                        "--config-dir {}/ops/config --out {}",
+                        kRampart, kRampart, test_support::source_dir(), (out_ / "a").string()));
         ASSERT_EQ(ran.exit_code, 0) << ran.output;
         const auto report = json::parse(read(out_ / "a" / "report.json"));
         const auto& policies = report.at("policies").as_array();

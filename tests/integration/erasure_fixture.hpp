@@ -16,6 +16,7 @@
 #include "rampart/wire/record_codec.hpp"
 #include "services/rampartd/node.hpp"
 #include "support/byte_scan.hpp"
+#include "support/places.hpp"
 #include "tools/demo/workspace.hpp"
 
 namespace rampart::rampartd {
@@ -41,7 +42,8 @@ class Erasure : public testing::Test {
 
     demo::Workspace prepare(bool encrypt, int retention_months) {
         auto workspace =
-            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream_, 5).value();
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream_, 5)
+                .value();
         auto text = base::read_file(workspace.config, 1 << 20).value();
         text += fmt::format("\n[privacy]\nencrypt_log = {}\n", encrypt);
         retention_months_ = retention_months;

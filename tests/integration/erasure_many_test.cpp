@@ -18,6 +18,7 @@
 #include "rampart/storage/database.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/quarantined.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 
 namespace rampart::rampartd {
@@ -35,7 +36,7 @@ size_t erasures() {
 }
 
 test_support::Ran check(const demo::Workspace& workspace) {
-    return run_program(fmt::format("{}/rampart store check --config {}", RAMPART_BIN_DIR,
+    return run_program(fmt::format("{}/rampart store check --config {}", test_support::bin_dir(),
                                    workspace.config.string()));
 }
 

@@ -8,6 +8,7 @@
 
 #include "erasure_fixture.hpp"
 #include "rampart/streaming/partitioner.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 
 namespace rampart::rampartd {
@@ -95,8 +96,8 @@ TEST_F(Erasure, WhatIsDecidedMeanwhileIsErasedOrOfANewPersonInIndexStateAndLogAl
     EXPECT_LT(stayed.size(), ids.size());
     const auto hash = node->joiner().state_hash();
     node.reset();
-    const auto checked = run_program(fmt::format("{}/rampart store check --config {}",
-                                                 RAMPART_BIN_DIR, workspace.config.string()));
+    const auto checked = run_program(fmt::format(
+        "{}/rampart store check --config {}", test_support::bin_dir(), workspace.config.string()));
     EXPECT_EQ(checked.exit_code, 0) << checked.output;
     EXPECT_EQ(opened_from_log(workspace, ids), stayed) << "a key for these, and for no other";
     fs::remove_all(workspace.store / "partitions");  // made again from the log

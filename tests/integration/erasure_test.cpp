@@ -5,6 +5,7 @@
 
 #include "erasure_fixture.hpp"
 #include "support/explained_policy.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "tools/demo/service_process.hpp"
 
@@ -313,7 +314,7 @@ TEST_F(Erasure, AnOperatorHoldsErasesAndListsUnmatchedOutcomesByCommandLine) {
                                                            0, 1, application(0).event_time});
         ASSERT_TRUE(log->append("outcomes", std::span(&ghost, 1)));
     }
-    const fs::path program = RAMPART_BIN_DIR "/rampart";
+    const fs::path program = test_support::bin_dir() + "/rampart";
     auto process = demo::ServiceProcess::start(program, workspace.config, workspace.endpoint_file,
                                                workspace.log)
                        .value();

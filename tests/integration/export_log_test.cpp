@@ -13,6 +13,7 @@
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/registry/figures.hpp"
 #include "rampart/registry/vault_export.hpp"
+#include "support/places.hpp"
 
 namespace rampart {
 namespace {
@@ -138,7 +139,7 @@ void expect_same_figures(const certification::Certificate& a, const certificatio
 std::vector<std::string> commands_of_the_guide() {
     std::vector<std::string> out;
     std::istringstream page(
-        DemoStore::read(RAMPART_SOURCE_DIR "/ops/guide/gate_on_a_log/README.md"));
+        DemoStore::read(test_support::source_dir() + "/ops/guide/gate_on_a_log/README.md"));
     for (std::string line; std::getline(page, line);) {
         if (!line.starts_with("rampart export-log")) continue;
         for (std::string rest; line.ends_with('\\') && std::getline(page, rest);)
@@ -205,7 +206,7 @@ TEST_F(ExportLog, TheGateOnTheLogComesToTheStoresCertificateAndTheStoreTestsOnNo
     for (const auto& command : commands) {
         const auto ran = run_program(
             fmt::format("cd '{}' && export PATH={}:$PATH CANDIDATE={} REFERENCE={} AT={} && {}",
-                        (out() / "a").string(), RAMPART_BIN_DIR, identity.candidate_id,
+                        (out() / "a").string(), test_support::bin_dir(), identity.candidate_id,
                         identity.reference_id, base::to_iso8601(at), command));
         EXPECT_EQ(ran.exit_code, 0) << command << ran.output;
     }

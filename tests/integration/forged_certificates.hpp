@@ -16,6 +16,7 @@
 #include <sstream>
 
 #include "random_certificates.hpp"
+#include "support/places.hpp"
 
 namespace rampart::forged_certificates {
 
@@ -44,7 +45,7 @@ class Checker : public testing::Test {
     std::vector<std::string> check(size_t n) const {
         std::string command =
             fmt::format("cd '{}' && '{}/tools/certificate_checker/certificate_checker' key",
-                        folder_.string(), RAMPART_SOURCE_DIR);
+                        folder_.string(), test_support::source_dir());
         for (size_t i = 0; i < n; ++i) {
             if (fs::exists(folder_ / fmt::format("{}.ledger", i)))
                 command += fmt::format(" --ledger {}.ledger", i);
@@ -329,7 +330,7 @@ for i in range({}):
     text = open(f'{{i}}.payload').read()
     print(frozen_digest(text, json.loads(text)['plan']))
 )",
-                                     RAMPART_SOURCE_DIR, forgeries.size()));
+                                     test_support::source_dir(), forgeries.size()));
         const auto command = fmt::format("cd '{}' && python3 frozen.py > frozen", folder_.string());
         ASSERT_EQ(std::system(command.c_str()), 0);
         std::ifstream frozen(folder_ / "frozen");

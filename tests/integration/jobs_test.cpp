@@ -20,6 +20,7 @@
 #include "services/rampartd/api/erasure_jobs.hpp"
 #include "services/rampartd/node.hpp"
 #include "support/byte_scan.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/thread_names.hpp"
 #include "tools/demo/service_process.hpp"
@@ -32,7 +33,7 @@ namespace fs = std::filesystem;
 namespace json = boost::json;
 using test_support::run_program;
 
-constexpr const char* kProgram = RAMPART_BIN_DIR "/rampart";
+const std::string kProgram = test_support::bin_dir() + "/rampart";
 constexpr size_t kPersons = 150;
 
 class RequestJobs : public testing::Test {
@@ -44,7 +45,8 @@ class RequestJobs : public testing::Test {
         options.seed = 7;
         const auto stream = loan_stream::load(options).value();
         workspace_ =
-            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream, 7).value();
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream, 7)
+                .value();
         auto config = base::read_file(workspace_.config, 1 << 20).value();
         config.replace(config.find("every_months = 2"), 16, "every_months = 600");
         // each request is a job that its caller has to ask for

@@ -10,13 +10,14 @@
 #include <string>
 
 #include "support/kafka_broker.hpp"
+#include "support/places.hpp"
 
 namespace rampart::test_support {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kPins = RAMPART_SOURCE_DIR "/ops/kafka.d/";
+const std::string kPins = source_dir() + "/ops/kafka.d/";
 
 std::string quoted(const fs::path& path) { return "'" + path.string() + "'"; }
 
@@ -64,7 +65,7 @@ class KafkaScript : public testing::Test {
 TEST_F(KafkaScript, StartsAnswersStopsAndKeepsItsClusterIdAndPort) {
     RAMPART_NEEDS_KAFKA();
     const std::string up =
-        "up --offline --version " RAMPART_KAFKA_VERSION " --dir " + quoted(broker());
+        "up --offline --version " + kafka_version() + " --dir " + quoted(broker());
     const std::string status = "status --dir " + quoted(broker());
     EXPECT_EQ(kafka(status).exit_code, 1);
 
@@ -99,7 +100,7 @@ TEST_F(KafkaScript, StartsAnswersStopsAndKeepsItsClusterIdAndPort) {
 
 TEST_F(KafkaScript, ACachedJarThatWasChangedIsRefusedByName) {
     RAMPART_NEEDS_KAFKA();
-    const std::string version = " --offline --version " RAMPART_KAFKA_VERSION;
+    const std::string version = " --offline --version " + kafka_version();
     const auto real = fs::path(last_line(kafka("fetch" + version).output));
     const auto copy = folder_ / "cache" / real.filename();
     fs::create_directories(copy);
@@ -178,7 +179,7 @@ TEST_F(KafkaScript, APortThatIsTakenIsNamed) {
     ASSERT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
     const auto port = std::to_string(ntohs(address.sin_port));
 
-    const auto ran = kafka("up --offline --version " RAMPART_KAFKA_VERSION " --port " + port +
+    const auto ran = kafka("up --offline --version " + kafka_version() + " --port " + port +
                            " --dir " + quoted(broker()));
     ::close(socket);
     EXPECT_EQ(ran.exit_code, 1);

@@ -7,6 +7,7 @@
 #include "rampart/wire/topics.hpp"
 #include "support/kafka_admin.hpp"
 #include "support/kafka_broker.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 
 namespace rampart::streaming_kafka {
@@ -105,7 +106,7 @@ TEST_F(KafkaTopics, WhatTheBrokerRefusesIsSaidInItsWords) {
 TEST_F(KafkaTopics, TheCommandsMakeAndCompare) {
     const auto prefix = unique_topic("cli") + "-";
     const auto run = [&](const std::string& words) {
-        return run_program(RAMPART_BIN_DIR "/rampart topics " + words + " --bootstrap " +
+        return run_program(test_support::bin_dir() + "/rampart topics " + words + " --bootstrap " +
                            settings.bootstrap_servers + " --prefix " + prefix);
     };
     const auto missing = run("check --partitions 2");
@@ -131,11 +132,12 @@ TEST_F(KafkaTopics, TheCommandsMakeAndCompare) {
 }
 
 TEST_F(KafkaTopics, AClusterThatIsNotThereIsAnErrorOfTheCommand) {
-    const auto lost =
-        run_program(RAMPART_BIN_DIR "/rampart topics check --bootstrap 127.0.0.1:1 --timeout 1");
+    const auto lost = run_program(test_support::bin_dir() +
+                                  "/rampart topics check --bootstrap 127.0.0.1:1 --timeout 1");
     EXPECT_EQ(lost.exit_code, 4) << lost.output;
     EXPECT_NE(lost.output.find("127.0.0.1:1"), std::string::npos) << lost.output;
-    const auto misuse = run_program(RAMPART_BIN_DIR "/rampart topics check --bootstrap nowhere");
+    const auto misuse =
+        run_program(test_support::bin_dir() + "/rampart topics check --bootstrap nowhere");
     EXPECT_EQ(misuse.exit_code, 2) << misuse.output;
     EXPECT_NE(misuse.output.find("host:port"), std::string::npos) << misuse.output;
 }

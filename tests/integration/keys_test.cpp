@@ -12,6 +12,7 @@
 #include "rampart/runtime/secrets.hpp"
 #include "services/rampartd/key_inventory.hpp"
 #include "services/rampartd/node.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "tools/demo/workspace.hpp"
 
@@ -43,9 +44,9 @@ class KeysTest : public testing::Test {
     void TearDown() override { fs::remove_all(folder_); }
 
     demo::Workspace prepare(const std::string& name) const {
-        auto workspace =
-            demo::prepare_workspace(folder_ / name, RAMPART_SOURCE_DIR "/ops/config", stream_, 5)
-                .value();
+        auto workspace = demo::prepare_workspace(
+                             folder_ / name, test_support::source_dir() + "/ops/config", stream_, 5)
+                             .value();
         fs::remove_all(workspace.store);  // with the keys that a demo has before it starts
         return workspace;
     }
@@ -62,8 +63,9 @@ class KeysTest : public testing::Test {
     }
     /// Runs a command of `rampart keys` for the store of `workspace`.
     Ran keys(const std::string& command, const demo::Workspace& workspace) const {
-        return run_program(fmt::format("cd '{}' && " RAMPART_BIN_DIR "/rampart keys {} --config {}",
-                                       folder_.string(), command, workspace.config.string()));
+        return run_program(fmt::format("cd '{}' && {}/rampart keys {} --config {}",
+                                       folder_.string(), test_support::bin_dir(), command,
+                                       workspace.config.string()));
     }
     Ran keys(const std::string& command) const { return keys(command, workspace_); }
     Ran copied() const {
@@ -74,9 +76,9 @@ class KeysTest : public testing::Test {
     }
     /// Returns name -> state of the keys that are listed, and id -> state of retired ones.
     std::map<std::string, std::string> states() const {
-        const auto ran = run_program(
-            fmt::format("(" RAMPART_BIN_DIR "/rampart keys list --json --config {} 2>/dev/null)",
-                        workspace_.config.string()));
+        const auto ran =
+            run_program(fmt::format("({}/rampart keys list --json --config {} 2>/dev/null)",
+                                    test_support::bin_dir(), workspace_.config.string()));
         std::map<std::string, std::string> states;
         const auto document = json::parse(ran.output);
         for (const auto& one : document.at("keys").as_array()) {
@@ -308,7 +310,7 @@ TEST_F(KeysTest, RetiredKeysAreInACopyAndInABackupWithKeys) {
     const auto backup = run_program(fmt::format(
         "cd '{0}' && {1} backup create --with-keys --store {2} --to backups && {1} backup restore "
         "--from backups --store restored",
-        folder_.string(), RAMPART_BIN_DIR "/rampart", store().string()));
+        folder_.string(), test_support::bin_dir() + "/rampart", store().string()));
     ASSERT_EQ(backup.exit_code, 0) << backup.output;
     for (const auto& [path, text] : before) EXPECT_EQ(read(folder_ / "restored" / path), text);
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "rampart/base/random.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 
 /// A table of loans and a model trained on it, for tests of commands that show models.
@@ -56,7 +57,7 @@ class LoanModel : public testing::Test {
 
     static test_support::Ran run(const std::string& arguments) {
         return test_support::run_program(fmt::format("cd '{}' && '{}/rampart' {}", folder_.string(),
-                                                     RAMPART_BIN_DIR, arguments));
+                                                     test_support::bin_dir(), arguments));
     }
     static std::string read(const std::string& name) {
         std::stringstream text;

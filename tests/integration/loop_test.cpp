@@ -15,6 +15,7 @@
 #include "rampart/http/server.hpp"
 #include "rampart/model/model_file.hpp"
 #include "support/explained_policy.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 
 namespace rampart {
@@ -25,7 +26,7 @@ namespace json = boost::json;
 using test_support::Ran;
 using test_support::run_program;
 
-const std::string kRampart = RAMPART_BIN_DIR "/rampart";
+const std::string kRampart = test_support::bin_dir() + "/rampart";
 
 /// With it figures of the vault are shown.
 const std::string kAudit = "\n[audit]\nenabled = true\n";
@@ -33,7 +34,7 @@ const std::string kAudit = "\n[audit]\nenabled = true\n";
 std::string read(const fs::path& path) { return base::read_file(path, size_t{1} << 30).value(); }
 
 Ran run_demo(const fs::path& out, int rows = 6000,
-             const std::string& config = RAMPART_SOURCE_DIR "/ops/config") {
+             const std::string& config = test_support::source_dir() + "/ops/config") {
     return run_program(fmt::format(
         "{}-demo --data simulated --rows {} --seed 1 --program {} --config-dir {} --out {}",
         kRampart, rows, kRampart, config, out.string()));
@@ -416,7 +417,7 @@ TEST_F(Loop, CentresByRegressionAreMadeRegisteredAndProven) {
 /// A tolerance of 0 cannot be reached.
 TEST_F(Loop, ACandidateThatMissesItsConstraintsIsTakenToTheGateOnlyWhereThatIsConfiguredAndSaysSo) {
     const auto config = out_ / "config";
-    fs::copy(RAMPART_SOURCE_DIR "/ops/config", config, fs::copy_options::recursive);
+    fs::copy(test_support::source_dir() + "/ops/config", config, fs::copy_options::recursive);
     const auto file = config / "demo" / "simulated.toml";
     auto text = read(file);
     replace_first(text, "tolerance = 0.05", "tolerance = 0.0");

@@ -19,6 +19,7 @@
 #include "rampart/wire/record_codec.hpp"
 #include "services/rampartd/node.hpp"
 #include "support/damage.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/set_clock.hpp"
 #include "tools/demo/workspace.hpp"
@@ -39,7 +40,8 @@ class MetricsTest : public testing::Test {
     MetricsTest() {
         stream_ = loan_stream::load({.name = "simulated", .data_dir = {}, .rows = 60}).value();
         workspace_ =
-            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream_, 5).value();
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream_, 5)
+                .value();
         auto config = base::read_file(workspace_.config, 1 << 20).value();
         const std::string event = "mode = \"event\"";
         config.replace(config.find(event), event.size(), "mode = \"system\"");

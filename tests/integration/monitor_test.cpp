@@ -12,6 +12,7 @@
 #include "rampart/protected_attributes/codec.hpp"
 #include "services/rampartd/node.hpp"
 #include "support/explained_policy.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "tools/demo/driver.hpp"
 #include "tools/demo/service_process.hpp"
@@ -27,7 +28,7 @@ using base::Duration;
 using base::TimePoint;
 using test_support::run_program;
 
-const std::string kRampart = RAMPART_BIN_DIR "/rampart";
+const std::string kRampart = test_support::bin_dir() + "/rampart";
 constexpr size_t kBefore = 1200, kApplicants = 2400;  // decided before the promotion; in all
 // Days from the start. The first decisions have matured at kPromoted. Decisions after the promotion
 // mature from kMaturing on, and all of them have matured at kAllKnown.
@@ -46,9 +47,9 @@ class Monitor : public testing::Test {
 
     /// A store whose trainer never has enough examples: only the tests change it.
     demo::Workspace prepare(const std::string& name) {
-        auto workspace =
-            demo::prepare_workspace(folder_ / name, RAMPART_SOURCE_DIR "/ops/config", stream_, 5)
-                .value();
+        auto workspace = demo::prepare_workspace(
+                             folder_ / name, test_support::source_dir() + "/ops/config", stream_, 5)
+                             .value();
         plain_config_ = base::read_file(workspace.config, 1 << 20).value();
         const std::string few = "min_examples = 500";
         plain_config_.replace(plain_config_.find(few), few.size(), "min_examples = 1000000");

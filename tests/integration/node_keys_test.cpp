@@ -15,6 +15,7 @@
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/runtime/secrets.hpp"
 #include "services/rampartd/node.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "tools/demo/workspace.hpp"
 
@@ -24,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using test_support::run_program;
 
-const fs::path kProgram = RAMPART_BIN_DIR "/rampartd";
+const fs::path kProgram = test_support::bin_dir() + "/rampartd";
 
 class NodeKeys : public testing::Test {
   protected:
@@ -37,7 +38,8 @@ class NodeKeys : public testing::Test {
         folder_ = fs::path(testing::TempDir()) / fmt::format("node_keys.{}", ::getpid());
         fs::remove_all(folder_);
         workspace_ =
-            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream, 3).value();
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream, 3)
+                .value();
         fs::remove_all(store());  // with the keys that a demo has before it starts
     }
     void TearDown() override { fs::remove_all(folder_); }
@@ -271,7 +273,7 @@ TEST_F(NodeKeys, AStoreThatIsMadeUnderALaxUmaskIsItsOwnersAlone) {
     EXPECT_EQ(open_to_others(store()), std::vector<std::string>{});
 
     // a command that opens it, and a restore of a copy of which others could read everything
-    const std::string lax = "umask 022; " RAMPART_BIN_DIR "/rampart ";
+    const std::string lax = "umask 022; " + test_support::bin_dir() + "/rampart ";
     const auto inspected =
         run_program(lax + "inspect store --config " + workspace_.config.string());
     EXPECT_EQ(inspected.exit_code, 0) << inspected.output;

@@ -14,6 +14,7 @@
 #include "rampart/training_set/training_set_builder.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "services/rampartd/node.hpp"
+#include "support/places.hpp"
 #include "tools/demo/workspace.hpp"
 
 namespace rampart::rampartd {
@@ -39,7 +40,8 @@ class NodeStore : public testing::Test {
         folder_ = fs::path(testing::TempDir()) / fmt::format("node_store.{}", ::getpid());
         fs::remove_all(folder_);
         workspace_ =
-            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream_, 3).value();
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream_, 3)
+                .value();
     }
     void TearDown() override { fs::remove_all(folder_); }
 

@@ -9,6 +9,7 @@
 #include "rampart/wire/outcome_json.hpp"
 #include "rampart/wire/override_json.hpp"
 #include "services/rampartd/node.hpp"
+#include "support/places.hpp"
 #include "tools/demo/workspace.hpp"
 
 namespace rampart::rampartd {
@@ -24,7 +25,8 @@ class Outcomes : public testing::Test {
     Outcomes() {
         stream_ = loan_stream::load({.name = "simulated", .data_dir = {}, .rows = 40}).value();
         const auto workspace =
-            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream_, 5).value();
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream_, 5)
+                .value();
         node_ = Node::open(load_settings(workspace.config).value()).value();
         node_->add_routes(router_);
         start_ = stream_.applicants.front().application.event_time;

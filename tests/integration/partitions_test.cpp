@@ -11,6 +11,7 @@
 #include "rampart/streaming_local/local_log.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "services/rampartd/settings.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "tools/demo/driver.hpp"
 #include "tools/demo/service_process.hpp"
@@ -24,8 +25,8 @@ namespace json = boost::json;
 using test_support::Ran;
 using test_support::run_program;
 
-const fs::path kProgram = RAMPART_BIN_DIR "/rampart";
-const fs::path kConfig = RAMPART_SOURCE_DIR "/ops/config";
+const fs::path kProgram = test_support::bin_dir() + "/rampart";
+const fs::path kConfig = test_support::source_dir() + "/ops/config";
 
 class PartitionCommands : public testing::Test {
   protected:

@@ -9,6 +9,7 @@
 #include "rampart/wire/event_codec.hpp"
 #include "services/rampartd/node.hpp"
 #include "shown_model.hpp"
+#include "support/places.hpp"
 #include "tools/demo/comparison.hpp"
 
 namespace rampart {
@@ -18,7 +19,7 @@ using cli_tests::CommandLine;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-const fs::path kRecipes = RAMPART_SOURCE_DIR "/ops/config/recipes";
+const fs::path kRecipes = test_support::source_dir() + "/ops/config/recipes";
 
 std::vector<std::string> bundled() {
     std::vector<std::string> names;
@@ -89,7 +90,7 @@ TEST_P(BundledRecipe, IsTrainedTakenToTheGateServedReplayedToTheBitAndShown) {
     const auto demo = fmt::format(
         "'{0}/rampart-demo' --data simulated --rows 3000 --seed 1 --recipe {1} --program "
         "'{0}/rampart' --config-dir '{2}/ops/config' --out '{3}' > '{4}' 2>&1",
-        RAMPART_BIN_DIR, recipe, RAMPART_SOURCE_DIR, path("out"), path("log"));
+        test_support::bin_dir(), recipe, test_support::source_dir(), path("out"), path("log"));
     ASSERT_EQ(std::system(demo.c_str()), 0) << read("log");
     const auto settings = rampartd::load_settings(path("out/rampartd.toml")).value();
     const auto node = rampartd::Node::open(settings).value();
@@ -163,7 +164,8 @@ TEST(Comparison, NamesTheGroupThatGainsLeastAndTheGapBetweenGroups) {
 }
 
 TEST_F(CommandLine, AllRecipesAreComparedOnOneStreamAndOneThatFailsIsNamed) {
-    fs::copy(RAMPART_SOURCE_DIR "/ops/config", path("config"), fs::copy_options::recursive);
+    fs::copy(test_support::source_dir() + "/ops/config", path("config"),
+             fs::copy_options::recursive);
     for (const auto& name : bundled())
         if (name != "gbdt" && name != "eg" && name != "ramp_within_feature")
             fs::remove(fs::path(path("config/recipes")) / (fmt::format("{}.toml", name)));
@@ -174,7 +176,7 @@ TEST_F(CommandLine, AllRecipesAreComparedOnOneStreamAndOneThatFailsIsNamed) {
     const auto demo = fmt::format(
         "'{0}/rampart-demo' --data simulated --rows 1500 --seed 1 --recipe all --program "
         "'{0}/rampart' --config-dir '{1}' --out '{2}' > '{3}' 2>&1",
-        RAMPART_BIN_DIR, path("config"), path("out"), path("log"));
+        test_support::bin_dir(), path("config"), path("out"), path("log"));
     EXPECT_NE(std::system(demo.c_str()), 0) << "one failed";
     const auto found = boost::json::parse(read("out/comparison.json"));
     ASSERT_EQ(found.at("recipes").as_array().size(), 4u);
@@ -203,8 +205,8 @@ TEST_F(CommandLine, OfSeveralRecipesEachRunTakesOneAndTellsTheValuesOfAll) {
     const auto demo = fmt::format(
         "'{0}/rampart-demo' --data simulated --rows 3000 --seed 1 --recipe {1},{2},eg --program "
         "'{0}/rampart' --config-dir '{3}/ops/config' --out '{4}' > '{5}' 2>&1",
-        RAMPART_BIN_DIR, path("trees.toml"), path("never.toml"), RAMPART_SOURCE_DIR, path("out"),
-        path("log"));
+        test_support::bin_dir(), path("trees.toml"), path("never.toml"), test_support::source_dir(),
+        path("out"), path("log"));
     ASSERT_EQ(std::system(demo.c_str()), 0) << read("log");
     const auto settings = rampartd::load_settings(path("out/rampartd.toml")).value();
     ASSERT_EQ(settings.training.recipes.size(), 3u);
@@ -313,7 +315,7 @@ TEST_F(BadRecipe, IsRefusedWithNameValueAndRemedy) {
     EXPECT_EQ(open.exit_code, 0) << open.err;
     const std::string with_product = fmt::format(
         "recipe check r.toml --schema s.toml --product {}/ops/config/products/simulated.toml",
-        RAMPART_SOURCE_DIR);
+        test_support::source_dir());
     const auto of_product = run(with_product);
     EXPECT_EQ(of_product.exit_code, 2);
     EXPECT_THAT(of_product.err, HasSubstr("no protected attribute 'sex'; there are race"));
@@ -383,7 +385,8 @@ TEST_F(BadRecipe, OfStrataByAFeatureIsRefusedWithNameValueAndRemedy) {
 }
 
 TEST_F(BadRecipe, OfTheServiceIsNamedWhenTheServiceIsStarted) {
-    fs::copy_file(RAMPART_SOURCE_DIR "/ops/config/products/simulated.toml", path("product.toml"));
+    fs::copy_file(test_support::source_dir() + "/ops/config/products/simulated.toml",
+                  path("product.toml"));
     fs::copy_file(path("s.toml"), path("schema.toml"));
     for (const auto& [recipe, parts] :
          std::vector<std::pair<std::string, std::vector<std::string>>>{
@@ -424,7 +427,8 @@ TEST_F(BadRecipe, OfTheServiceIsNamedWhenTheServiceIsStarted) {
 }
 
 TEST_F(BadRecipe, InTheSettingsIsNamedAtItsKey) {
-    fs::copy_file(RAMPART_SOURCE_DIR "/ops/config/products/simulated.toml", path("product.toml"));
+    fs::copy_file(test_support::source_dir() + "/ops/config/products/simulated.toml",
+                  path("product.toml"));
     write("rampartd.toml",
           "product = \"product.toml\"\nschema = \"s.toml\"\n[decision]\n"
           "protected_attributes = \"group_aware\"\n[postprocess]\n"
@@ -436,7 +440,8 @@ TEST_F(BadRecipe, InTheSettingsIsNamedAtItsKey) {
 }
 
 TEST_F(BadRecipe, WhoseRuleReadsTheGroupNeedsAGroupAwareService) {
-    auto config = base::read_file(RAMPART_SOURCE_DIR "/ops/config/rampartd.toml", 1 << 20).value();
+    auto config =
+        base::read_file(test_support::source_dir() + "/ops/config/rampartd.toml", 1 << 20).value();
     const std::string none = "criterion = \"none\"\n";
     config.replace(config.find(none), none.size(), "criterion = \"equal_opportunity\"\n");
     write("rampartd.toml", config);

@@ -14,6 +14,7 @@
 #include "services/rampartd/keys.hpp"
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/settings.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/provider_key.hpp"
 #include "tools/demo/service_process.hpp"
@@ -42,18 +43,21 @@ class Scopes : public testing::Test {
         const auto stream =
             loan_stream::load({.name = "simulated", .data_dir = {}, .rows = 50}).value();
         workspace_ =
-            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream, 1).value();
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream, 1)
+                .value();
     }
     ~Scopes() override { fs::remove_all(folder_); }
 
     test_support::Ran rampart(const std::string& arguments) {
-        return test_support::run_program(fmt::format("{}/rampart {} --config {}", RAMPART_BIN_DIR,
-                                                     arguments, workspace_.config.string()));
+        return test_support::run_program(fmt::format("{}/rampart {} --config {}",
+                                                     test_support::bin_dir(), arguments,
+                                                     workspace_.config.string()));
     }
 
     demo::ServiceProcess start() {
-        auto process = demo::ServiceProcess::start(RAMPART_BIN_DIR "/rampart", workspace_.config,
-                                                   workspace_.endpoint_file, workspace_.log);
+        auto process =
+            demo::ServiceProcess::start(test_support::bin_dir() + "/rampart", workspace_.config,
+                                        workspace_.endpoint_file, workspace_.log);
         EXPECT_TRUE(process) << process.error().message;
         return std::move(*process);
     }
@@ -179,8 +183,8 @@ TEST_F(Scopes, ACommandUsesTheTokenThatTheEnvironmentNames) {
     ASSERT_EQ(rampart("token create eraser --scope erase --out " + file).exit_code, 0);
     const auto as_eraser = [&](const std::string& arguments) {
         return test_support::run_program(
-            fmt::format("RAMPART_TOKEN_FILE={} {}/rampart {} --config {}", file, RAMPART_BIN_DIR,
-                        arguments, workspace_.config.string()));
+            fmt::format("RAMPART_TOKEN_FILE={} {}/rampart {} --config {}", file,
+                        test_support::bin_dir(), arguments, workspace_.config.string()));
     };
     auto held = as_eraser("hold add --person p1 --matter m --reason r");
     for (int i = 0; i < 600 && held.exit_code != 0; ++i) {

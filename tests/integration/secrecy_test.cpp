@@ -14,6 +14,7 @@
 #include "rampart/wire/outcome_json.hpp"
 #include "services/rampartd/node.hpp"
 #include "support/explained_policy.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "tools/demo/service_process.hpp"
 #include "tools/demo/workspace.hpp"
@@ -27,7 +28,7 @@ using base::TimePoint;
 using certification::Verdict;
 using test_support::run_program;
 
-const std::string kRampart = RAMPART_BIN_DIR "/rampart";
+const std::string kRampart = test_support::bin_dir() + "/rampart";
 constexpr size_t kBefore = 1600, kApplicants = 2400;  // decided before the first run; in all
 constexpr int kReported = 100, kMatured = 260, kSecondRun = 520;  // days from the start
 
@@ -54,7 +55,8 @@ class World {
           start_(stream_.applicants.front().application.event_time) {
         const auto folder = fs::path(testing::TempDir()) / fmt::format("{}.{}", name, ::getpid());
         workspace_ =
-            demo::prepare_workspace(folder, RAMPART_SOURCE_DIR "/ops/config", stream_, 5).value();
+            demo::prepare_workspace(folder, test_support::source_dir() + "/ops/config", stream_, 5)
+                .value();
         // the tags of persons are the same everywhere
         EXPECT_TRUE(base::write_file_atomically(workspace_.store / "keys" / "person",
                                                 base::sha256("person").hex() + "\n", 0600));

@@ -12,6 +12,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/http/client.hpp"
 #include "services/rampartd/node.hpp"
+#include "support/places.hpp"
 #include "tools/demo/service_process.hpp"
 #include "tools/demo/workspace.hpp"
 
@@ -34,7 +35,8 @@ class Service : public testing::Test {
         stream_ =
             loan_stream::load({.name = "simulated", .data_dir = {}, .rows = 2 * kRows}).value();
         workspace_ =
-            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream_, 5).value();
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream_, 5)
+                .value();
         replace("mode = \"event\"", "mode = \"system\"\nmax_downtime_hours = 24");
         replace("every_months = 2", "every_months = 0\nevery_matured = 1000");
         const auto text = base::read_file(workspace_.config, 1 << 20).value();
@@ -190,7 +192,7 @@ TEST_F(Service, SigtermInTheMiddleOfTrainingIsSoonOver) {
     ASSERT_NO_FATAL_FAILURE(decide(0, kFirst));
     node_.reset();
     const auto start = [&] {
-        return demo::ServiceProcess::start(RAMPART_BIN_DIR "/rampart", workspace_.config,
+        return demo::ServiceProcess::start(test_support::bin_dir() + "/rampart", workspace_.config,
                                            workspace_.store / "endpoint", folder_ / "serve.log");
     };
     auto process = start();

@@ -18,6 +18,7 @@
 #include "rampart/wire/application_json.hpp"
 #include "services/rampartd/files_needed.hpp"
 #include "services/rampartd/node.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "tools/demo/driver.hpp"
 #include "tools/demo/service_process.hpp"
@@ -28,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kProgram = RAMPART_BIN_DIR "/rampart";
+const std::string kProgram = test_support::bin_dir() + "/rampart";
 
 class Serving : public testing::Test {
   protected:
@@ -40,7 +41,8 @@ class Serving : public testing::Test {
         stream_ = loan_stream::load(options).value();
         folder_ = fs::path(testing::TempDir()) / fmt::format("serving.{}", ::getpid());
         workspace_ =
-            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream_, 7).value();
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream_, 7)
+                .value();
     }
     void TearDown() override { fs::remove_all(folder_); }
 

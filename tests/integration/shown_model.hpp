@@ -15,6 +15,7 @@
 #include "rampart/decision/encode.hpp"
 #include "rampart/loan_stream/stream.hpp"
 #include "rampart/wire/event_codec.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 
 /// What has to work for every kind of policy that can be promoted: reasons, replay, card,
@@ -73,7 +74,7 @@ inline boost::json::object asked(const ShownTable& table, const std::string& com
     const auto ran =
         run_program(fmt::format("(cd '{}' && '{}/rampart' {} --model '{}' --json "
                                 "2>/dev/null)",
-                                table.folder.string(), RAMPART_BIN_DIR, command, model));
+                                table.folder.string(), bin_dir(), command, model));
     exit_code = ran.exit_code;
     boost::json::error_code broken;
     const auto told = boost::json::parse(ran.output, broken);

@@ -12,6 +12,7 @@
 #include "rampart/streaming/bookmark.hpp"
 #include "rampart/streaming_local/local_log.hpp"
 #include "rampart/wire/record_codec.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "tools/demo/driver.hpp"
 #include "tools/demo/service_process.hpp"
@@ -26,7 +27,7 @@ using storage::Database;
 using storage::KeyRange;
 using storage::WriteBatch;
 
-const fs::path kProgram = RAMPART_BIN_DIR "/rampart";
+const fs::path kProgram = test_support::bin_dir() + "/rampart";
 
 /// A store that was served for a while, made once; each test damages it and repairs it again.
 class StoreCheckTest : public testing::Test {
@@ -38,7 +39,9 @@ class StoreCheckTest : public testing::Test {
         options.seed = 7;
         const auto stream = loan_stream::load(options).value();
         const auto folder = fs::path(testing::TempDir()) / fmt::format("check.{}", ::getpid());
-        workspace_ = prepare_workspace(folder, RAMPART_SOURCE_DIR "/ops/config", stream, 7).value();
+        workspace_ =
+            prepare_workspace(folder, test_support::source_dir() + "/ops/config", stream, 7)
+                .value();
         auto process = ServiceProcess::start(kProgram, workspace_.config, workspace_.endpoint_file,
                                              workspace_.log);
         ASSERT_TRUE(process) << process.error().message;

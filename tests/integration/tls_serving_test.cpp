@@ -11,6 +11,7 @@
 #include "rampart/http/client.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "services/rampartd/settings.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/tls_files.hpp"
 #include "tools/demo/service_process.hpp"
@@ -22,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using test_support::Ran;
 
-constexpr const char* kProgram = RAMPART_BIN_DIR "/rampart";
+const std::string kProgram = test_support::bin_dir() + "/rampart";
 
 class TlsServing : public testing::Test {
   protected:
@@ -34,7 +35,8 @@ class TlsServing : public testing::Test {
         stream_ = loan_stream::load(options).value();
         folder_ = fs::path(testing::TempDir()) / fmt::format("tls_serving.{}", ::getpid());
         workspace_ =
-            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream_, 7).value();
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream_, 7)
+                .value();
         files_.certificate("server", "DNS:rampart.lender.example,IP:127.0.0.1", 20);
         ASSERT_TRUE(base::write_file_atomically(
             folder_ / "application.json", wire::to_json(stream_.applicants.front().application)));

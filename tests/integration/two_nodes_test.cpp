@@ -19,6 +19,7 @@
 #include "services/rampartd/node.hpp"
 #include "support/byte_scan.hpp"
 #include "support/kafka_broker.hpp"
+#include "support/places.hpp"
 #include "tools/demo/workspace.hpp"
 
 namespace rampart::rampartd {
@@ -84,7 +85,8 @@ class TwoNodes : public testing::Test {
     Settings settings(const std::string& name, const std::string& partitions,
                       const std::string& training = "") {
         const auto workspace =
-            demo::prepare_workspace(folder_ / name, RAMPART_SOURCE_DIR "/ops/config", stream_, 5)
+            demo::prepare_workspace(folder_ / name, test_support::source_dir() + "/ops/config",
+                                    stream_, 5)
                 .value();
         auto text = base::read_file(workspace.config, 1 << 20).value();
         const size_t schedule = text.find("every_months = ");  // no runs: there is too little data

@@ -11,6 +11,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/http/client.hpp"
 #include "rampart/wire/application_json.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 #include "tools/demo/service_process.hpp"
 #include "tools/demo/workspace.hpp"
@@ -27,7 +28,7 @@ class ServedNode : public testing::Test {
         options.seed = 7;
         const auto stream = loan_stream::load(options).value();
         workspace_ =
-            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream, 7).value();
+            demo::prepare_workspace(folder_, source_dir() + "/ops/config", stream, 7).value();
         application_ = wire::to_json(stream.applicants.front().application);
     }
     void TearDown() override {
@@ -41,7 +42,7 @@ class ServedNode : public testing::Test {
         const std::string before = "\n[http]\n";
         text.replace(text.find(before), before.size(), before + lines);
         ASSERT_TRUE(base::write_file_atomically(workspace_.config, text));
-        auto started = demo::ServiceProcess::start(RAMPART_BIN_DIR "/rampart", workspace_.config,
+        auto started = demo::ServiceProcess::start(bin_dir() + "/rampart", workspace_.config,
                                                    workspace_.endpoint_file, workspace_.log);
         ASSERT_TRUE(started) << started.error().message;
         process_ = *std::move(started);

@@ -8,6 +8,7 @@
 
 #include "rampart/gate_log/elf.hpp"
 #include "reference_population.hpp"
+#include "support/places.hpp"
 
 namespace rampart::test {
 namespace {
@@ -26,7 +27,7 @@ struct Rate {
 };
 
 Rate rate_of(const Cell& cell) {
-    std::ifstream table(RAMPART_SOURCE_DIR "/tests/golden/elf_table.txt");
+    std::ifstream table(test_support::source_dir() + "/tests/golden/elf_table.txt");
     for (std::string line; std::getline(table, line);) {
         std::istringstream words(line);
         std::string candidate, scenario, passed, alpha, n, repetitions, rate;

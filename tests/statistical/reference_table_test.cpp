@@ -9,6 +9,7 @@
 #include "rampart/stats/confidence_bound.hpp"
 #include "reference/hedged_betting.hpp"
 #include "reference_population.hpp"
+#include "support/places.hpp"
 
 namespace rampart::test {
 namespace {
@@ -317,7 +318,7 @@ struct Table {
 
 Table read_table() {
     Table table;
-    std::ifstream in(RAMPART_SOURCE_DIR "/tests/golden/elf_table.txt");
+    std::ifstream in(test_support::source_dir() + "/tests/golden/elf_table.txt");
     std::string line;
     for (bool header = true; std::getline(in, line);) {
         if (line.starts_with('#')) continue;

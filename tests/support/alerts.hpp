@@ -13,6 +13,7 @@
 
 #include "rampart/base/clock.hpp"
 #include "rampart/base/file.hpp"
+#include "support/places.hpp"
 #include "support/program.hpp"
 
 namespace rampart::support {
@@ -61,7 +62,9 @@ class Alerts {
     }
 
   private:
-    static std::string rules() { return RAMPART_SOURCE_DIR "/ops/alerts/rampart.rules.yml"; }
+    static std::string rules() {
+        return test_support::source_dir() + "/ops/alerts/rampart.rules.yml";
+    }
     /// Names of the metrics in the alert's expression.
     static std::set<std::string> metrics_of(const std::string& alert) {
         const auto text = base::read_file(rules(), 1 << 20).value();

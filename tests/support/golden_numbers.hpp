@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "support/places.hpp"
+
 namespace rampart::test {
 
 /// Reads numbers from a JSON file of golden figures, by following keys from left to right:
@@ -17,7 +19,7 @@ namespace rampart::test {
 class GoldenNumbers {
   public:
     explicit GoldenNumbers(const std::string& file) {
-        std::ifstream in(std::string(RAMPART_SOURCE_DIR "/tests/golden/") + file);
+        std::ifstream in(test_support::source_dir() + "/tests/golden/" + file);
         std::stringstream text;
         text << in.rdbuf();
         text_ = text.str();

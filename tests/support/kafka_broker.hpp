@@ -41,6 +41,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/places.hpp"
 #include "support/program.hpp"
 
 namespace rampart::test_support {
@@ -63,7 +64,7 @@ struct KafkaAddress {
 
 namespace kafka_detail {
 
-inline const std::string kScript = RAMPART_SOURCE_DIR "/ops/kafka";
+inline const std::string kScript = source_dir() + "/ops/kafka";
 
 inline std::string read_text(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
@@ -127,10 +128,10 @@ inline bool process_ended(pid_t pid) {
 /// downloads nothing: the fixture of ctest, or `ops/kafka fetch`, has done that.
 inline const std::string& kafka_missing() {
     static const std::string why = [] {
-        const auto shared = std::filesystem::path(RAMPART_KAFKA_DIR) / "bootstrap";
+        const auto shared = std::filesystem::path(kafka_dir()) / "bootstrap";
         if (std::filesystem::exists(shared)) return std::string();
-        const auto ran = run_program(kafka_detail::kScript + " fetch --offline --version " +
-                                     RAMPART_KAFKA_VERSION);
+        const auto ran =
+            run_program(kafka_detail::kScript + " fetch --offline --version " + kafka_version());
         return ran.exit_code == 3 ? "no Kafka broker can run here: " + ran.output : std::string();
     }();
     return why;
@@ -144,7 +145,7 @@ inline const std::string& kafka_missing() {
     } while (false)
 
 struct KafkaOptions {
-    std::string version = RAMPART_KAFKA_VERSION;
+    std::string version = kafka_version();
     bool secure = false;                   // also TLS and SASL listeners
     std::vector<std::string> overrides{};  // broker settings: "log.segment.bytes=1048576"
 };
@@ -301,7 +302,7 @@ class KafkaBroker {
 /// program that ends with it. Call it only if kafka_missing() is empty.
 inline const KafkaAddress& shared_kafka() {
     static const KafkaAddress address = [] {
-        const std::filesystem::path dir = RAMPART_KAFKA_DIR;
+        const std::filesystem::path dir = kafka_dir();
         if (run_program(kafka_detail::kScript + " status --dir '" + dir.string() + "'").exit_code ==
             0)
             return kafka_detail::address_in(dir);

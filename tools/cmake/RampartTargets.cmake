@@ -1,14 +1,17 @@
-# States, for ccache, what the target's precompiled header follows from beside its options: none of
-# these headers is ours, and all come from packages.
+# States, for ccache, what the target's precompiled header follows from beside its options: the text
+# of all that it includes, which comes from packages and stands in the compiler's own folders.
 function(rampart_precompiled_sum target)
     get_target_property(dir ${target} BINARY_DIR)
     get_target_property(headers ${target} PRECOMPILE_HEADERS)
-    set(versions ${CMAKE_CXX_COMPILER_VERSION})
-    foreach(package fmt tl-expected GTest CLI11 Boost)
-        list(APPEND versions ${package} ${${package}_VERSION})
-    endforeach()
+    list(TRANSFORM headers REPLACE "^(.+)$" "#include \\1\n")
+    list(JOIN headers "" text)
+    set(source ${dir}/CMakeFiles/${target}.dir/precompiled.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "${text}")
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -E -P -dD ${source}
+        OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+    string(SHA256 sum "${CMAKE_CXX_COMPILER_VERSION} ${text}")
     file(CONFIGURE OUTPUT ${dir}/CMakeFiles/${target}.dir/cmake_pch.hxx.gch.sum
-        CONTENT "${versions} ${headers}\n")
+        CONTENT "${sum}\n")
 endfunction()
 
 # What nearly every source file of the product includes, parsed once: a fifth of the time that one
@@ -105,14 +108,13 @@ function(rampart_test_headers)
 endfunction()
 
 # rampart_test(name LABEL label SOURCES files [DEPS libs] [PACKAGES ...] [TIMEOUT seconds] [KAFKA]
-#     [PLACES] [WHOLE suites])
+#     [WHOLE suites])
 # One GoogleTest program; each of its tests becomes a ctest test with the label. KAFKA: ctest starts
 # the broker of tests/support/kafka_broker.hpp before the first such test and stops it after the
-# last. PLACES: it uses RAMPART_SOURCE_DIR or RAMPART_BIN_DIR; units without do not depend on the
-# folder of the clone, so that clones share what is compiled. All other labels have them. WHOLE:
-# each of these suites is one ctest test, as its tests share what takes long to set up.
+# last. WHOLE: each of these suites is one ctest test, as its tests share what takes long to set up.
+# No object but that of rampart_places depends on the folder of the clone.
 function(rampart_test name)
-    cmake_parse_arguments(ARG "KAFKA;PLACES" "LABEL;TIMEOUT"
+    cmake_parse_arguments(ARG "KAFKA" "LABEL;TIMEOUT"
         "SOURCES;DEPS;PACKAGES;WHOLE" ${ARGN})
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 120)
@@ -128,18 +130,10 @@ function(rampart_test name)
     endif()
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(${name} PRIVATE ${deps} ${ARG_PACKAGES} fmt::fmt GTest::gmock
-        GTest::gtest_main)
-    if(ARG_PLACES OR NOT ARG_LABEL STREQUAL unit)
-        target_compile_definitions(${name} PRIVATE
-            RAMPART_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-            RAMPART_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-    endif()
+        GTest::gtest_main rampart_places)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     set(fixture)
     if(ARG_KAFKA)
-        target_compile_definitions(${name} PRIVATE
-            RAMPART_KAFKA_DIR="${RAMPART_KAFKA_DIR}"
-            RAMPART_KAFKA_VERSION="${RAMPART_KAFKA_VERSION}")
         set(fixture FIXTURES_REQUIRED kafka_broker)
     endif()
     set(properties LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT} ${fixture})

@@ -8,10 +8,12 @@
 #include <functional>
 #include <string>
 
+#include "support/places.hpp"
+
 namespace rampart::chaos {
 namespace {
 
-const std::string kProgram = RAMPART_BIN_DIR "/rampart";
+const std::string kProgram = test_support::bin_dir() + "/rampart";
 
 uint64_t number_from_environment(const char* name, uint64_t otherwise) {
     const char* text = std::getenv(name);

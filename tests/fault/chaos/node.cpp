@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "rampart/base/file.hpp"
+#include "support/places.hpp"
 
 namespace rampart::chaos {
 namespace {
@@ -13,8 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 using base::Status;
 
-const fs::path kProgram = RAMPART_BIN_DIR "/rampart";
-const fs::path kConfig = RAMPART_SOURCE_DIR "/ops/config";
+const fs::path kProgram = test_support::bin_dir() + "/rampart";
+const fs::path kConfig = test_support::source_dir() + "/ops/config";
 
 void must(const Status& status) {
     if (!status) throw std::runtime_error(status.error().message);

@@ -20,6 +20,7 @@
 #include "rampart/streaming_kafka/topic_admin.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "support/kafka_broker.hpp"
+#include "support/places.hpp"
 
 namespace rampart::wrong {
 namespace {
@@ -29,7 +30,7 @@ using chaos::Process;
 using chaos::sleep_ms;
 using chaos::wait_until;
 
-const std::string kProgram = RAMPART_WRONG_VARIANT;
+const std::string kProgram = test_support::build_dir() + "/tests/wrong_variant";
 constexpr auto kPatience = std::chrono::seconds(60);
 constexpr uint64_t kLeastEvents = 1000;  // fewer say nothing
 

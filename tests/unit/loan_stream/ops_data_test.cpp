@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string>
 
+#include "support/places.hpp"
 #include "unit/loan_stream/files.hpp"
 
 namespace rampart::loan_stream {
@@ -24,7 +25,7 @@ class OpsData : public testing::Test {
   protected:
     OpsData() {
         std::filesystem::create_directories(repo() / "ops");
-        std::filesystem::copy_file(std::filesystem::path(RAMPART_SOURCE_DIR) / "ops/data",
+        std::filesystem::copy_file(std::filesystem::path(test_support::source_dir()) / "ops/data",
                                    repo() / "ops/data");
     }
 

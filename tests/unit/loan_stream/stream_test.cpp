@@ -8,6 +8,7 @@
 #include <set>
 
 #include "rampart/config/table.hpp"
+#include "support/places.hpp"
 #include "unit/loan_stream/files.hpp"
 
 namespace rampart::loan_stream {
@@ -492,7 +493,7 @@ TEST(Products, EveryFileFitsItsStream) {
     for (const auto& name : stream_names()) {
         SCOPED_TRACE(name);
         const auto stream = load({.name = name, .data_dir = folder.path(), .rows = 2000}).value();
-        auto root = config::parse_file(std::filesystem::path(RAMPART_SOURCE_DIR) /
+        auto root = config::parse_file(std::filesystem::path(test_support::source_dir()) /
                                        "ops/config/products" / (name + ".toml"))
                         .value();
         EXPECT_EQ(root.string("name"), name);

@@ -7,6 +7,7 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/digest.hpp"
+#include "support/places.hpp"
 
 /// Model files byte by byte, also such as no program of ours writes.
 namespace rampart::model {
@@ -42,7 +43,7 @@ inline std::string field(uint32_t number, std::string_view bytes) {
 
 /// Returns tests/golden/`name` as bytes.
 inline std::string golden(const std::string& name) {
-    std::ifstream file(std::string(RAMPART_SOURCE_DIR) + "/tests/golden/" + name);
+    std::ifstream file(test_support::source_dir() + "/tests/golden/" + name);
     std::string hex;
     file >> hex;
     return base::from_hex(hex).value();

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "rampart/dataset/feature_schema.hpp"
+#include "support/places.hpp"
 
 /// What LightGBM and XGBoost themselves wrote and scored: tests/golden/exchange.
 namespace rampart::model_exchange {
 
 inline std::string golden(const std::string& name) {
     std::stringstream text;
-    text << std::ifstream(RAMPART_SOURCE_DIR "/tests/golden/exchange/" + name).rdbuf();
+    text << std::ifstream(test_support::source_dir() + "/tests/golden/exchange/" + name).rdbuf();
     return text.str();
 }
 

@@ -11,6 +11,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/storage/database.hpp"
 #include "support/explained_policy.hpp"
+#include "support/places.hpp"
 #include "unit/registry/gate_run.hpp"
 
 namespace rampart::registry {
@@ -127,8 +128,7 @@ TEST_F(ModelRegistryTest, ModelsAreKeptByTheirDigestAndSurviveAReopening) {
 
 /// Programs of today would write this policy in another form, with another id.
 TEST_F(ModelRegistryTest, AModelOfAnOlderFormIsKeptAsItIs) {
-    std::ifstream golden(std::string(RAMPART_SOURCE_DIR) +
-                         "/tests/golden/model_v1_state_as_text.hex");
+    std::ifstream golden(test_support::source_dir() + "/tests/golden/model_v1_state_as_text.hex");
     std::string hex;
     golden >> hex;
     const auto file = base::from_hex(hex).value();

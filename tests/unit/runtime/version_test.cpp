@@ -5,12 +5,14 @@
 #include <fstream>
 #include <sstream>
 
+#include "support/places.hpp"
+
 namespace rampart::runtime {
 namespace {
 
 TEST(Version, IsTheOneThatCMakeDeclares) {
     std::ostringstream text;
-    text << std::ifstream(RAMPART_SOURCE_DIR "/CMakeLists.txt").rdbuf();
+    text << std::ifstream(test_support::source_dir() + "/CMakeLists.txt").rdbuf();
     EXPECT_FALSE(version().empty());
     EXPECT_NE(text.str().find("project(rampart VERSION " + std::string(version()) + " "),
               std::string::npos)

@@ -4,6 +4,7 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
+#include "support/places.hpp"
 
 namespace rampart::wire {
 namespace {
@@ -16,7 +17,7 @@ domain::Assignment sample() {
 
 /// Returns the released message as hex digits and a newline.
 std::string released() {
-    const auto path = fmt::format("{}/tests/golden/assignment_v1.hex", RAMPART_SOURCE_DIR);
+    const auto path = fmt::format("{}/tests/golden/assignment_v1.hex", test_support::source_dir());
     return base::read_file(path, 4096).value();
 }
 

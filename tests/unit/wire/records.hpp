@@ -8,6 +8,7 @@
 #include "rampart/domain/erasure.hpp"
 #include "rampart/domain/labeled_example.hpp"
 #include "rampart/domain/outcome.hpp"
+#include "support/places.hpp"
 
 /// Records that the tests of this room share; the goldens in tests/golden were made of them.
 namespace rampart::wire::testing {
@@ -104,7 +105,7 @@ inline domain::LabeledExample sample_overridden() {
 
 /// The bytes behind tests/golden/<name>.hex.
 inline std::string golden(const std::string& name) {
-    std::ifstream file(std::string(RAMPART_SOURCE_DIR) + "/tests/golden/" + name + ".hex");
+    std::ifstream file(test_support::source_dir() + "/tests/golden/" + name + ".hex");
     std::string hex;
     file >> hex;
     return base::from_hex(hex).value();
