@@ -53,11 +53,31 @@ TEST_F(CommandLine, AScoredTableThatIsBadLeavesNoFile) {
          std::vector<std::pair<std::string, std::vector<std::string>>>{
              {"--data new.csv", {"line 3", "income", "much"}},
              {"--data new.csv --keep id", {"'id'"}},
+             {"--data new.csv --keep income,income", {"two columns 'income'"}},
              {"--data none.csv", {"none.csv"}}}) {
         const auto ran = run("score --model m.rmp --out scores.csv " + arguments);
         EXPECT_EQ(ran.exit_code, 2) << ran.err;
         for (const auto& word : words) EXPECT_THAT(ran.err, HasSubstr(word));
         EXPECT_FALSE(std::filesystem::exists(path("scores.csv")));
+    }
+}
+
+TEST_F(CommandLine, ScoresReplaceNoInputAndNoFolder) {
+    train();
+    write("new.csv", "region,income\nnorth,51\n");
+    std::filesystem::create_directory(path("folder"));
+    std::filesystem::create_symlink("new.csv", path("link.csv"));
+    for (const auto& [out, reason] :
+         std::vector<std::pair<std::string, std::string>>{{"new.csv", "replaces_input"},
+                                                          {"./link.csv", "replaces_input"},
+                                                          {"m.rmp", "replaces_input"},
+                                                          {"folder", "is_folder"}}) {
+        const auto model = read("m.rmp");
+        const auto ran = run("score --model m.rmp --data new.csv --out " + out);
+        EXPECT_EQ(ran.exit_code, 2) << ran.err;
+        EXPECT_THAT(ran.err, HasSubstr(reason));
+        EXPECT_EQ(read("m.rmp"), model);
+        EXPECT_EQ(read("new.csv"), "region,income\nnorth,51\n");
     }
 }
 

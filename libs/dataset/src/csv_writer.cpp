@@ -38,6 +38,10 @@ struct CsvWriter::Impl {
 };
 
 base::Result<CsvWriter> CsvWriter::create(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        return base::make_error(base::Reason::kIsFolder, "cannot write '{}': it is a folder",
+                                path.string());
     auto impl = std::make_unique<Impl>();
     impl->path = path;
     const auto partial = path.string() + fmt::format(".partial.{}", ::getpid());

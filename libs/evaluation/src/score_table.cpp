@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/dataset/csv_writer.hpp"
+#include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/row_reader.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/evaluation/reasons.hpp"
@@ -51,12 +53,23 @@ class Lines {
         if (options.draw_seed) key_ = fmt::format("rampart score {}", *options.draw_seed);
     }
 
-    std::string header() const {
-        std::string text = "line";
-        for (const auto& name : options_.kept) dataset::append_cell(text += ',', name);
-        if (policy_.group_aware()) text += ",group";
-        text += ",score,p_approve";
-        if (options_.draw_seed) text += ",action,propensity";
+    base::Result<std::string> header() const {
+        std::vector<std::string> names = {"line"};
+        names.insert(names.end(), options_.kept.begin(), options_.kept.end());
+        if (policy_.group_aware()) names.push_back("group");
+        names.insert(names.end(), {"score", "p_approve"});
+        if (options_.draw_seed) names.insert(names.end(), {"action", "propensity"});
+        std::string text;
+        std::set<std::string_view> seen;
+        for (const auto& name : names) {
+            if (!seen.insert(name).second)
+                return base::make_error(dataset::Reason::kDuplicateColumn,
+                                        "the answer would have two columns '{}': keep each column "
+                                        "once, and none that has the name of a result",
+                                        name);
+            if (!text.empty()) text += ',';
+            dataset::append_cell(text, name);
+        }
         return text += '\n';
     }
     const std::string& of(const dataset::RowBlock& block, std::span<const size_t> groups,
@@ -102,11 +115,12 @@ base::Result<std::optional<ScoredTable>> score_table(const model::Policy& policy
                                 "protected columns: name them under `protected`");
     RAMPART_TRY(auto reader,
                 dataset::RowReader::open(table, schema, {policy.group_aware(), options.kept}));
+    Lines lines(policy, options);
+    RAMPART_TRY(const auto header, lines.header());
     RAMPART_TRY(auto writer, dataset::CsvWriter::create(out));
     const model::BatchPolicy batch(policy);
     Groups groups(policy);
-    Lines lines(policy, options);
-    RAMPART_RETURN_IF_ERROR(writer.add(lines.header()));
+    RAMPART_RETURN_IF_ERROR(writer.add(header));
     ScoredTable scored;
     scored.unread = reader.unread();
     dataset::RowBlock block;

@@ -68,6 +68,8 @@ std::optional<Response> framing_error(const Head& head) {
         (head.version() >= 11 && head.count(bhttp::field::host) == 0)) {
         return refusal(Reason::kBadHost, "a request must have exactly one Host header");
     }
+    if (head.version() < 11 && head.count(bhttp::field::transfer_encoding) > 0)
+        return refusal(Reason::kBadTransferEncoding, "HTTP/1.0 has no Transfer-Encoding");
     if (const auto codings = head.count(bhttp::field::transfer_encoding);
         codings > 1 ||
         (codings == 1 && !beast::iequals(head[bhttp::field::transfer_encoding], "chunked"))) {

@@ -15,6 +15,9 @@ constexpr base::Logger kLog("http");
 // at once would reset the connection, and the client could lose the response.
 constexpr size_t kDrainBytes = 16u << 20;
 constexpr auto kDrainTime = std::chrono::seconds(2);
+// What may have come and not be taken, beside what a head may have. The parser takes the line of a
+// chunk, and all trailers, only when they are there to their end, so this also bounds those.
+constexpr size_t kReadAhead = 64 << 10;
 // Time in which a connection beyond max_connections must send a request that is answered inline.
 constexpr auto kSpareTime = std::chrono::seconds(2);
 // A connection that has waited as long for a request may be closed for another one. An unknown
@@ -55,6 +58,13 @@ int64_t now_micros() {
 }
 
 }  // namespace
+
+Session::Session(Shared& shared, Sessions& sessions, bool spare, std::string address)
+    : buffer_(shared.options.max_header_bytes + kReadAhead),
+      shared_(shared),
+      sessions_(sessions),
+      spare_(spare),
+      address_(std::move(address)) {}
 
 Session::~Session() {
     release_body();
@@ -135,7 +145,7 @@ void Session::read_header() {
     if (shared_.stopping) return close();
     waits();
     head_ = false;
-    folds_ = {};
+    seen_ = {};
     begun_ = std::chrono::steady_clock::now();
     body_bytes_ = 0;
     request_ = {};
@@ -171,8 +181,9 @@ void Session::parse_header() {
         error_code ec;
         const auto bytes = buffer_.data();
         const size_t taken = parser_->put(bytes, ec);
-        folds_.see({static_cast<const char*>(bytes.data()), taken});
+        seen_.see({static_cast<const char*>(bytes.data()), taken});
         buffer_.consume(taken);
+        if (seen_.size() > shared_.options.max_header_bytes) ec = bhttp::error::header_limit;
         if (ec == bhttp::error::need_more) break;
         if (ec) return on_bad_request(ec);
         if (parser_->is_header_done()) return on_header();
@@ -182,7 +193,7 @@ void Session::parse_header() {
 
 /// Returns the answer to a head that is refused without looking for its route.
 std::optional<Response> Session::refused_by_head() {
-    if (folds_.folded())
+    if (seen_.folded())
         return refusal(Reason::kFoldedHeader,
                        "a header goes on in the next line (obs-fold); write it on one line");
     return framing_error(parser_->get());
@@ -231,10 +242,12 @@ void Session::release_body() { shared_.body_bytes -= std::exchange(reserved_, 0)
 
 void Session::on_header() {
     const auto& head = parser_->get();
-    if (auto error = refused_by_head()) return write(*std::move(error), false);
-    keep_alive_ = head.keep_alive() && !spare_;
     // HEAD is GET without the body
     head_ = head.method() == bhttp::verb::head;
+    if (auto error = refused_by_head()) return write(*std::move(error), false);
+    // HTTP/1.0 has no 100 Continue, and keeps a connection open only by a header of its own
+    const bool current = head.version() >= 11;
+    keep_alive_ = current && head.keep_alive() && !spare_;
     auto request = to_request(head);
     if (!request) return refuse(error_response(request.error()));
     request->id = std::move(request_.id);
@@ -257,7 +270,7 @@ void Session::on_header() {
     if (parser_->content_length().value_or(0) > plan_.max_body_bytes) return refuse(too_large());
     parser_->body_limit(plan_.max_body_bytes);
     if (!reserve_body()) return refuse(too_many_bytes());
-    if (beast::iequals(head[bhttp::field::expect], "100-continue")) {
+    if (current && beast::iequals(head[bhttp::field::expect], "100-continue")) {
         continue_ = {bhttp::status::continue_, 11};
         return send_continue();
     }
@@ -274,6 +287,11 @@ Response Session::too_large() const {
                    fmt::format("the body may have up to {} bytes", plan_.max_body_bytes));
 }
 
+Response Session::head_too_large() const {
+    return refusal(Reason::kHeadersTooLarge, fmt::format("line and headers may have up to {} bytes",
+                                                         shared_.options.max_header_bytes));
+}
+
 void Session::on_continue_sent(error_code ec) {
     if (ec) return close();
     read_body();
@@ -285,15 +303,15 @@ void Session::on_body(error_code ec) {
 }
 
 void Session::on_bad_request(error_code ec) {
-    if (ec == bhttp::error::body_limit) {
-        return write(too_large(), false);
-    }
-    if (ec == bhttp::error::header_limit) {
+    head_ = parser_->get().method() == bhttp::verb::head;
+    if (ec == bhttp::error::body_limit) return write(too_large(), false);
+    if (ec == bhttp::error::header_limit) return write(head_too_large(), false);
+    if (ec == bhttp::error::buffer_overflow)
         return write(refusal(Reason::kHeadersTooLarge,
-                             fmt::format("line and headers may have up to {} bytes",
-                                         shared_.options.max_header_bytes)),
+                             fmt::format("the line of a chunk, and all trailers, may have up to {} "
+                                         "bytes",
+                                         buffer_.max_size())),
                      false);
-    }
     if (ec == beast::error::timeout) {
         // tcp_stream has closed the socket: no response is possible
         return close();

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "connection_shares.hpp"
-#include "fold_watch.hpp"
 #include "group_queue.hpp"
+#include "head_watch.hpp"
 #include "messages.hpp"
 #include "rampart/http/request_id.hpp"
 #include "rampart/http/server.hpp"
@@ -97,8 +97,7 @@ class Session : public std::enable_shared_from_this<Session> {
     void on_drained(error_code ec, size_t bytes);
 
   protected:
-    Session(Shared& shared, Sessions& sessions, bool spare, std::string address)
-        : shared_(shared), sessions_(sessions), spare_(spare), address_(std::move(address)) {}
+    Session(Shared& shared, Sessions& sessions, bool spare, std::string address);
 
     /// Steps; each ends with the call of the function of its name above.
     virtual void open() = 0;
@@ -129,6 +128,7 @@ class Session : public std::enable_shared_from_this<Session> {
     void waits();
     void refuse(Response response);
     Response too_large() const;
+    Response head_too_large() const;
     void on_bad_request(error_code ec);
     void answer();
     void enter_group();
@@ -146,7 +146,7 @@ class Session : public std::enable_shared_from_this<Session> {
     Sessions& sessions_;
     const bool spare_;
     const std::string address_;
-    FoldWatch folds_;                      // sees the request's head
+    HeadWatch seen_;                       // sees the request's head
     std::atomic<int64_t> waits_since_{0};  // steady clock, microseconds; 0: at work
     std::atomic<bool> known_{false};       // a principal has called on it
     std::atomic<bool> leaving_{false};     // makes room

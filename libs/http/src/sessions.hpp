@@ -85,13 +85,11 @@ class OpenSessions {
     }
     /// Returns the session that may be closed to make room for another; nullptr: none.
     std::shared_ptr<Session> one_that_waits() const {
-        const std::lock_guard lock(mutex_);
         std::shared_ptr<Session> best;
-        for (const auto& [key, weak] : sessions_) {
-            auto session = weak.lock();
-            if (session && session->may_close() && (!best || session->closes_before(*best)))
+        // without the lock: to let go of a session as the last owner removes it from here
+        for (auto& session : all())
+            if (session->may_close() && (!best || session->closes_before(*best)))
                 best = std::move(session);
-        }
         return best;
     }
     bool wait_for_none(std::chrono::microseconds timeout) {

@@ -50,6 +50,20 @@ TEST(ScoreTable, HasALineForEachRowInOrder) {
                     low, high));
 }
 
+TEST(ScoreTable, HasNoTwoColumnsOfOneName) {
+    const StumpFolder folder;
+    std::ofstream(folder.file("new.csv")) << "x,score,action\n1,2,3\n";
+    const auto out = folder.file("out.csv");
+    const auto asked = [&](const std::vector<std::string>& kept, std::optional<uint64_t> seed) {
+        return score_table(stump_policy(), stump_schema(), folder.file("new.csv"), out,
+                           {.kept = kept, .draw_seed = seed});
+    };
+    EXPECT_EQ(asked({"score"}, {}).error().reason, "duplicate_column");
+    EXPECT_EQ(asked({"action"}, 7).error().reason, "duplicate_column");
+    EXPECT_FALSE(std::filesystem::exists(out));
+    EXPECT_TRUE(asked({"action"}, {})) << "nothing is drawn, so the name is free";
+}
+
 TEST(ScoreTable, NeedsTheGroupWhereThePolicyDecidesByIt) {
     const StumpFolder folder;
     const auto out = folder.file("out.csv");

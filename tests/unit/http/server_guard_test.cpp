@@ -92,6 +92,72 @@ TEST_F(ServerGuard, AFoldedHeaderIsRefusedAndClosesTheConnection) {
     EXPECT_TRUE(body.receive("anna").starts_with("HTTP/1.1 200")) << "a body may have such bytes";
 }
 
+TEST_F(ServerGuard, AHeadIsBoundedAlsoWhenItsLinesComeOneByOne) {
+    ServerOptions options;
+    options.max_header_bytes = 1024;
+    start(options);
+    const std::string line = fmt::format("X-A: {}\r\n", std::string(93, 'x'));
+    for (const int lines : {9, 11}) {
+        RawConnection connection(server_->port());
+        connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n");
+        for (int i = 0; i < lines; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));  // each comes alone
+            connection.send(line);
+        }
+        connection.send("\r\n");
+        const auto answer = connection.receive(kEnd);
+        EXPECT_TRUE(answer.starts_with(lines == 9 ? "HTTP/1.1 200" : "HTTP/1.1 431")) << answer;
+    }
+}
+
+TEST_F(ServerGuard, LinesOfChunksAndTrailersAreBounded) {
+    start({});
+    const std::string begin =
+        "POST /work HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer t\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n";
+    const auto answer = [&](const std::string& body) {
+        RawConnection connection(server_->port());
+        connection.send(begin + body);
+        return connection.receive(kEnd);
+    };
+    const auto long_one = std::string(100'000, 'x');
+    EXPECT_TRUE(answer("1;a=b\r\nx\r\n0\r\nX-A: b\r\n\r\n").starts_with("HTTP/1.1 200"));
+    for (const auto& body : {"1;a=" + long_one, "1\r\nx\r\n0\r\nX-A: " + long_one}) {
+        const auto refused = answer(body);
+        EXPECT_TRUE(refused.starts_with("HTTP/1.1 431")) << refused;
+    }
+}
+
+TEST_F(ServerGuard, WhatAHeadRequestGetsHasNoBody) {
+    ServerOptions options;
+    options.max_header_bytes = 1024;
+    start(options);
+    const auto big = fmt::format("Host: a\r\nX-A: {}\r\n", std::string(2000, 'x'));
+    for (const std::string headers : {"", "Host: a\r\nX-A: b\r\n c\r\n", big.c_str()}) {
+        RawConnection connection(server_->port());
+        connection.send(fmt::format("HEAD /healthz HTTP/1.1\r\n{}\r\n", headers));
+        const auto answer = connection.receive();
+        EXPECT_TRUE(answer.starts_with("HTTP/1.1 4")) << answer;
+        EXPECT_TRUE(answer.ends_with(kEnd)) << answer;
+    }
+}
+
+TEST_F(ServerGuard, HttpOfBeforeHasNoKeepAliveNoContinueAndNoChunks) {
+    start({});
+    RawConnection connection(server_->port());
+    connection.send(
+        "POST /work HTTP/1.0\r\nAuthorization: Bearer t\r\nConnection: keep-alive\r\n"
+        "Expect: 100-continue\r\nContent-Length: 1\r\n\r\nx");
+    const auto answer = connection.receive();  // to the end, which comes at once
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 200")) << answer;
+    EXPECT_NE(answer.find("Connection: close"), std::string::npos) << answer;
+    RawConnection chunks(server_->port());
+    chunks.send(
+        "POST /work HTTP/1.0\r\nAuthorization: Bearer t\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "1\r\nx\r\n0\r\n\r\n");
+    EXPECT_NE(chunks.receive().find("bad_transfer_encoding"), std::string::npos);
+}
+
 TEST_F(ServerGuard, BodiesShareABoundWhateverTheirConnections) {
     ServerOptions options;
     options.max_body_bytes_in_flight = 1000;

@@ -31,7 +31,20 @@ base::Result<dataset::TableSchema> schema_of(const Options& options, const model
     return evaluation::schema_for({options.model, options.data, options.schema}, policy, record);
 }
 
+/// Refuses to replace what is read by what is written.
+base::Status check_out(const Options& options) {
+    for (const auto* input : {&options.model, &options.data, &options.schema}) {
+        std::error_code missing;
+        if (std::filesystem::equivalent(*input, options.out, missing))
+            return base::make_error(Reason::kReplacesInput,
+                                    "--out '{}' is the same file as the input '{}'", options.out,
+                                    *input);
+    }
+    return base::ok();
+}
+
 base::Result<Answer> score(const Options& options, const Context& context) {
+    RAMPART_RETURN_IF_ERROR(check_out(options));
     RAMPART_TRY(const auto loaded, model::load_model_file(options.model));
     RAMPART_TRY(const auto schema, schema_of(options, loaded.policy));
     RAMPART_TRY(const auto signal, runtime::Shutdown::install());

@@ -69,6 +69,7 @@ namespace rampart::cli {
       "Remove the folder if it is left over; its state comes from the log.")                       \
     X(kPositiveLabelUnknown, kInvalidArgument, "positive_label_unknown",                           \
       "Give --positive favourable or --positive unfavourable.")                                    \
+    X(kReplacesInput, kInvalidArgument, "replaces_input", "Name another file for the result.")     \
     X(kServiceRefused, kFailedPrecondition, "service_refused",                                     \
       "Do what the service's answer in the message says.")                                         \
     X(kTwoRules, kInvalidArgument, "two_rules", "Leave --postprocess out, or take --output best.") \

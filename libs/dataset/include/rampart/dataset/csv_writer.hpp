@@ -12,8 +12,8 @@ namespace rampart::dataset {
 
 /// Writes a CSV file (RFC 4180, UTF-8, LF), plain, or gzip if its name ends in .gz. The file has
 /// its name once finish() has succeeded, then durably and whole; before, and after an error, there
-/// is none of it, and one of that name stays as it was. Errors name the file: "no_access",
-/// "disk_full", "io_error".
+/// is none of it, and one of that name stays as it was. Errors name the file: "is_folder",
+/// "no_access", "disk_full", "io_error".
 class CsvWriter {
   public:
     static base::Result<CsvWriter> create(const std::filesystem::path& path);

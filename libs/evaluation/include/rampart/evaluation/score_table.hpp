@@ -38,8 +38,9 @@ struct ScoredTable {
 /// Numbers are the shortest text that reads back as the same double. The file appears when all is
 /// written; after an error there is none.
 ///
-/// nullopt: progress ended it. Errors: those of RowReader and CsvWriter; "no_rows"; "no_groups" and
-/// "unknown_group" for a policy that decides by group.
+/// nullopt: progress ended it. Errors: those of RowReader and CsvWriter; "no_rows";
+/// "duplicate_column" (kept twice, or named as a result is); "no_groups" and "unknown_group" for a
+/// policy that decides by group.
 base::Result<std::optional<ScoredTable>> score_table(const model::Policy& policy,
                                                      const dataset::TableSchema& schema,
                                                      const std::filesystem::path& table,
