@@ -49,6 +49,7 @@ base::Result<std::string> take_overrides(DecisionService& service, std::string_v
 /// whole or not at all.
 void DecisionRoutes::handle_decisions(std::span<const http::Grouped> requests) const {
     std::vector<domain::Application> singles;
+    std::vector<std::string> request_ids;  // of singles
     std::vector<const http::Grouped*> callers;
     std::vector<std::pair<const http::Grouped*, std::vector<domain::Application>>> batches;
     for (const auto& request : requests) {
@@ -59,11 +60,12 @@ void DecisionRoutes::handle_decisions(std::span<const http::Grouped> requests) c
             batches.emplace_back(&request, std::move(parsed->applications));
         } else {
             singles.push_back(std::move(parsed->applications.front()));
+            request_ids.push_back(request.request.id);
             callers.push_back(&request);
         }
     }
     if (!singles.empty()) {
-        const auto results = service_.decide_each(singles);
+        const auto results = service_.decide_each(singles, request_ids);
         for (size_t i = 0; i < callers.size(); ++i) {
             const auto* error = !results         ? &results.error()
                                 : !(*results)[i] ? &(*results)[i].error()
@@ -72,11 +74,13 @@ void DecisionRoutes::handle_decisions(std::span<const http::Grouped> requests) c
                                                 : json(answer_of(service_, *(*results)[i])));
         }
     }
-    for (const auto& [caller, applications] : batches) caller->answer(handle_batch(applications));
+    for (const auto& [caller, applications] : batches)
+        caller->answer(handle_batch(applications, caller->request.id));
 }
 
-Response DecisionRoutes::handle_batch(std::span<const domain::Application> applications) const {
-    const auto decisions = service_.decide(applications);
+Response DecisionRoutes::handle_batch(std::span<const domain::Application> applications,
+                                      const std::string& request_id) const {
+    const auto decisions = service_.decide(applications, request_id);
     if (!decisions) return error_answer(decisions.error());
     std::string answers;
     for (const auto& decision : *decisions) {

@@ -35,7 +35,8 @@ class DecisionRoutes {
 
   private:
     void handle_decisions(std::span<const http::Grouped> requests) const;
-    http::Response handle_batch(std::span<const domain::Application> applications) const;
+    http::Response handle_batch(std::span<const domain::Application> applications,
+                                const std::string& request_id) const;
     http::Response handle_decision(const http::Request& request) const;
     http::Response handle_outcomes(const http::Request& request) const;
     http::Response handle_overrides(const http::Request& request) const;

@@ -20,6 +20,7 @@ class Asking {
         request.path = path;
         request.headers = {{"Authorization", "Bearer " + token}};
         request.body = body;
+        request.id = id;
         return router_.handle(std::move(request));
     }
     http::Response get(const std::string& path) { return ask("GET", path); }
@@ -37,6 +38,8 @@ class Asking {
         const size_t from = at + mark.size();
         return status + response.body.substr(from, response.body.find('"', from) - from);
     }
+
+    std::string id;  // of each request
 
   private:
     http::Router router_{access::one_token("t", {"anna", access::Scopes::all()})};

@@ -145,6 +145,7 @@ Status replay(const Decision& decision, const PolicyInForce& policy, const DrawK
                                              cool_off, explored, decision.decided_at}));
     again.exploration_spent = decision.exploration_spent;  // earlier releases did not say so
     again.arm = decision.arm;                              // which policy, not what it decided
+    again.request_id = decision.request_id;                // who asked, not what was decided
     const struct {
         std::string_view field;
         double recorded, replayed;

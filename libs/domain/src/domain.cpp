@@ -149,6 +149,16 @@ Status check_window(const Decision& d) {
     return base::ok();
 }
 
+Status check_request_id(std::string_view id) {
+    const auto allowed = [](char c) { return c > ' ' && c < 127; };
+    if (id.size() <= limits::kMaxIdBytes && std::all_of(id.begin(), id.end(), allowed))
+        return base::ok();
+    return make_error(Reason::kBadId,
+                      "request_id: has {} bytes; up to {} of printable ASCII other than space are "
+                      "allowed",
+                      id.size(), limits::kMaxIdBytes);
+}
+
 Status check_arm(const Decision& d) {
     if (!d.arm) return base::ok();
     RAMPART_RETURN_IF_ERROR(check_id("arm.assignment", d.arm->assignment));
@@ -202,6 +212,7 @@ Status validate(const Decision& d) {
     RAMPART_RETURN_IF_ERROR(check_id("draw_key_id", d.draw_key_id));
     RAMPART_RETURN_IF_ERROR(check_window(d));
     RAMPART_RETURN_IF_ERROR(check_reasons(d));
+    RAMPART_RETURN_IF_ERROR(check_request_id(d.request_id));
     RAMPART_RETURN_IF_ERROR(check_arm(d));
     RAMPART_RETURN_IF_ERROR(check_probabilities(d));
     if (!(d.draw >= 0 && d.draw < 1) || d.action != drawn_action(d.draw, d.p_approve, d.p_refer)) {

@@ -44,6 +44,7 @@ struct DecisionService::Candidate {
     decision_log::OwnedPartition* partition = nullptr;
     const decision::PolicyInForce* policy = nullptr;  // that of the person's arm
     std::optional<domain::Arm> arm;
+    std::string request_id;
     std::vector<float> row;
     std::optional<size_t> group;
     bool explore_allowed = false;
@@ -58,6 +59,7 @@ struct DecisionService::Candidate {
         RAMPART_TRY(decision, decision::decide(*policy, *application, row, group, key, cool_off,
                                                explores, now));
         decision.arm = arm;
+        decision.request_id = request_id;
         return base::ok();
     }
 };

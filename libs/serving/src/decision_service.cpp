@@ -165,9 +165,11 @@ EventWindow DecisionService::event_window() const {
 }
 
 Result<DecisionService::Candidate> DecisionService::prepare(const Application& application,
-                                                            const Policies& policies) const {
+                                                            const Policies& policies,
+                                                            const std::string& request_id) const {
     RAMPART_RETURN_IF_ERROR(domain::validate(application));
     Candidate candidate;
+    candidate.request_id = request_id;
     candidate.application = &application;
     const PartitionId home = partition_of(application.id);
     candidate.partition = log_->owned(home);
@@ -202,8 +204,10 @@ Result<DecisionService::Candidate> DecisionService::prepare(const Application& a
     return candidate;
 }
 
-/// Decides the batch; an error means that there was no trying.
-Status DecisionService::run(Batch& batch, std::span<const Application> applications) {
+/// Decides the batch; an error means that there was no trying. `request_ids`: none, one for all, or
+/// one for each.
+Status DecisionService::run(Batch& batch, std::span<const Application> applications,
+                            std::span<const std::string> request_ids) {
     const auto start = std::chrono::steady_clock::now();
     RAMPART_RETURN_IF_ERROR(check_batch("applications", applications.size()));
     size_t bytes = 0;
@@ -218,8 +222,11 @@ Status DecisionService::run(Batch& batch, std::span<const Application> applicati
         return base::make_error(Reason::kNoPolicy, "no policy is in force yet; retry later");
     }
     batch.candidates.reserve(applications.size());
-    for (const auto& application : applications) {
-        auto candidate = prepare(application, *batch.policies);
+    for (size_t i = 0; i < applications.size(); ++i) {
+        const auto& application = applications[i];
+        const auto& request_id =
+            request_ids.empty() ? std::string() : request_ids[i % request_ids.size()];
+        auto candidate = prepare(application, *batch.policies, request_id);
         if (candidate) {
             batch.candidates.push_back(*std::move(candidate));
             continue;
@@ -249,9 +256,10 @@ Status DecisionService::run(Batch& batch, std::span<const Application> applicati
     return base::ok();
 }
 
-Result<std::vector<Decision>> DecisionService::decide(std::span<const Application> applications) {
+Result<std::vector<Decision>> DecisionService::decide(std::span<const Application> applications,
+                                                      const std::string& request_id) {
     Batch batch(*log_, options_.draw_key, cool_off_, true);
-    RAMPART_RETURN_IF_ERROR(run(batch, applications));
+    RAMPART_RETURN_IF_ERROR(run(batch, applications, {&request_id, 1}));
     if (batch.first_error() != nullptr) return batch.error();
     std::vector<Decision> decisions;
     decisions.reserve(batch.candidates.size());
@@ -263,9 +271,9 @@ Result<std::vector<Decision>> DecisionService::decide(std::span<const Applicatio
 }
 
 Result<std::vector<Result<Decision>>> DecisionService::decide_each(
-    std::span<const Application> applications) {
+    std::span<const Application> applications, std::span<const std::string> request_ids) {
     Batch batch(*log_, options_.draw_key, cool_off_, false);
-    RAMPART_RETURN_IF_ERROR(run(batch, applications));
+    RAMPART_RETURN_IF_ERROR(run(batch, applications, request_ids));
     std::vector<Result<Decision>> results;
     results.reserve(batch.candidates.size());
     for (auto& candidate : batch.candidates) {

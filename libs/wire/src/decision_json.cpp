@@ -75,6 +75,7 @@ Result<Decision> read_decision(const JsonValue& value, const std::string& path) 
     if (object.has("exploration_spent")) {
         decision.exploration_spent = object.boolean("exploration_spent");
     }
+    if (object.has("request_id")) decision.request_id = object.string("request_id");
     const JsonValue* arm = object.has("arm") ? object.value("arm") : nullptr;
     const JsonValue* application = object.value("application");
     if (object.has("unseen_categories")) static_cast<void>(object.strings("unseen_categories"));
@@ -125,6 +126,8 @@ std::string to_json(const Decision& decision, std::span<const std::string> unsee
                             json_string(arm->assignment), arm->number, json_number(arm->draw),
                             json_string(arm->key_id));
     }
+    if (!decision.request_id.empty())
+        json += fmt::format(R"("request_id":{},)", json_string(decision.request_id));
     json += fmt::format(R"("explored":{},"reasons":[{}],"application":{})", decision.explored,
                         reasons, to_json(decision.application));
     if (!unseen_categories.empty()) {

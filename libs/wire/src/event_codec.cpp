@@ -152,6 +152,7 @@ void write(const domain::Decision& from, v1::Decision& to) {
     to.set_p_refer(from.p_refer);
     to.set_exploration_spent(from.exploration_spent);
     if (from.arm) write(*from.arm, *to.mutable_arm());
+    to.set_request_id(from.request_id);
 }
 
 Status read(const v1::Decision& from, domain::Decision& to) {
@@ -173,6 +174,7 @@ Status read(const v1::Decision& from, domain::Decision& to) {
     to.p_refer = from.p_refer();
     to.exploration_spent = from.exploration_spent();
     if (from.has_arm()) to.arm = read(from.arm());
+    to.request_id = from.request_id();
     return domain::validate(to);
 }
 

@@ -217,6 +217,7 @@ TEST(Replay, NoticesEveryChange) {
         return status ? std::string("same") : status.error().reason;
     };
     const auto up = [](double& x) { x = std::nextafter(x, 2); };
+    EXPECT_EQ(reason_after([](Decision& d) { d.request_id = "r-7"; }), "same");
     EXPECT_EQ(reason_after([&](Decision& d) { up(d.score); }), "replay_mismatch");
     EXPECT_EQ(reason_after([&](Decision& d) { up(d.p_exploit); }), "replay_mismatch");
     EXPECT_EQ(reason_after([&](Decision& d) { up(d.p_approve); }), "replay_mismatch");

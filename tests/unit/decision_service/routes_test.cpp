@@ -39,6 +39,18 @@ TEST_F(DecisionRoutesTest, DecideAndShowADecision) {
     EXPECT_EQ(api_.ask("POST", "/v1/decisions", body(1), "wrong").status, 401);
 }
 
+TEST_F(DecisionRoutesTest, ADecisionHasTheIdOfItsRequest) {
+    small_.approve_all();
+    api_.id = "r-1";
+    EXPECT_NE(api_.post("/v1/decisions", body(1)).body.find(R"("request_id":"r-1")"),
+              std::string::npos);
+    api_.id = "r-2";
+    const std::vector both{make_application(1, day(100)), make_application(2, day(100))};
+    const auto answer = api_.post("/v1/decisions", wire::to_json(std::span(both))).body;
+    EXPECT_NE(answer.find(R"("request_id":"r-1")"), std::string::npos) << answer;
+    EXPECT_NE(answer.find(R"("request_id":"r-2")"), std::string::npos) << answer;
+}
+
 TEST_F(DecisionRoutesTest, RefuseWhatCannotBeDecidedWithItsStatus) {
     EXPECT_EQ(api_.said("POST", "/v1/decisions", body(1)), "503 no_policy");
     small_.approve_all();

@@ -83,6 +83,20 @@ TEST(Decision, WithSpentExplorationItsProbabilityIsThatWithout) {
     EXPECT_EQ(reason_of(d), "bad_probability");
 }
 
+TEST(Decision, ItsRequestMayHaveAnId) {
+    const auto reason_with = [](const std::string& id) {
+        auto d = approved();
+        d.request_id = id;
+        return reason_of(d);
+    };
+    EXPECT_EQ(reason_with("0af7651916cd43dd8448eb211c80319c"), "");
+    EXPECT_EQ(reason_with("a/b+c="), "");
+    EXPECT_EQ(reason_with(std::string(128, 'x')), "");
+    EXPECT_EQ(reason_with(std::string(129, 'x')), "bad_id");
+    EXPECT_EQ(reason_with("a b"), "bad_id");
+    EXPECT_EQ(reason_with("a\nb"), "bad_id");
+}
+
 TEST(Decision, ItsArmCanBeDrawnAgain) {
     const auto reason_with = [](const Arm& arm) {
         auto d = approved();

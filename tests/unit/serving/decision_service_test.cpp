@@ -30,6 +30,21 @@ TEST_F(DecisionServiceUnit, DecidesOnceForEachApplication) {
     EXPECT_EQ(service_.find(domain::DecisionId("none")).error().reason, "unknown_decision");
 }
 
+TEST_F(DecisionServiceUnit, ADecisionKeepsTheIdOfTheRequestThatAskedFirst) {
+    small_.approve_all();
+    const std::vector both{make_application(1, day(100)), make_application(2, day(100))};
+    const std::vector<std::string> ids{"first", "second"};
+    const auto each = service_.decide_each(both, ids).value();
+    const std::vector three{both[1], make_application(3, day(100)), make_application(4, day(100))};
+    const auto later = service_.decide(three, "third").value();
+    EXPECT_EQ(each[0]->request_id, "first");
+    EXPECT_EQ(each[1]->request_id, "second");
+    EXPECT_EQ(later[0].request_id, "second") << "it was decided before";
+    EXPECT_EQ(later[1].request_id, "third");
+    EXPECT_EQ(service_.find(later[2].id)->request_id, "third");
+    EXPECT_EQ(small_.decide(make_application(5, day(100))).request_id, "") << "none is known";
+}
+
 TEST_F(DecisionServiceUnit, PersonsOfNewDecisionsAreAnnouncedBeforeTheAppend) {
     small_.approve_all();
     small_.decide(make_application(1, day(100)));

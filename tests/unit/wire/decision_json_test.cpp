@@ -66,6 +66,14 @@ TEST(DecisionJson, ReferralArmAndSpentExplorationAreToldWhereThereAreSome) {
     EXPECT_THAT(json, ::testing::HasSubstr(R"("action":"refer")"));
 }
 
+TEST(DecisionJson, TheIdOfItsRequestIsThereIfItIsKnown) {
+    auto decision = sample_decision();
+    EXPECT_EQ(to_json(decision).find("request_id"), std::string::npos);
+    decision.request_id = "a/b+c=";
+    EXPECT_THAT(to_json(decision), ::testing::HasSubstr(R"("request_id":"a/b+c=",)"));
+    EXPECT_EQ(decision_from_json(to_json(decision)), decision);
+}
+
 TEST(DecisionJson, UnseenCategoriesAreToldAndNoPartOfTheDecision) {
     const std::vector<std::string> unseen{"job", "say \"x\""};
     const auto json = to_json(sample_decision(), unseen);

@@ -26,6 +26,12 @@ TEST(EventCodec, WhatIsEncodedComesBackTheSame) {
     EXPECT_EQ(decode_labeled_example(encode(sample_overridden())), sample_overridden());
 }
 
+TEST(EventCodec, ADecisionKeepsTheIdOfItsRequest) {
+    auto decision = sample_decision();
+    decision.request_id = "0af7651916cd43dd8448eb211c80319c";
+    EXPECT_EQ(decode_decision(encode(decision)), decision);
+}
+
 TEST(EventCodec, AnExampleWithoutAnOutcomeIsNotOneWithTheValueZero) {
     auto none = sample_example();
     none.value.reset();

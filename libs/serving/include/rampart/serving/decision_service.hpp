@@ -121,13 +121,16 @@ class DecisionService {
     /// "partition_rebuilding"; resource_exhausted "overloaded", or the log is full: nothing was
     /// decided; those of encode_row, decide and Writer. After any other error than the first and
     /// resource_exhausted the application may have been decided: ask again.
+    /// `request_id` is kept with what is decided now.
     base::Result<std::vector<domain::Decision>> decide(
-        std::span<const domain::Application> applications);
+        std::span<const domain::Application> applications, const std::string& request_id = {});
 
     /// The same, but each has a result of its own, so that one that makes no sense keeps no other
-    /// from being decided. The error is one of all of them: nothing was decided.
+    /// from being decided. The error is one of all of them: nothing was decided. `request_ids`: one
+    /// for each, or none.
     base::Result<std::vector<base::Result<domain::Decision>>> decide_each(
-        std::span<const domain::Application> applications);
+        std::span<const domain::Application> applications,
+        std::span<const std::string> request_ids = {});
 
     /// not_found "unknown_decision"; failed_precondition "not_owner"; unavailable
     /// "partition_rebuilding".
@@ -186,12 +189,13 @@ class DecisionService {
 
     EventWindow event_window() const;
     base::Result<Candidate> prepare(const domain::Application& application,
-                                    const Policies& policies) const;
+                                    const Policies& policies, const std::string& request_id) const;
     base::Result<std::shared_ptr<const decision::PolicyInForce>> in_force(
         std::shared_ptr<const model::LoadedPolicy> policy, bool certified) const;
     std::shared_ptr<const Policies> policies() const;
     void swap(std::shared_ptr<const Policies> next);
-    base::Status run(Batch& batch, std::span<const domain::Application> applications);
+    base::Status run(Batch& batch, std::span<const domain::Application> applications,
+                     std::span<const std::string> request_ids);
     base::Status ready() const;
     void count(const domain::Decision& decision, const model::Policy& policy);
 
