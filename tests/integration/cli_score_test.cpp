@@ -62,6 +62,45 @@ TEST_F(CommandLine, AScoredTableThatIsBadLeavesNoFile) {
     }
 }
 
+TEST_F(CommandLine, ContributionsSumToTheScoreAndDeclinesHaveReasons) {
+    train();
+    const auto ran =
+        run("score --model m.rmp --data loans.csv --out s.csv --draw-seed 1 --leaves "
+            "--contributions --reasons");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    std::istringstream lines(read("s.csv"));
+    std::string line;
+    std::getline(lines, line);
+    std::vector<std::string> names;
+    std::istringstream header(line);
+    for (std::string name; std::getline(header, name, ',');) names.push_back(name);
+    ASSERT_EQ(names.back(), "reasons");
+    size_t declines = 0, rows = 0;
+    while (std::getline(lines, line)) {
+        std::vector<std::string> cells;
+        std::istringstream in(line + ",");
+        for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
+        ASSERT_EQ(cells.size(), names.size()) << line;
+        double raw = 0, score = 0;
+        bool declined = false;
+        for (size_t i = 0; i < cells.size(); ++i) {
+            if (names[i].starts_with("contribution_")) raw += std::stod(cells[i]);
+            if (names[i] == "score") score = std::stod(cells[i]);
+            if (names[i] == "action") declined = cells[i] == "decline";
+        }
+        EXPECT_NEAR(1 / (1 + std::exp(-raw)), score, 1e-9);
+        EXPECT_EQ(cells.back().empty(), !declined) << line;
+        declines += declined ? 1 : 0;
+        ++rows;
+    }
+    EXPECT_EQ(rows, 1500u);
+    EXPECT_GT(declines, 100u);
+    EXPECT_LT(declines, 1400u);
+    const auto misuse = run("score --model m.rmp --data loans.csv --out s.csv --reasons");
+    EXPECT_EQ(misuse.exit_code, 2);
+    EXPECT_THAT(misuse.err, HasSubstr("--draw-seed"));
+}
+
 TEST_F(CommandLine, ScoresReplaceNoInputAndNoFolder) {
     train();
     write("new.csv", "region,income\nnorth,51\n");

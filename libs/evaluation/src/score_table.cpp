@@ -12,11 +12,12 @@
 #include "rampart/domain/decision.hpp"
 #include "rampart/evaluation/reasons.hpp"
 #include "rampart/model/batch_policy.hpp"
+#include "row_details.hpp"
 
 namespace rampart::evaluation {
 namespace {
 
-constexpr size_t kBlockRows = 1 << 16;
+constexpr size_t kBlockRows = 1 << 16, kBlockRowsWithDetails = 1 << 12;
 
 /// Turns the groups of a table into those of a policy.
 class Groups {
@@ -48,8 +49,8 @@ class Groups {
 /// Makes the lines of a block.
 class Lines {
   public:
-    Lines(const model::Policy& policy, const ScoreOptions& options)
-        : policy_(policy), options_(options) {
+    Lines(const model::Policy& policy, const ScoreOptions& options, RowDetails details)
+        : policy_(policy), options_(options), details_(std::move(details)) {
         if (options.draw_seed) key_ = fmt::format("rampart score {}", *options.draw_seed);
     }
 
@@ -59,6 +60,7 @@ class Lines {
         if (policy_.group_aware()) names.push_back("group");
         names.insert(names.end(), {"score", "p_approve"});
         if (options_.draw_seed) names.insert(names.end(), {"action", "propensity"});
+        names.insert(names.end(), details_.names().begin(), details_.names().end());
         std::string text;
         std::set<std::string_view> seen;
         for (const auto& name : names) {
@@ -75,6 +77,7 @@ class Lines {
     const std::string& of(const dataset::RowBlock& block, std::span<const size_t> groups,
                           std::span<const model::PolicyOutput> outputs) {
         text_.clear();
+        details_.take(block, options_.pool);
         for (size_t r = 0; r < block.rows(); ++r) {
             const auto to = std::back_inserter(text_);
             fmt::format_to(to, "{}", block.line[r]);
@@ -83,22 +86,26 @@ class Lines {
             if (!groups.empty())
                 dataset::append_cell(text_ += ',', policy_.group_names()[groups[r]]);
             fmt::format_to(to, ",{},{}", outputs[r].score, outputs[r].approve);
-            if (options_.draw_seed) add_draw(block.line[r], outputs[r].approve);
+            const double u = options_.draw_seed ? add_draw(block.line[r], outputs[r].approve) : 0;
+            details_.add(text_, r, outputs[r], domain::drawn_action(u, outputs[r].approve, 0), u);
             text_ += '\n';
         }
         return text_;
     }
 
   private:
-    void add_draw(uint64_t line, double approve) {
+    /// Appends action and propensity, and returns the draw.
+    double add_draw(uint64_t line, double approve) {
         const double u = base::keyed_uniform(key_, std::to_string(line));
         const auto action = domain::drawn_action(u, approve, 0);
         fmt::format_to(std::back_inserter(text_), ",{},{}", domain::to_string(action),
                        domain::probability_of(action, approve, 0));
+        return u;
     }
 
     const model::Policy& policy_;
     const ScoreOptions& options_;
+    RowDetails details_;
     std::string key_, text_;
 };
 
@@ -115,7 +122,9 @@ base::Result<std::optional<ScoredTable>> score_table(const model::Policy& policy
                                 "protected columns: name them under `protected`");
     RAMPART_TRY(auto reader,
                 dataset::RowReader::open(table, schema, {policy.group_aware(), options.kept}));
-    Lines lines(policy, options);
+    RAMPART_TRY(auto details, RowDetails::create(policy, options));
+    const size_t most = details.any() ? kBlockRowsWithDetails : kBlockRows;
+    Lines lines(policy, options, std::move(details));
     RAMPART_TRY(const auto header, lines.header());
     RAMPART_TRY(auto writer, dataset::CsvWriter::create(out));
     const model::BatchPolicy batch(policy);
@@ -126,7 +135,7 @@ base::Result<std::optional<ScoredTable>> score_table(const model::Policy& policy
     dataset::RowBlock block;
     std::vector<model::PolicyOutput> outputs;
     while (true) {
-        RAMPART_RETURN_IF_ERROR(reader.next(block, kBlockRows));
+        RAMPART_RETURN_IF_ERROR(reader.next(block, most));
         if (block.rows() == 0) break;
         RAMPART_TRY(const auto of_rows, groups.of(block, reader.group_names()));
         outputs.assign(block.rows(), {});

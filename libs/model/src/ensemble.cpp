@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/model/leaf_of.hpp"
 #include "rampart/model/reasons.hpp"
 
 namespace rampart::model {
@@ -115,14 +116,17 @@ base::Status check_split(const Tree& tree, const TreeNode& node, const dataset::
 
 }  // namespace
 
-double Tree::predict(std::span<const float> row) const {
-    const TreeNode* node = &nodes.front();
+size_t leaf_of(const Tree& tree, std::span<const float> row) {
+    const TreeNode* node = &tree.nodes.front();
     while (node->feature >= 0) {
         const float x = row[static_cast<size_t>(node->feature)];
-        node = &nodes[static_cast<size_t>(goes_left(*this, *node, x) ? node->left : node->right)];
+        const auto next = goes_left(tree, *node, x) ? node->left : node->right;
+        node = &tree.nodes[static_cast<size_t>(next)];
     }
-    return node->value;
+    return static_cast<size_t>(node - tree.nodes.data());
 }
+
+double Tree::predict(std::span<const float> row) const { return nodes[leaf_of(*this, row)].value; }
 
 double Ensemble::predict_raw(std::span<const float> row) const {
     return predict_raw(row, trees.size());

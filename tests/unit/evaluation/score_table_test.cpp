@@ -64,6 +64,44 @@ TEST(ScoreTable, HasNoTwoColumnsOfOneName) {
     EXPECT_TRUE(asked({"action"}, {})) << "nothing is drawn, so the name is free";
 }
 
+TEST(ScoreTable, SaysOfEachRowWhatIsAskedFor) {
+    const StumpFolder folder;
+    const auto out = folder.file("out.csv");
+    std::ofstream(folder.file("new.csv")) << "x\n-4\n4\n";
+    const auto& policy = stump_policy();
+    const auto asked = [&](const ScoreOptions& options) {
+        return score_table(policy, stump_schema(), folder.file("new.csv"), out, options);
+    };
+    ASSERT_TRUE(asked({.leaves = true, .contributions = true}).value());
+    const double raw = std::log(3.0);  // half of the training rows on each side: the base is 0
+    const float bad[] = {-4}, good[] = {4};
+    EXPECT_EQ(
+        text_of(out),
+        fmt::format("line,score,p_approve,leaf_1,contribution_base,contribution_x\n"
+                    "2,{},0,1,0,{}\n3,{},1,2,0,{}\n",
+                    policy.evaluate(bad, {}).score, -raw, policy.evaluate(good, {}).score, raw));
+    ASSERT_TRUE(asked({.draw_seed = 7, .reasons = true}).value());
+    EXPECT_THAT(text_of(out), HasSubstr("line,score,p_approve,action,propensity,reasons\n"));
+    EXPECT_THAT(text_of(out), HasSubstr(",decline,1,score_too_low\n"));
+    EXPECT_THAT(text_of(out), HasSubstr(",approve,1,\n"));
+    EXPECT_EQ(asked({.reasons = true}).error().reason, "bad_usage");
+}
+
+TEST(ScoreTable, APolicyWithoutAModelHasNeitherLeavesNorContributions) {
+    const StumpFolder folder;
+    const auto rule =
+        model::Policy::create(stump_features(), {model::BootstrapLink{"x", {{0, 0}, {1, 1}}}}, {},
+                              {}, {})
+            .value();
+    for (const bool leaves : {true, false}) {
+        ScoreOptions options;
+        (leaves ? options.leaves : options.contributions) = true;
+        const auto scored = score_table(rule, stump_schema(), folder.file("loans.csv"),
+                                        folder.file("out.csv"), options);
+        EXPECT_EQ(scored.error().reason, "nothing_learned");
+    }
+}
+
 TEST(ScoreTable, NeedsTheGroupWhereThePolicyDecidesByIt) {
     const StumpFolder folder;
     const auto out = folder.file("out.csv");

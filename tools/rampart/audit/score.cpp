@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "frame/commands.hpp"
+#include "frame/figures_text.hpp"
 #include "frame/reasons.hpp"
 #include "rampart/evaluation/model_table.hpp"
 #include "rampart/evaluation/score_table.hpp"
@@ -17,6 +18,7 @@ struct Options {
     std::string model, data, schema, out;
     std::vector<std::string> keep;
     std::optional<uint64_t> draw_seed;
+    bool leaves = false, contributions = false, reasons = false;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
@@ -52,6 +54,9 @@ base::Result<Answer> score(const Options& options, const Context& context) {
     evaluation::ScoreOptions how;
     how.kept = options.keep;
     how.draw_seed = options.draw_seed;
+    how.leaves = options.leaves;
+    how.contributions = options.contributions;
+    how.reasons = options.reasons;
     how.pool = &pool;
     how.progress = [&](uint64_t rows) {
         if (context.terminal) {
@@ -84,6 +89,10 @@ base::Result<Answer> score(const Options& options, const Context& context) {
         {"mean_score", scored->mean_score},
         {"mean_p_approve", scored->mean_approve},
         {"columns_not_read", boost::json::array(scored->unread.begin(), scored->unread.end())}});
+    if (const auto* link = loaded.policy.last_learned();
+        link != nullptr && (options.leaves || options.contributions))
+        if (auto note = main_ensemble_note(*link); !note.empty())
+            answer.notes.push_back(std::move(note));
     if (!scored->unread.empty())
         answer.notes.push_back(fmt::format("columns that the model does not know were not read: {}",
                                            fmt::join(scored->unread, ", ")));
@@ -100,8 +109,10 @@ void add_score(Frame& frame) {
          .example = "rampart score --model m.rmp --data new.csv.gz --out scores.csv --keep id",
          .detail = "The table needs the model's features and no label; it may be of any length. "
                    "The columns of the answer: line (of the table), those of --keep, group (of a "
-                   "model that decides by group), score, p_approve, and with --draw-seed action "
-                   "and propensity. The file appears when all rows are written.",
+                   "model that decides by group), score, p_approve, with --draw-seed action and "
+                   "propensity, then leaf_1 …, contribution_base and contribution_FEATURE (they "
+                   "sum to the raw score), and reasons, if asked for. The file appears when all "
+                   "rows are written.",
          .reads_no_store = true},
         [options](const Context& context) { return score(*options, context); });
     command.add_option("--model", options->model, "the model file")->required();
@@ -111,8 +122,13 @@ void add_score(Frame& frame) {
     command
         .add_option("--keep", options->keep, "columns of the table that the answer repeats: a,b")
         ->delimiter(',');
-    command.add_option("--draw-seed", options->draw_seed,
-                       "draw an action for each row, with this seed");
+    auto* draw = command.add_option("--draw-seed", options->draw_seed,
+                                    "draw an action for each row, with this seed");
+    command.add_flag("--leaves", options->leaves, "also the leaf of each tree");
+    command.add_flag("--contributions", options->contributions,
+                     "also the contribution of each feature to the raw score");
+    command.add_flag("--reasons", options->reasons, "also the reasons of each drawn decline")
+        ->needs(draw);
     command
         .add_option("--threads", options->threads,
                     "number of threads, default one per core; the result does not depend on it")
