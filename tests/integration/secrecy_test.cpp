@@ -423,6 +423,7 @@ std::set<std::string> all_commands() {
 const std::set<std::string> kOthers{"audit-individual",
                                     "card",
                                     "clock accept",
+                                    "compare",
                                     "decide",
                                     "erase",
                                     "errors",

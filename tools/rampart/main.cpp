@@ -25,6 +25,7 @@ void add_audit(Frame& frame) {
     frame.section("Measure and explain a model");
     add_evaluate(frame);
     add_score(frame);
+    add_compare(frame);
     add_audit_individual(frame);
     add_explain(frame);
     add_card(frame);

@@ -13,6 +13,7 @@ void add_frontier(Frame& frame);
 void add_postprocess(Frame& frame);
 void add_evaluate(Frame& frame);
 void add_score(Frame& frame);
+void add_compare(Frame& frame);
 void add_audit_individual(Frame& frame);
 void add_explain(Frame& frame);
 void add_card(Frame& frame);
