@@ -147,6 +147,7 @@ class Node {
     base::TimePoint now() const { return clock_->now(); }
     registry::ModelRegistry& registry() { return stores_->registry(); }
     joiner::OutcomeJoiner& joiner() { return stores_->joiner(); }
+    const protected_attributes::ProtectedStore& attributes() const { return stores_->attributes(); }
     retraining::TrainingLoop& trainer() { return *loop_->trainer(); }  // where it trains
     const streaming::Reader& log() const { return stores_->log().reader(); }
     serving::DecisionService& decisions() { return *decisions_; }

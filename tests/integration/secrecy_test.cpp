@@ -450,6 +450,7 @@ const std::set<std::string> kOthers{"audit-individual",
                                     "quarantine drop",
                                     "quarantine replay",
                                     "recipe check",
+                                    "replay",  // numbers of decisions, and which differ
                                     "schema infer",
                                     "serve",
                                     "topics check",

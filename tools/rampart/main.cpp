@@ -95,6 +95,7 @@ void add_store(Frame& frame) {
     add_backup_restore(frame);
     frame.family("store", "Check a store");
     add_store_check(frame);
+    add_replay(frame);
     frame.family("keys", "List, copy and change the keys of a store");
     add_keys_list(frame);
     add_keys_export(frame);

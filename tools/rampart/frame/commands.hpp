@@ -36,6 +36,7 @@ void add_rollback(Frame& frame);
 void add_monitor(Frame& frame);
 void add_decide(Frame& frame);
 void add_inspect(Frame& frame);
+void add_replay(Frame& frame);
 void add_unmatched(Frame& frame);
 void add_erase(Frame& frame);
 void add_hold_add(Frame& frame);

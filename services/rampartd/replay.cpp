@@ -1,0 +1,173 @@
+#include "services/rampartd/replay.hpp"
+
+#include <algorithm>
+#include <queue>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/decision/decider.hpp"
+#include "rampart/decision/reasons.hpp"
+#include "rampart/decision_log/decision_index.hpp"
+#include "rampart/runtime/secrets.hpp"
+#include "rampart/serving/reasons.hpp"
+#include "services/rampartd/key_change.hpp"
+#include "services/rampartd/reasons.hpp"
+
+namespace rampart::rampartd {
+namespace {
+
+using base::Result;
+using base::Status;
+using decision_log::DecisionIndex;
+using domain::Decision;
+
+/// Loads what decisions were made with, each once.
+class Made {
+  public:
+    explicit Made(Node& node) : node_(node) { keys_[node.keys().ids.draw] = node.keys().draw; }
+
+    /// Decides again; the error says what is missing or differs.
+    Status replay(const Decision& decision) {
+        RAMPART_TRY(const auto policy, policy_of(decision));
+        RAMPART_TRY(const auto key, key_of(decision));
+        std::optional<size_t> group;
+        if (policy->policy().group_aware()) {
+            RAMPART_TRY(
+                const auto membership,
+                node_.attributes().membership_at(decision.application.person, decision.decided_at));
+            if (membership.cell) group = static_cast<size_t>(*membership.cell);
+        }
+        return decision::replay(decision, *policy, key, group);
+    }
+
+  private:
+    using Policy = std::shared_ptr<const decision::PolicyInForce>;
+
+    Result<Policy> policy_of(const Decision& decision) {
+        const std::pair name(decision.policy.value(), decision.certified);
+        if (const auto it = policies_.find(name); it != policies_.end()) return it->second;
+        RAMPART_TRY(auto loaded, node_.registry().load_model(decision.policy));
+        RAMPART_TRY(auto policy, decision::PolicyInForce::create(
+                                     std::make_shared<const model::LoadedPolicy>(std::move(loaded)),
+                                     decision.certified));
+        return policies_[name] = std::move(policy);
+    }
+    Result<decision::DrawKey> key_of(const Decision& decision) {
+        const auto& id = decision.draw_key_id;
+        if (const auto it = keys_.find(id); it != keys_.end())
+            return decision::DrawKey{id, it->second};
+        const auto file = retired_file(node_.settings().store, id);
+        const auto secret = runtime::load_secret(file);
+        if (!secret || runtime::secret_id(*secret) != id)
+            return base::make_error(base::Reason::kOtherKey,
+                                    "decision {} was drawn with the key {}, which '{}' does not "
+                                    "hold: put it back (`rampart keys import`)",
+                                    decision.id, id, file.string());
+        keys_[id] = *secret;
+        return decision::DrawKey{id, *secret};
+    }
+
+    Node& node_;
+    std::map<std::pair<std::string, bool>, Policy> policies_;
+    std::map<std::string, std::string> keys_;
+};
+
+class Replay {
+  public:
+    Replay(Node& node, const ReplayRequest& request)
+        : made_(node), request_(request), seed_(std::to_string(request.seed)) {
+        for (const auto& view : node.decisions().partitions())
+            if (auto* index = node.decisions().index_of(view.partition)) indices_.push_back(index);
+    }
+
+    Result<ReplayReport> run() {
+        if (!request_.decision.empty()) {
+            RAMPART_RETURN_IF_ERROR(replay_one());
+            return std::move(report_);
+        }
+        for (auto* index : indices_) {
+            if (report_.interrupted) break;
+            const auto visited = index->visit_ids([&](const auto& id, bool erased) {
+                return erased ? count_erased() : take(*index, id);
+            });
+            if (!visited && !report_.interrupted) return visited.error();
+        }
+        for (; !drawn_.empty(); drawn_.pop()) {
+            if (!report_.interrupted) count(drawn_.top().decision);
+        }
+        return std::move(report_);
+    }
+
+  private:
+    /// A decision of the sample; those with the smallest numbers are in it.
+    struct Drawn {
+        double number;
+        Decision decision;
+        bool operator<(const Drawn& other) const { return number < other.number; }
+    };
+
+    Status replay_one() {
+        for (auto* index : indices_) {
+            RAMPART_TRY(const auto decision, index->find(domain::DecisionId(request_.decision)));
+            if (!decision) continue;
+            count(*decision);
+            return base::ok();
+        }
+        return base::make_error(serving::Reason::kUnknownDecision, "no decision '{}' is held here",
+                                request_.decision);
+    }
+    Status count_erased() {
+        ++report_.erased;
+        return base::ok();
+    }
+    Status take(const DecisionIndex& index, const domain::DecisionId& id) {
+        if (!request_.progress(++seen_)) {
+            report_.interrupted = true;
+            return base::make_error(Reason::kStopping, "interrupted");
+        }
+        const double number = request_.sample == 0 ? 0 : base::keyed_uniform(seed_, id.value());
+        const bool full = request_.sample > 0 && drawn_.size() == request_.sample;
+        if (full && number >= drawn_.top().number) return base::ok();
+        RAMPART_TRY(auto decision, index.find(id));
+        if (!decision) return base::ok();
+        if (request_.from && decision->decided_at < *request_.from) return base::ok();
+        if (request_.to && decision->decided_at >= *request_.to) return base::ok();
+        if (request_.sample == 0) {
+            count(*decision);
+            return base::ok();
+        }
+        if (full) drawn_.pop();
+        drawn_.push({number, *std::move(decision)});
+        return base::ok();
+    }
+    void count(const Decision& decision) {
+        const auto status = made_.replay(decision);
+        if (status) {
+            ++report_.replayed;
+        } else if (status.error().is(decision::Reason::kReplayMismatch)) {
+            ++report_.replayed;
+            ++report_.different;
+            if (report_.differences.size() < kDifferencesNamed)
+                report_.differences.push_back(status.error().message);
+        } else {
+            if (report_.failed.empty()) report_.first_failure = status.error().message;
+            ++report_.failed[status.error().reason];
+        }
+    }
+
+    Made made_;
+    const ReplayRequest& request_;
+    const std::string seed_;
+    std::vector<DecisionIndex*> indices_;
+    std::priority_queue<Drawn> drawn_;
+    uint64_t seen_ = 0;
+    ReplayReport report_;
+};
+
+}  // namespace
+
+Result<ReplayReport> replay_decisions(Node& node, const ReplayRequest& request) {
+    return Replay(node, request).run();
+}
+
+}  // namespace rampart::rampartd
