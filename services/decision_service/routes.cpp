@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "rampart/decision_log/reasons.hpp"
+#include "rampart/http/request_id.hpp"
 #include "rampart/runtime/metric_list.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/decision_json.hpp"
@@ -27,16 +28,43 @@ namespace {
 Response json(std::string body) { return {200, std::move(body), "application/json", {}}; }
 
 /// The decision, and what the client should know of it.
+/// Returns the id that the caller gave the request; one that this process made up would make what
+/// is decided depend on it. Empty: none was given.
+std::string given_id(const Request& request) {
+    return http::given_request_id(request.headers).value_or("");
+}
+
 std::string answer_of(const DecisionService& service, const domain::Decision& decision) {
     return wire::to_json(decision, service.unseen_categories(decision.application));
 }
 
+bool is_elsewhere(const base::Error& error) {
+    return error.is(decision_log::Reason::kNotOwner) || error.is(decision_log::Reason::kFenced);
+}
+
+std::vector<domain::DecisionId> ids_of(std::span<const domain::Application> applications) {
+    std::vector<domain::DecisionId> ids;
+    for (const auto& one : applications) ids.push_back(domain::decision_id_of(one.id));
+    return ids;
+}
+
+/// Returns the decisions that reports are about: outcomes or overrides.
+template <typename Reports>
+std::vector<domain::DecisionId> ids_of_reports(const Reports& reports) {
+    std::vector<domain::DecisionId> ids;
+    for (const auto& one : reports) ids.push_back(one.decision);
+    return ids;
+}
+
 }  // namespace
 
-Response error_answer(const base::Error& error) {
-    const bool elsewhere =
-        error.is(decision_log::Reason::kNotOwner) || error.is(decision_log::Reason::kFenced);
-    return elsewhere ? error_response(error, 421) : error_response(error);
+Response error_answer(const base::Error& error, const std::string& owner) {
+    if (!is_elsewhere(error)) return error_response(error);
+    if (owner.empty()) return error_response(error, 421);
+    const http::ProblemMember member{"owner", owner};
+    auto response = error_response(error, 421, {&member, 1});
+    response.headers.push_back({kOwnerHeader, owner});
+    return response;
 }
 
 base::Result<std::string> take_overrides(DecisionService& service, std::string_view body) {
@@ -49,7 +77,7 @@ base::Result<std::string> take_overrides(DecisionService& service, std::string_v
 /// whole or not at all.
 void DecisionRoutes::handle_decisions(std::span<const http::Grouped> requests) const {
     std::vector<domain::Application> singles;
-    std::vector<std::string> request_ids;  // of singles
+    std::vector<std::string> request_ids;  // one for each of singles
     std::vector<const http::Grouped*> callers;
     std::vector<std::pair<const http::Grouped*, std::vector<domain::Application>>> batches;
     for (const auto& request : requests) {
@@ -60,7 +88,7 @@ void DecisionRoutes::handle_decisions(std::span<const http::Grouped> requests) c
             batches.emplace_back(&request, std::move(parsed->applications));
         } else {
             singles.push_back(std::move(parsed->applications.front()));
-            request_ids.push_back(request.request.id);
+            request_ids.push_back(given_id(request.request));
             callers.push_back(&request);
         }
     }
@@ -70,18 +98,23 @@ void DecisionRoutes::handle_decisions(std::span<const http::Grouped> requests) c
             const auto* error = !results         ? &results.error()
                                 : !(*results)[i] ? &(*results)[i].error()
                                                  : nullptr;
-            callers[i]->answer(error != nullptr ? error_answer(*error)
+            callers[i]->answer(error != nullptr ? failed(*error, ids_of({&singles[i], 1}))
                                                 : json(answer_of(service_, *(*results)[i])));
         }
     }
     for (const auto& [caller, applications] : batches)
-        caller->answer(handle_batch(applications, caller->request.id));
+        caller->answer(handle_batch(applications, given_id(caller->request)));
+}
+
+Response DecisionRoutes::failed(const base::Error& error,
+                                std::span<const domain::DecisionId> decisions) const {
+    return error_answer(error, is_elsewhere(error) ? service_.owner_address(decisions) : "");
 }
 
 Response DecisionRoutes::handle_batch(std::span<const domain::Application> applications,
                                       const std::string& request_id) const {
     const auto decisions = service_.decide(applications, request_id);
-    if (!decisions) return error_answer(decisions.error());
+    if (!decisions) return failed(decisions.error(), ids_of(applications));
     std::string answers;
     for (const auto& decision : *decisions) {
         if (!answers.empty()) answers += ',';
@@ -91,15 +124,16 @@ Response DecisionRoutes::handle_batch(std::span<const domain::Application> appli
 }
 
 Response DecisionRoutes::handle_decision(const Request& request) const {
-    const auto decision = service_.find(domain::DecisionId(request.path_values.at("id")));
-    return decision ? json(answer_of(service_, *decision)) : error_answer(decision.error());
+    const domain::DecisionId id(request.path_values.at("id"));
+    const auto decision = service_.find(id);
+    return decision ? json(answer_of(service_, *decision)) : failed(decision.error(), {&id, 1});
 }
 
 Response DecisionRoutes::handle_outcomes(const Request& request) const {
     const auto parsed = wire::outcomes_from_json(request.body);
     if (!parsed) return error_response(parsed.error());
     const auto status = service_.submit_outcomes(parsed->outcomes);
-    if (!status) return error_answer(status.error());
+    if (!status) return failed(status.error(), ids_of_reports(parsed->outcomes));
     return json(fmt::format(R"({{"accepted":{}}})", parsed->outcomes.size()));
 }
 
@@ -112,9 +146,12 @@ Response DecisionRoutes::handle_overrides(const Request& request) const {
     auto named = request;
     named.body = wire::to_json(parsed->overrides);
     const size_t count = parsed->overrides.size();
-    if (defer_ && count > kMostOverridesAtOnce) return defer_(named, count);
+    const auto refuse = [&](const base::Error& error) {
+        return failed(error, ids_of_reports(parsed->overrides));
+    };
+    if (defer_ && count > kMostOverridesAtOnce) return defer_(named, count, refuse);
     auto taken = take_overrides(service_, named.body);
-    return taken ? json(*std::move(taken)) : error_answer(taken.error());
+    return taken ? json(*std::move(taken)) : refuse(taken.error());
 }
 
 Response DecisionRoutes::handle_policy() const {

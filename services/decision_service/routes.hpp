@@ -11,9 +11,12 @@
 
 namespace rampart::decision_service {
 
+/// Header of a misdirected answer: the address of the node to ask, as the document's member owner.
+inline constexpr const char* kOwnerHeader = "X-Rampart-Owner";
+
 /// Returns the answer to a request that failed. Misdirected (RFC 9110, 15.5.20) where another node
-/// answers for the partition.
-http::Response error_answer(const base::Error& error);
+/// answers for the partition, with its address where it is known: `owner` is not empty.
+http::Response error_answer(const base::Error& error, const std::string& owner = {});
 
 /// Takes in the overrides of a body of POST /v1/overrides, and returns what is answered.
 base::Result<std::string> take_overrides(serving::DecisionService& service, std::string_view body);
@@ -23,9 +26,12 @@ base::Result<std::string> take_overrides(serving::DecisionService& service, std:
 /// has to outlive it.
 class DecisionRoutes {
   public:
+    /// Answers what has failed.
+    using Failed = std::function<http::Response(const base::Error& error)>;
     /// Answers a request with more than kMostOverridesAtOnce overrides, each of which has an entry
     /// of its own in the audit log: `overrides` says how many they are.
-    using Defer = std::function<http::Response(const http::Request& request, size_t overrides)>;
+    using Defer = std::function<http::Response(const http::Request& request, size_t overrides,
+                                               const Failed& failed)>;
     static constexpr size_t kMostOverridesAtOnce = 100;
 
     /// Without `defer` all are taken in at once.
@@ -41,6 +47,8 @@ class DecisionRoutes {
     http::Response handle_outcomes(const http::Request& request) const;
     http::Response handle_overrides(const http::Request& request) const;
     http::Response handle_policy() const;
+    http::Response failed(const base::Error& error,
+                          std::span<const domain::DecisionId> decisions) const;
 
     serving::DecisionService& service_;
     Defer defer_;

@@ -12,13 +12,13 @@ Status ChampionSwitch::serve() {
     const auto champion = registry_.champion();
     if (!champion) return base::make_error(Reason::kNoChampion, "the registry has no champion");
     const auto serving = decisions_.policy();
-    if (follower_) {
+    if (!trains()) {
+        decisions_.end_assignment();  // where this node trained before
         RAMPART_RETURN_IF_ERROR(follow_champion());
         if (decisions_.policy() != nullptr)
             return base::ok();  // the registry's is the bootstrap, for the time before
     } else if (publisher_) {
-        RAMPART_TRY(const auto file, registry_.model_file(champion->policy));
-        RAMPART_RETURN_IF_ERROR(publisher_->publish(*champion, file));
+        RAMPART_RETURN_IF_ERROR(publish(*champion));
     }
     if (serving == nullptr || serving->id() != champion->policy) {
         RAMPART_TRY(auto loaded, registry_.load_model(champion->policy));
@@ -26,6 +26,14 @@ Status ChampionSwitch::serve() {
             std::make_shared<const model::LoadedPolicy>(std::move(loaded)), champion->certified()));
     }
     return serve_arms();
+}
+
+/// Writes the champion for other nodes, after the log has shown that this one still trains.
+Status ChampionSwitch::publish(const registry::Promotion& champion) {
+    if (publisher_->is_published(champion, lease_->epoch())) return base::ok();
+    RAMPART_RETURN_IF_ERROR(lease_->confirm());
+    RAMPART_TRY(const auto file, registry_.model_file(champion.policy));
+    return publisher_->publish(champion, file, lease_->epoch());
 }
 
 /// Lets the arms of the registry's assignment decide. A node that follows another has none: there

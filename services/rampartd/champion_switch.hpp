@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "rampart/base/result.hpp"
+#include "rampart/lease/trainer_lease.hpp"
 #include "rampart/registry/champion_feed.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/serving/decision_service.hpp"
@@ -12,15 +13,16 @@ namespace rampart::rampartd {
 
 /// Lets the champion decide, and its challengers beside it: that of the registry, which is
 /// published to other nodes where this one trains for them, or the one that the node that trains
-/// publishes. Thread safe.
+/// publishes. Which of both, the lease says where this node has training on. Thread safe.
 class ChampionSwitch {
   public:
     ChampionSwitch(const registry::ModelRegistry& registry, serving::DecisionService& decisions)
         : registry_(registry), decisions_(decisions) {}
 
-    // One of these at most, before serve().
-    void publish_by(registry::ChampionPublisher publisher) {
+    // Before serve(): follow() where another node trains, both where this one may.
+    void publish_by(registry::ChampionPublisher publisher, lease::TrainerLease& lease) {
         publisher_.emplace(std::move(publisher));
+        lease_ = &lease;
     }
     void follow(registry::ChampionFollower follower) { follower_.emplace(std::move(follower)); }
 
@@ -30,12 +32,15 @@ class ChampionSwitch {
   private:
     base::Status follow_champion();
     base::Status serve_arms();
+    base::Status publish(const registry::Promotion& champion);
+    bool trains() const { return lease_ == nullptr ? !follower_ : lease_->held(); }
 
     const registry::ModelRegistry& registry_;
     serving::DecisionService& decisions_;
     std::mutex mutex_;  // from a change of champion until it decides
     std::optional<registry::ChampionPublisher> publisher_;
     std::optional<registry::ChampionFollower> follower_;
+    lease::TrainerLease* lease_ = nullptr;  // the publisher's
 };
 
 }  // namespace rampart::rampartd

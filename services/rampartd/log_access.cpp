@@ -121,6 +121,7 @@ Status LogAccess::open_kafka(const LogSettings& settings, const base::Clock& clo
     measure(*kafka_reader_, *kafka_writer_);
     RAMPART_RETURN_IF_ERROR(authenticate(settings));
     for (const auto& spec : topics_.specs(settings.partitions)) {
+        if (spec.name == topics_.protected_attributes && !settings.attributes) continue;
         const auto partitions = reader_->partitions(spec.name);
         if (!partitions && partitions.error().code == base::ErrorCode::kNotFound) {
             return base::make_error(streaming::Reason::kNoTopic,
@@ -130,14 +131,17 @@ Status LogAccess::open_kafka(const LogSettings& settings, const base::Clock& clo
         }
         if (!partitions) return partitions.error();
     }
-    lease::LeaseOptions options;
-    options.topic = topics_.leases;
-    options.group = settings.group;
-    options.node = settings.node;
-    options.ttl = settings.lease_ttl;
-    RAMPART_TRY(leases_,
-                lease::PartitionLeases::create(options, {*reader_, *writer_, clock, timer_}));
+    lease_options_ = {topics_.leases, settings.group, settings.node, settings.lease_ttl,
+                      settings.advertise};
+    clock_ = &clock;
+    RAMPART_TRY(leases_, lease::PartitionLeases::create(lease_options_,
+                                                        {*reader_, *writer_, clock, timer_}));
     return base::ok();
+}
+
+Result<std::unique_ptr<lease::TrainerLease>> LogAccess::trainer_lease(
+    const std::filesystem::path& file) const {
+    return lease::TrainerLease::create(lease_options_, {*reader_, *writer_, *clock_, timer_}, file);
 }
 
 }  // namespace rampart::rampartd

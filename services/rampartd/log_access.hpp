@@ -7,6 +7,7 @@
 #include "rampart/authenticated_log/authenticated_log.hpp"
 #include "rampart/base/clock.hpp"
 #include "rampart/lease/partition_leases.hpp"
+#include "rampart/lease/trainer_lease.hpp"
 #include "rampart/privacy/person_keys.hpp"
 #include "rampart/sealed_log/sealed_log.hpp"
 #include "rampart/streaming_kafka/kafka_reader.hpp"
@@ -51,6 +52,10 @@ class LogAccess {
     /// nullptr with the embedded log: its lock is lease enough.
     lease::PartitionLeases* leases() const { return leases_.get(); }
     bool shared() const { return leases_ != nullptr; }
+    /// Makes the lease by which one store of the group trains; its seat is in `file`. Only of a
+    /// shared log. Reads and writes nothing yet.
+    base::Result<std::unique_ptr<lease::TrainerLease>> trainer_lease(
+        const std::filesystem::path& file) const;
     /// Writes the metrics of log and leases. Never waits for the log.
     void write(runtime::Samples& out) const;
 
@@ -85,6 +90,8 @@ class LogAccess {
     streaming::Reader* below_ = nullptr;
     streaming::Reader* reader_ = nullptr;
     streaming::Writer* writer_ = nullptr;
+    lease::LeaseOptions lease_options_;
+    const base::Clock* clock_ = nullptr;  // dates leases; of a shared log
     std::unique_ptr<lease::PartitionLeases> leases_;
 };
 

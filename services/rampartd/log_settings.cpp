@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "rampart/lease/lease_record.hpp"
 #include "rampart/runtime/kafka_toml.hpp"
 
 namespace rampart::rampartd {
@@ -45,6 +46,15 @@ void read_group_key(config::Table& log, const std::filesystem::path& folder,
     settings.unauthenticated_until = *time;
 }
 
+/// Reads where clients reach this node; without other nodes it has no effect.
+std::string read_advertise(config::Table http) {
+    const auto address = http.string("advertise", "");
+    if (address.empty()) return address;
+    if (const auto valid = lease::check_address(address); !valid)
+        http.fail("advertise", valid.error().message);
+    return address;
+}
+
 }  // namespace
 
 std::vector<PartitionId> LogSettings::held() const {
@@ -62,6 +72,7 @@ LogSettings read_log_settings(config::Table& root, const std::filesystem::path& 
         log.choice("broker", {"local", "kafka"}, "local") == "kafka" ? kKafka : kLocal;
     settings.partitions = static_cast<int32_t>(log.integer("partitions", 1, 256, 4));
     settings.topic_prefix = log.string("topic_prefix", "");
+    settings.advertise = read_advertise(root.table("http"));
     read_group_key(log, folder, settings);
     settings.own = read_partitions(log, "own", settings.partitions);
     settings.follow = read_partitions(log, "follow", settings.partitions);

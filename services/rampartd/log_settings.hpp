@@ -12,7 +12,8 @@
 
 namespace rampart::rampartd {
 
-/// Where the log is, and which partitions of it this node has to do with: [log] and [kafka].
+/// Where the log is, and which partitions of it this node has to do with: [log] and [kafka], and
+/// what its leases say of it.
 struct LogSettings {
     enum class Broker { kLocal, kKafka };
     Broker broker = Broker::kLocal;
@@ -24,6 +25,10 @@ struct LogSettings {
     streaming_kafka::KafkaSettings kafka;
     std::string group = "rampart", node;  // whose nodes share the partitions; this one's name
     base::Duration lease_ttl = base::Duration::seconds(10);
+    std::string advertise;  // [http] advertise: where clients reach this node; empty: not said
+    /// Whether the node reads and writes the topic of protected attributes: it trains, or decides
+    /// by group. Without, it needs no right on it (streaming_kafka/roles.hpp).
+    bool attributes = true;
     std::vector<std::filesystem::path> group_keys;  // files of the keys of the group's MACs
     std::optional<base::TimePoint> unauthenticated_until = {};
 

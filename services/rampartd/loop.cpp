@@ -76,26 +76,35 @@ Result<std::unique_ptr<Loop>> Loop::open(Deps deps) {
 
 Status Loop::open_trainer() {
     const auto& [settings, keys, stores, clock, decisions, applications, attributes, champion,
-                 metrics] = deps_;
-    RAMPART_TRY(trainer_,
-                retraining::TrainingLoop::open(
-                    settings.store / "trainer", settings.training,
-                    {settings.product, stores.joiner(), *builder_, stores.registry(), keys.signing,
-                     keys.evidence, pool_.get(), keys.ids, &stores.holds(),
-                     clock.is_event_time() ? nullptr : &clock, software(),
-                     [&log = stores.log()](const auto& known) {
-                         return log_ends(log.sealed_reader(), log.topics().decisions, known);
-                     },
-                     [] {
-                         const auto now = std::chrono::steady_clock::now();
-                         return std::chrono::duration<double>(now.time_since_epoch()).count();
-                     },
-                     [this] { return stop_ || (stopping_ && stopping_()); }, &counting_}));
+                 metrics, lease] = deps_;
+    RAMPART_TRY(
+        trainer_,
+        retraining::TrainingLoop::open(
+            settings.store / "trainer", settings.training,
+            {settings.product, stores.joiner(), *builder_, stores.registry(), keys.signing,
+             keys.evidence, pool_.get(), keys.ids, &stores.holds(),
+             clock.is_event_time() ? nullptr : &clock, software(),
+             [&log = stores.log()](const auto& known) {
+                 return log_ends(log.sealed_reader(), log.topics().decisions, known);
+             },
+             [] {
+                 const auto now = std::chrono::steady_clock::now();
+                 return std::chrono::duration<double>(now.time_since_epoch()).count();
+             },
+             [this] { return stop_ || (stopping_ && stopping_()) || !trains(); }, &counting_,
+             [lease = lease] { return lease == nullptr ? base::ok() : lease->renew(); }}));
     RAMPART_TRY(monitor_,
                 champion_monitor::ChampionMonitor::open(
                     settings.monitor, {settings.product, *builder_, stores.registry(), metrics,
                                        settings.training.gate.config.declines_overridden}));
     return base::ok();
+}
+
+Status Loop::check_trains() {
+    if (!trainer_)
+        return base::make_error(Reason::kTrainsElsewhere,
+                                "another node of the group trains, and keeps champions and runs");
+    return deps_.lease == nullptr ? base::ok() : deps_.lease->confirm();
 }
 
 /// An error while any source is stopped: what could not be read must not mature as if it had never
@@ -140,7 +149,7 @@ Status Loop::read_to_end(const std::function<bool()>& stopping,
 /// known when they began. Where a joined state is not whole, that has to be read before.
 Status Loop::read_log(bool may_train) {
     if (!is_whole(deps_.stores.joiner())) RAMPART_RETURN_IF_ERROR(catch_up());
-    if (trainer_ && may_train) RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
+    if (trains() && may_train) RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
     return catch_up();
 }
 
@@ -153,7 +162,7 @@ Status Loop::advance(TimePoint now) {
         deps_.clock.advance_to(now);
         RAMPART_RETURN_IF_ERROR(read_log(time.has_value()));
         if (time)
-            RAMPART_RETURN_IF_ERROR(trainer_
+            RAMPART_RETURN_IF_ERROR(trains()
                                         ? train_and_watch(now)
                                         : deps_.stores.joiner().advance(now).map([](size_t) {}));
         return follow();
@@ -190,7 +199,7 @@ Status Loop::learn(const std::function<bool()>& stopping) {
     const auto step = [&]() -> Status {
         const auto known = deps_.stores.joiner().clock();
         RAMPART_RETURN_IF_ERROR(deps_.clock.check());
-        if (!trainer_ || !known) return base::ok();
+        if (!trains() || !known) return base::ok();
         RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
         // figures and alarms are there from the start on, not only from the next look
         Status observed;
@@ -248,9 +257,7 @@ Result<retraining::RunRecord> Loop::certify(const domain::PolicyId& candidate, T
                                             const std::string& new_epoch,
                                             const std::string& proposed_by) {
     const std::lock_guard lock(learning_);
-    if (!trainer_)
-        return base::make_error(Reason::kTrainsElsewhere,
-                                "another node of the group trains and certifies");
+    RAMPART_RETURN_IF_ERROR(check_trains());
     RAMPART_RETURN_IF_ERROR(deps_.clock.check());
     RAMPART_RETURN_IF_ERROR(read_log(true));
     RAMPART_RETURN_IF_ERROR(deps_.stores.joiner().advance(t).map([](size_t) {}));
@@ -261,9 +268,7 @@ Result<retraining::RunRecord> Loop::certify(const domain::PolicyId& candidate, T
 
 Result<retraining::Proposed> Loop::propose(const retraining::ProposalRequest& request) {
     const std::lock_guard lock(learning_);
-    if (!trainer_)
-        return base::make_error(Reason::kTrainsElsewhere,
-                                "another node of the group trains and certifies");
+    RAMPART_RETURN_IF_ERROR(check_trains());
     RAMPART_RETURN_IF_ERROR(deps_.clock.check());
     const TimePoint now = known_until();
     RAMPART_RETURN_IF_ERROR(read_log(true));
@@ -289,10 +294,7 @@ Result<champion_monitor::CertificateEnd> Loop::certificate_end() {
 
 Result<retraining::ExportedLog> Loop::export_log(const ExportRequest& request) {
     const std::lock_guard lock(learning_);
-    if (!trainer_)
-        return base::make_error(
-            Reason::kTrainsElsewhere,
-            "another node of the group trains, and keeps the record of exports");
+    RAMPART_RETURN_IF_ERROR(check_trains());
     if (request.vault && !deps_.settings.audit.enabled) {
         return base::make_error(Reason::kAuditRequired,
                                 "the configuration has no audit.enabled = true: outcomes of the "
@@ -314,7 +316,7 @@ Result<retraining::ExportedLog> Loop::export_log(const ExportRequest& request) {
 Result<std::string> Loop::monitor_report() {
     const auto& settings = deps_.settings.monitor;
     RAMPART_TRY(const auto end, certificate_end());
-    if (!monitor_) {
+    if (!trains()) {
         return champion_monitor::to_json(
             settings, std::nullopt, end,
             std::string("another node of the group trains and watches"));
@@ -331,9 +333,7 @@ Result<std::string> Loop::monitor_report() {
 }
 
 Status Loop::rollback(std::string_view actor, std::string_view reason) {
-    if (!trainer_)
-        return base::make_error(Reason::kTrainsElsewhere,
-                                "another node of the group keeps the champions; roll back there");
+    RAMPART_RETURN_IF_ERROR(check_trains());
     RAMPART_RETURN_IF_ERROR(deps_.stores.registry()
                                 .rollback(deps_.clock.now(), actor, reason)
                                 .map([](const registry::Promotion&) {}));

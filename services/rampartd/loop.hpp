@@ -57,6 +57,7 @@ class Loop {
         protected_attributes::AttributeFeed* attributes;  // nullptr: no other nodes
         ChampionSwitch& champion;
         runtime::Metrics& metrics;
+        lease::TrainerLease* lease;  // nullptr: no other node may train, or this one does not
     };
     static base::Result<std::unique_ptr<Loop>> open(Deps deps);
 
@@ -90,9 +91,12 @@ class Loop {
     void request_stop() { stop_ = true; }
     /// Sources that could not be read the last time.
     std::vector<joiner::StoppedPartition> stopped() const;
+    /// ok: this node trains. failed_precondition "trains_elsewhere"; on a shared log asks the log,
+    /// errors: TrainerLease::confirm's.
+    base::Status check_trains();
     /// Training runs; empty where another node trains.
     base::Result<std::vector<retraining::RunRecord>> runs() const;
-    /// nullptr: another node trains.
+    /// nullptr: training is off. Where it is on, another node may hold the lease.
     retraining::TrainingLoop* trainer() const { return trainer_.get(); }
     /// Puts down in the metrics how the joined states are.
     void count_upkeep();
@@ -100,6 +104,7 @@ class Loop {
   private:
     explicit Loop(Deps deps);
     base::Status open_trainer();
+    bool trains() const { return trainer_ && (deps_.lease == nullptr || deps_.lease->held()); }
     base::Status catch_up();
     base::TimePoint known_until() const;
     base::Status read_to_end(const std::function<bool()>& stopping,

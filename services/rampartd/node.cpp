@@ -3,7 +3,9 @@
 #include <set>
 
 #include "rampart/base/file.hpp"
+#include "rampart/base/log.hpp"
 #include "rampart/certification/signer.hpp"
+#include "rampart/lease/reasons.hpp"
 #include "rampart/privacy/reasons.hpp"
 #include "rampart/runtime/store_start.hpp"
 #include "rampart/streaming/partitioner.hpp"
@@ -25,6 +27,7 @@
 #include "services/rampartd/files_needed.hpp"
 #include "services/rampartd/reasons.hpp"
 #include "services/rampartd/store_layout.hpp"
+#include "services/rampartd/trainer_move.hpp"
 
 namespace rampart::rampartd {
 
@@ -34,6 +37,7 @@ using base::TimePoint;
 
 namespace {
 
+constexpr base::Logger kLog("rampartd");
 constexpr const char* kOverrides = "override";  // kind of their jobs
 
 /// Each of them, before it is in the log, and each time that it is sent: what people do against the
@@ -69,9 +73,11 @@ decision_log::DecisionLogOptions log_options(const Settings& settings, const Sto
         for (const auto& [partition, epoch] : fences) partitions.insert(partition);
         return leases->claim(partitions, fences);
     };
-    options.owner_of = [leases](streaming::PartitionId partition) -> std::optional<std::string> {
+    options.owner_of =
+        [leases](streaming::PartitionId partition) -> std::optional<decision_log::Owner> {
         const auto holder = leases->holder(partition);
-        return holder ? std::optional(holder->node) : std::nullopt;
+        if (!holder) return std::nullopt;
+        return decision_log::Owner{holder->node, holder->address};
     };
     return options;
 }
@@ -86,8 +92,9 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
     const auto& store = settings.store;
     RAMPART_TRY(const auto start, runtime::StoreStart::begin(store, entries_of_a_store(),
                                                              [&] { return holds_a_store(store); }));
+    RAMPART_RETURN_IF_ERROR(check_no_take_over(store));
     RAMPART_TRY(auto keys, load_keys(*start, store, settings.privacy.secret));
-    std::unique_ptr<Node> node(new Node(std::move(settings), std::move(keys)));
+    std::unique_ptr<Node> node(new Node(std::move(settings), std::move(keys), clocks));
     const auto on_unreadable = [raw = node.get()](std::span<const domain::DecisionId> decisions) {
         return raw->decisions_->erase_unreadable(decisions, raw->clock_->now());
     };
@@ -105,6 +112,10 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
                 access::Directory::open(principal_files(node->settings_.store), node->wall_));
     if (const auto& oidc = node->settings_.oidc) {
         RAMPART_TRY(node->provider_, identity_provider::Provider::open(*oidc, node->wall_));
+    }
+    if (const auto kept = node->keep_trainer(); !kept) {
+        kLog.warning("msg=\"the lease of the trainer was not claimed yet\" reason={} what=\"{}\"",
+                     kept.error().reason, kept.error().message);
     }
     RAMPART_RETURN_IF_ERROR(node->champion_->serve());
     node->applications_->start();
@@ -168,19 +179,35 @@ Status Node::open_services(const Progress& progress) {
         QuarantineUpkeep::Deps{stores_->joiner(), log.topics().decisions, *applications_,
                                metrics_});
     scrub_ = std::make_unique<ScrubJob>(settings_.disk.scrub_rate, metrics_);
-    if (log.shared()) {
+    if (log.shared() && settings_.log.attributes) {
         attributes_ = std::make_unique<protected_attributes::AttributeFeed>(
             log.reader(), log.writer(), log.topics().protected_attributes, stores_->attributes());
     }
     champion_ = std::make_unique<ChampionSwitch>(stores_->registry(), *decisions_);
+    RAMPART_RETURN_IF_ERROR(open_lease());
     RAMPART_TRY(loop_, Loop::open({settings_, keys_, *stores_, *clock_, *decisions_, *applications_,
-                                   attributes_.get(), *champion_, metrics_}));
+                                   attributes_.get(), *champion_, metrics_, trainer_lease_.get()}));
     RAMPART_RETURN_IF_ERROR(open_champion());
     figures_ = std::make_unique<NodeMetrics>(
         NodeMetrics::Deps{settings_.store, *clock_, log, *stores_->memory(), stores_->joiner(),
                           *decisions_, stores_->registry(), loop_->trainer(),
-                          [this] { return loop_->stopped(); }},
+                          [this] { return loop_->stopped(); }, trainer_lease_.get()},
         metrics_);
+    add_health();
+    return base::ok();
+}
+
+/// Makes the lease of the trainer, which is claimed when all is open: it must not be lost with a
+/// first start that fails.
+Status Node::open_lease() {
+    if (!settings_.trains || !stores_->log().shared()) return base::ok();
+    RAMPART_TRY(trainer_lease_, stores_->log().trainer_lease(seat_of(settings_.store)));
+    health_.add(runtime::Probe::kDegraded, "trainer",
+                [lease = trainer_lease_.get()] { return lease->status(); });
+    return base::ok();
+}
+
+void Node::add_health() {
     health_.add(runtime::Probe::kDegraded, "loop", [loop = loop_.get()] { return loop->status(); });
     health_.add(runtime::Probe::kDegraded, "files",
                 [scrub = scrub_.get()] { return scrub->status(); });
@@ -191,7 +218,6 @@ Status Node::open_services(const Progress& progress) {
         return base::make_error(Reason::kStopping, "this process is about to end");
     });
     health_.add(runtime::Probe::kLive, "jobs", [this] { return jobs_.check_stuck(true); });
-    return base::ok();
 }
 
 /// Opens the queue of requests that may take long; a damaged file in it is no reason not to decide.
@@ -265,6 +291,9 @@ void Node::begin_work() {
     if (stores_->log().leases() != nullptr)
         jobs_.add({.name = "leases", .every = beat, .longest = beat, .vital = true},
                   [this](const auto&) { return keep_leases(); });
+    if (trainer_lease_)
+        jobs_.add({.name = "trainer", .every = beat, .longest = base::Duration::seconds(30)},
+                  [this](const auto&) { return keep_trainer(); });
     jobs_.add({.name = "upkeep", .every = beat, .longest = beat, .vital = true},
               [this](const auto&) { return upkeep(); });
     jobs_.add({.name = "mend", .every = second, .longest = second, .vital = true},
@@ -316,12 +345,15 @@ std::vector<std::string> Node::stop_work(base::Duration timeout) { return jobs_.
 Status Node::open_champion() {
     auto& log = stores_->log();
     const auto& topic = log.topics().policies;
-    if (settings_.trains) {
-        if (log.shared()) champion_->publish_by({log.writer(), topic, keys_.signing});
-        return base::ok();
+    if (!log.shared()) return base::ok();
+    if (trainer_lease_)
+        champion_->publish_by({log.writer(), topic, keys_.signing}, *trainer_lease_);
+    // a node that has handed the training over takes its own
+    auto keys = stores_->registry().verifying_keys(keys_.signing.public_key());
+    if (!settings_.gate_key.empty()) {
+        RAMPART_TRY(const auto pem, base::read_file(settings_.gate_key, 1 << 16));
+        RAMPART_TRY(keys, certification::read_keys(pem));
     }
-    RAMPART_TRY(const auto pem, base::read_file(settings_.gate_key, 1 << 16));
-    RAMPART_TRY(auto keys, certification::read_keys(pem));
     champion_->follow({log.reader(), topic, std::move(keys)});
     return base::ok();
 }
@@ -332,6 +364,15 @@ Status Node::keep_leases() {
     RAMPART_TRY(const auto lost, leases->heartbeat());
     for (const auto& holder : lost) decisions_->give_up(holder.partition, holder.node);
     return base::ok();
+}
+
+Status Node::keep_trainer() {
+    if (!trainer_lease_) return base::ok();
+    const Status kept = trainer_lease_->keep();
+    if (kept || kept.error().is(lease::Reason::kTrainerElsewhere) ||
+        kept.error().is(lease::Reason::kTrainerHandedOver))
+        return base::ok();
+    return kept;
 }
 
 Status Node::upkeep() {
@@ -353,7 +394,9 @@ bool Node::mend() {
 
 Status Node::release() {
     auto* leases = stores_->log().leases();
-    return leases == nullptr ? base::ok() : leases->release();
+    const Status trainer = trainer_lease_ ? trainer_lease_->release() : base::ok();
+    const Status partitions = leases == nullptr ? base::ok() : leases->release();
+    return partitions ? trainer : partitions;
 }
 
 Status Node::check_may_propose() const {
@@ -397,25 +440,32 @@ Result<bool> Node::resume_keys(const std::string& topic, streaming::PartitionId 
     return !lost.empty();
 }
 
+/// Takes in what is stated of persons: for all nodes that have to know it.
+Status Node::state_attributes(std::span<const protected_attributes::ProtectedAttributes> people) {
+    const TimePoint now = clock_->now();
+    if (attributes_) return attributes_->publish(people, now);
+    if (!stores_->log().shared()) return stores_->attributes().put(people, now);
+    return base::make_error(Reason::kAttributesElsewhere,
+                            "this node decides group-blind and does not train: it neither reads "
+                            "nor writes protected attributes");
+}
+
 void Node::add_routes(http::Router& router) {
     auto& registry = stores_->registry();
     auto& joiner = stores_->joiner();
     const auto& topics = stores_->topics();
     const JobAnswers answers(*requests_, settings_.jobs.wait);
-    decision_service::DecisionRoutes(*decisions_, [answers](const auto& request, size_t overrides) {
-        return answers.answer(request, kOverrides, request.body, overrides);
-    }).add_to(router);
+    const auto defer = [answers](const auto& request, size_t overrides, const auto& failed) {
+        return answers.answer(request, kOverrides, request.body, overrides, failed);
+    };
+    decision_service::DecisionRoutes(*decisions_, defer).add_to(router);
     JobRoutes(*requests_).add_to(router);
     decision_service::StatusRoutes(health_, metrics_).add_to(router);
     ClockRoutes(
         *clock_, registry, [&joiner] { return joiner.clock(); },
         [this](TimePoint now) { return advance(now); })
         .add_to(router);
-    AttributeRoutes([this](const auto& people) {
-        const TimePoint now = clock_->now();
-        return attributes_ ? attributes_->publish(people, now)
-                           : stores_->attributes().put(people, now);
-    }).add_to(router);
+    AttributeRoutes([this](const auto& people) { return state_attributes(people); }).add_to(router);
     ModelRoutes(registry, [this](auto actor, auto reason) {
         return rollback(actor, reason);
     }).add_to(router);
@@ -443,7 +493,8 @@ void Node::add_routes(http::Router& router) {
                  [this] { return callers_->refresh().map([](bool) {}); }})
         .add_to(router);
     StatusRoutes({health_, jobs_, *requests_, *clock_, registry, joiner, *decisions_,
-                  *applications_, topics, [this] { return stopped(); }, loop_->trainer()})
+                  *applications_, topics, [this] { return stopped(); }, loop_->trainer(),
+                  trainer_lease_.get()})
         .add_to(router);
     RunRoutes([this] { return loop_->runs(); }, [this] { return monitor_report(); }).add_to(router);
 }

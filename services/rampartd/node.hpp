@@ -31,7 +31,8 @@ namespace rampart::rampartd {
 /// training.
 ///
 /// open() takes the store's locks (one process at a time) and, on a shared log, the leases of the
-/// partitions that this node owns; makes keys, topics (of the embedded log) and the bootstrap
+/// partitions that this node owns, and that of the trainer where training is on and no other store
+/// has it; makes keys, topics (of the embedded log) and the bootstrap
 /// champion in a new store, and nothing of it stays if that fails; refuses a store whose keys are
 /// not there or are others; and takes up what a crash interrupted at the next advance(). Of several
 /// nodes on one log one trains; the others follow its champion. Thread safe.
@@ -60,6 +61,11 @@ class Node {
     /// Keeps this node's leases, and gives up partitions that another has taken over. To be called
     /// every third of the lease's ttl (settings().log.lease_ttl).
     base::Status keep_leases();
+    /// Keeps the lease by which this node trains for its group, or claims it, where training is on
+    /// and the log is shared. That another store has it is no error, but shows in health, status
+    /// and metrics. To be called as often as keep_leases(); may take the lease's ttl.
+    base::Status keep_trainer();
+
     /// Tries again what failed; every settings().retention_period, and the first time, applies the
     /// retention of the embedded log's topics as of now(), but for what is not decided yet; as
     /// often as settings().quarantine_period the bounds of the quarantines. Neither is done while
@@ -80,6 +86,9 @@ class Node {
     /// which is in doubt (ClockGuard): the log was read, and the champion followed; nothing else
     /// was done, until the clock is accepted.
     base::Status advance(base::TimePoint now) { return loop_->advance(now); }
+
+    /// ok: this node trains, and no other may. Errors: Loop::check_trains's.
+    base::Status check_trains() const { return loop_->check_trains(); }
 
     /// permission_denied "auditor_may_not_propose" with audit.enabled: who can read figures of the
     /// vault neither registers nor proposes a candidate. The schedule's runs go on.
@@ -158,10 +167,18 @@ class Node {
     base::Result<base::Digest> state_hash() const { return loop_->state_hash(); }
 
   private:
-    Node(Settings settings, Keys keys) : settings_(std::move(settings)), keys_(std::move(keys)) {}
+    Node(Settings settings, Keys keys, runtime::Clocks clocks)
+        : settings_(std::move(settings)),
+          keys_(std::move(keys)),
+          wall_(clocks.wall != nullptr ? *clocks.wall : system_),
+          jobs_(metrics_, clocks.boot) {}
     base::Status open_services(const Progress& progress);
     base::Status open_champion();
+    base::Status open_lease();
+    void add_health();
     std::vector<joiner::StoppedPartition> stopped() const;
+    base::Status state_attributes(
+        std::span<const protected_attributes::ProtectedAttributes> people);
     base::Result<bool> resume_keys(const std::string& topic, streaming::PartitionId partition);
     serving::DecisionServiceOptions decision_options();
     base::Status open_requests();
@@ -180,16 +197,19 @@ class Node {
     std::unique_ptr<data_retention::LogRetention> retention_;
     std::unique_ptr<QuarantineUpkeep> quarantine_;
     std::unique_ptr<ScrubJob> scrub_;
-    std::unique_ptr<protected_attributes::AttributeFeed> attributes_;  // on a shared log
+    // on a shared log, where the node has to do with them
+    std::unique_ptr<protected_attributes::AttributeFeed> attributes_;
+    std::unique_ptr<lease::TrainerLease> trainer_lease_;  // where it trains, on a shared log
     std::unique_ptr<ChampionSwitch> champion_;
     std::unique_ptr<Loop> loop_;
     std::unique_ptr<NodeMetrics> figures_;
-    const runtime::SystemClock wall_;
+    const runtime::SystemClock system_;
+    const base::Clock& wall_;
     std::shared_ptr<access::Directory> callers_;
     std::shared_ptr<identity_provider::Provider> provider_;  // null: there is none
     std::unique_ptr<runtime::JobQueue> requests_;
     std::atomic<bool> stopping_{false};
-    runtime::Jobs jobs_{metrics_};  // the last: they use all of the above
+    runtime::Jobs jobs_;  // the last: they use all of the above
 };
 
 /// `rampart serve`: listens, opens the node, serves HTTP until SIGTERM or SIGINT, writes the

@@ -191,6 +191,10 @@ void NodeMetrics::write_learning(Samples& out) const {
     const auto& until = learning.certified_until;
     out.add(metric::kCertificateEnd, until ? seconds_of(*until) : kNever);
     if (learning.champion) out.add(metric::kChampionSince, seconds_of(learning.champion->at));
+    if (deps_.lease != nullptr) {
+        out.add(metric::kTrainerHeld, deps_.lease->held() ? 1 : 0);
+        out.add(metric::kTrainerEpoch, number(deps_.lease->epoch()));
+    }
     if (!learning.progress) return;
     const auto& progress = *learning.progress;
     using certification::Verdict;

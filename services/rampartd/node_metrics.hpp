@@ -8,6 +8,7 @@
 #include "rampart/base/clock.hpp"
 #include "rampart/certification/delta_ledger.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
+#include "rampart/lease/trainer_lease.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/retraining/training_loop.hpp"
 #include "rampart/runtime/metrics.hpp"
@@ -31,8 +32,9 @@ class NodeMetrics {
         const joiner::OutcomeJoiner& joiner;
         const serving::DecisionService& decisions;
         const registry::ModelRegistry& registry;
-        const retraining::TrainingLoop* trainer;  // nullptr: another node trains
+        const retraining::TrainingLoop* trainer;  // nullptr: training is off
         std::function<std::vector<joiner::StoppedPartition>()> stopped;
+        const lease::TrainerLease* lease;  // nullptr: as of Loop::Deps
     };
     /// Adds its collector to `metrics`.
     NodeMetrics(Deps deps, runtime::Metrics& metrics);

@@ -6,12 +6,17 @@
 namespace rampart::rampartd {
 
 #define RAMPART_RAMPARTD_REASONS(X)                                                             \
+    X(kAttributesElsewhere, kFailedPrecondition, "attributes_elsewhere",                        \
+      "Send protected attributes to the node that trains, or to one that decides by group.")    \
     X(kAuditRequired, kPermissionDenied, "audit_required",                                      \
       "Set audit.enabled = true at a node of those who audit the gate; there, no candidate "    \
       "can be proposed.")                                                                       \
     X(kAuditorMayNotPropose, kPermissionDenied, "auditor_may_not_propose",                      \
       "Propose candidates with a configuration that has audit.enabled = false; an auditor "     \
       "may not.")                                                                               \
+    X(kBadHandOver, kInvalidArgument, "bad_hand_over",                                          \
+      "Name the file that `rampart trainer hand-over` wrote, whole; if it is damaged, write "   \
+      "another one: the command may be repeated.")                                              \
     X(kClockJump, kOutOfRange, "clock_jump",                                                    \
       "Correct the clock, or accept it with `rampart clock accept`; in a replay, move it in "   \
       "smaller steps.")                                                                         \
@@ -19,6 +24,9 @@ namespace rampart::rampartd {
       "Look at the disk, then do what ops/runbooks/damage.md says for the database.")           \
     X(kEmptyBatch, kInvalidArgument, "empty_batch", "Send one JSON object a line.")             \
     X(kEventClock, kFailedPrecondition, "event_clock", "Move time by POST /v1/clock.")          \
+    X(kHandOverUsed, kFailedPrecondition, "hand_over_used",                                     \
+      "Let the node that the message names train; to move the training again, hand it over "    \
+      "there (ops/runbooks/trainer.md).")                                                       \
     X(kJobInterrupted, kFailedPrecondition, "job_interrupted",                                  \
       "See GET /v1/runs: a run that had begun goes on under its number; where there is none, "  \
       "send the request again.")                                                                \
@@ -29,6 +37,10 @@ namespace rampart::rampartd {
       "Start the node once with `rampart serve`: it declares the first policy of the "          \
       "configuration.")                                                                         \
     X(kNoJump, kFailedPrecondition, "no_jump", "Leave the clock: it is not in doubt.")          \
+    X(kNoSharedLog, kFailedPrecondition, "no_shared_log",                                       \
+      "Move the store as a whole (ops/runbooks/backup.md): the embedded log has one node.")     \
+    X(kOtherGroup, kFailedPrecondition, "other_group",                                          \
+      "Give this node the group, the topics and the product of the one that handed over.")      \
     X(kRetentionTooShort, kInvalidArgument, "retention_too_short",                              \
       "Set privacy.retention_months to what the message says, or more.")                        \
     X(kStarting, kUnavailable, "starting",                                                      \
@@ -36,6 +48,10 @@ namespace rampart::rampartd {
     X(kStopping, kUnavailable, "stopping", "Ask another node, or this one when it runs again.") \
     X(kSystemClock, kFailedPrecondition, "system_clock",                                        \
       "Set clock.mode = \"event\" to replay a stream.")                                         \
+    X(kTakeOverUnfinished, kFailedPrecondition, "take_over_unfinished",                         \
+      "Run `rampart trainer take-over` again with the same file (ops/runbooks/trainer.md).")    \
+    X(kTrainingOff, kFailedPrecondition, "training_off",                                        \
+      "Set training.enabled = true, and let the node hold all partitions.")                     \
     X(kTrainsElsewhere, kFailedPrecondition, "trains_elsewhere",                                \
       "Ask the node of the group that trains.")                                                 \
     X(kUnknownApplication, kNotFound, "unknown_application",                                    \

@@ -26,7 +26,7 @@ struct ReplayRequest {
 /// What came of it.
 struct ReplayReport {
     uint64_t replayed = 0;                   // decided again, to the same bits or not
-    uint64_t different = 0;                  // of those
+    uint64_t different = 0;                  // so many of those
     std::vector<std::string> differences;    // what differs in the first of them
     std::map<std::string, uint64_t> failed;  // could not be decided again, by reason
     std::string first_failure;               // what is missing for one of them
@@ -36,9 +36,9 @@ struct ReplayReport {
 
 inline constexpr size_t kDifferencesNamed = 100;
 
-/// Decides again what this node's indices of decisions hold (decision::replay): with the policy, the
-/// key of draws and, where the policy reads it, the group that counted then. Retired keys are read
-/// from the store. Errors: not_found "unknown_decision"; storage's.
+/// Decides again what this node's indices of decisions hold (decision::replay): with the policy,
+/// the key of draws and, where the policy reads it, the group that counted then. Retired keys are
+/// read from the store. Errors: not_found "unknown_decision"; storage's.
 base::Result<ReplayReport> replay_decisions(Node& node, const ReplayRequest& request);
 
 }  // namespace rampart::rampartd

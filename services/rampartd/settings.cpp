@@ -245,6 +245,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     check_trainer(root, log, trains, gate_key);
     auto training = retraining::read_training_settings(root, folder);
     training.group_aware = group_aware;
+    log.attributes = trains || group_aware;
     const auto threads = static_cast<size_t>(root.table("training").integer("threads", 1, 64, 2));
     for (const auto& recipe : training.recipes) check_criterion(root, recipe, group_aware);
     const PrivacySettings privacy = read_privacy(root.table("privacy"), folder, store, log);

@@ -25,6 +25,12 @@ bool is_secret(std::string_view path);
 /// What a node makes at the top of its store, beside `keys/` and the file of its address.
 std::vector<std::string> entries_of_a_store();
 
+/// The file with the store's right to train for its group (lease::TrainerSeat). It stays where a
+/// first start fails: the log knows of it.
+inline std::filesystem::path seat_of(const std::filesystem::path& store) {
+    return store / "trainer.seat";
+}
+
 /// Whether there is a database in the folder: then something was made with the keys.
 base::Result<bool> holds_a_store(const std::filesystem::path& folder);
 

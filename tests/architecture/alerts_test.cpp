@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -101,6 +102,63 @@ TEST(Alerts, HaveASeverityARunbookAndATestOfBothKinds) {
         for (const char* kind : {" fires", " keeps silent"})
             EXPECT_NE(tests.find("- name: " + name + kind + "\n"), std::string::npos)
                 << name << kind << ": not in " << kTests;
+}
+
+/// Returns what stands between backticks.
+std::vector<std::string> quoted_in(const std::string& text) {
+    std::vector<std::string> found;
+    for (size_t from = text.find('`'); from != std::string::npos; from = text.find('`', from)) {
+        const size_t to = text.find('`', from + 1);
+        if (to == std::string::npos) break;
+        found.push_back(text.substr(from + 1, to - from - 1));
+        from = to + 1;
+    }
+    return found;
+}
+
+/// Returns the body of a test "Suite.Name" from the folders with tests of nodes; empty: there is
+/// none.
+std::string body_of(const std::string& test) {
+    const size_t dot = test.find('.');
+    const auto head = fmt::format("TEST_F({}, {}) {{", test.substr(0, dot), test.substr(dot + 1));
+    for (const fs::path folder : {"tests/fault", "tests/integration"}) {
+        for (const auto& file : source_files(folder)) {
+            const auto text = read_source(file);
+            const size_t at = text.find(head);
+            if (at != std::string::npos) return text.substr(at, text.find("\n}\n", at) - at);
+        }
+    }
+    return "";
+}
+
+/// Returns the alerts that the page says a test of a node raises, and that this test does not name;
+/// and in `all` those that the page has.
+std::vector<std::string> not_raised(const std::string& page, std::set<std::string>& all) {
+    std::vector<std::string> missing;
+    for (const auto& line : lines_of(page)) {
+        if (!line.starts_with("| `Rampart")) continue;
+        const auto cell = line.find(" | ");
+        const auto alerts = quoted_in(line.substr(0, cell)), tests = quoted_in(line.substr(cell));
+        all.insert(alerts.begin(), alerts.end());
+        if (!std::regex_search(line, std::regex(R"(\| `\w+\.\w+`)")))
+            continue;  // why there is none
+        const auto body = body_of(tests.front());
+        for (const auto& alert : alerts)
+            if (body.find('"' + alert + '"') == std::string::npos) missing.push_back(alert);
+    }
+    return missing;
+}
+
+TEST(Alerts, AreRaisedByANodeInATestOrSayWhyNot) {
+    const auto names = values_of(read_source(kRules), "alert");
+    std::set<std::string> listed;
+    EXPECT_THAT(not_raised(read_source("tests/README.md"), listed), IsEmpty());
+    EXPECT_EQ(listed, std::set(names.begin(), names.end()));
+    const std::string wrong =
+        "| `RampartA`, `RampartClockInDoubt` | `AlertsOfANode.TheClockJumps` |";
+    EXPECT_EQ(not_raised(wrong, listed), std::vector<std::string>{"RampartA"});
+    EXPECT_EQ(not_raised("| `RampartB` | `AlertsOfANode.None` |", listed),
+              std::vector<std::string>{"RampartB"});
 }
 
 TEST(Dashboard, IsOneAndShowsMetricsThatThereAre) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "rampart/base/digest.hpp"
+#include "rampart/decision_log/reasons.hpp"
 #include "rampart/runtime/system_clock.hpp"
 #include "rampart/serving/decision_service.hpp"
 #include "rampart/streaming_local/local_log.hpp"
@@ -51,11 +52,11 @@ Documented documented() {
             std::transform(name.begin(), name.end(), name.begin(), ::toupper);
             name += " " + std::string(path);
             const auto& members = operation.as_object();
-            const auto* security = members.if_contains("security");
+            const auto& security = members.at("security").as_array();  // empty: for all
             document.all[name] =
-                security == nullptr
+                security.empty()
                     ? ""
-                    : std::string(security->at(0).at("token").as_array().at(0).as_string());
+                    : std::string(security.at(0).at("token").as_array().at(0).as_string());
             if (!members.contains("x-served-by"))
                 document.decision_service[name] = document.all[name];
             EXPECT_TRUE(ids.insert(std::string(members.at("operationId").as_string())).second)
@@ -128,6 +129,20 @@ TEST(OpenApi, DescribesTheRoutesThatAreServedAndNoOther) {
     EXPECT_FALSE(document.all.empty());
     EXPECT_EQ(document.decision_service, served());
     EXPECT_EQ(document.all, served_by_the_whole());
+}
+
+TEST(OpenApi, DescribesWhatAMisdirectedRequestIsAnsweredWith) {
+    const auto components = read_document().at("components");
+    const auto response = decision_service::error_answer(
+        base::make_error(decision_log::Reason::kNotOwner, "elsewhere"), "https://n.example:8443");
+    const auto& schema = components.at("schemas").at("Problem").at("properties").as_object();
+    const auto problem = json::parse(response.body).as_object();
+    EXPECT_TRUE(problem.contains("owner"));
+    for (const auto& member : problem) EXPECT_TRUE(schema.contains(member.key())) << member.key();
+    const auto& headers = components.at("responses").at("Misdirected").at("headers").as_object();
+    EXPECT_EQ(headers.size(), response.headers.size());
+    for (const auto& header : response.headers)
+        EXPECT_TRUE(headers.contains(header.name)) << header.name;
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ class RandomBytes : public testing::Test {
     }
     bool fires(const std::string& alert) const {
         if (!Alerts::can_run()) return true;
-        return Alerts(folder_).fires(alert, *before_, scrape(), base::TimePoint());
+        return Alerts(folder_).fires(alert, *before_, scrape());
     }
     std::string last_words() const {
         const auto log = base::read_file(workspace_.log, 64 << 20).value();

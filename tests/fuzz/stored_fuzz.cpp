@@ -5,6 +5,7 @@
 #include "rampart/dataset/table_cache.hpp"
 #include "rampart/joiner/state_hash.hpp"
 #include "rampart/lease/lease_record.hpp"
+#include "rampart/lease/trainer_seat.hpp"
 #include "rampart/streaming/bookmark.hpp"
 #include "rampart/wire/fence.hpp"
 #include "rampart/wire/quarantined.hpp"
@@ -102,8 +103,16 @@ bool lease_record(std::string_view bytes) {
 bool lease_key(std::string_view key) {
     const auto lease = lease::lease_of(key);
     if (!lease) return false;
-    FUZZ_LAW(lease->second.value() >= 0, "partition {}", lease->second);
+    FUZZ_LAW(lease->second.value() >= 0 || lease->second == lease::kTrainer, "partition {}",
+             lease->second);
     FUZZ_LAW(lease::lease_key(lease->first, lease->second) == key, "another form is accepted");
+    return true;
+}
+
+bool trainer_seat(std::string_view bytes) {
+    const auto seat = lease::decode_seat(bytes);
+    if (!seat) return refused(seat.error());
+    FUZZ_LAW(lease::encode(*seat) == bytes, "another form of a seat is accepted");
     return true;
 }
 
@@ -219,7 +228,9 @@ Seeds lease_seeds() {
     auto beat = claim;
     beat.kind = lease::LeaseRecord::Kind::kBeat;
     beat.replaces.reset();
-    return {lease::encode(claim), lease::encode(beat)};
+    auto advertised = beat;
+    advertised.address = "https://n1.example:8443";
+    return {lease::encode(claim), lease::encode(beat), lease::encode(advertised)};
 }
 
 Seeds pair_seed(const std::string& first, const std::string& second) {
@@ -311,7 +322,12 @@ std::vector<Target> targets() {
         {"lease_record", lease_record, lease_seeds},
         {"lease_key", lease_key,
          [] {
-             return Seeds{"group-1/12", "g/0"};
+             return Seeds{"group-1/12", "g/0", "g/trainer"};
+         }},
+        {"trainer_seat", trainer_seat,
+         [] {
+             const lease::Turn turn{7, std::string(16, 's')};
+             return Seeds{lease::encode({turn, turn, true}), lease::encode(lease::TrainerSeat{})};
          }},
         {"writer_mark", writer_mark,
          [] {

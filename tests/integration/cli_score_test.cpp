@@ -106,15 +106,15 @@ TEST_F(CommandLine, ScoresReplaceNoInputAndNoFolder) {
     write("new.csv", "region,income\nnorth,51\n");
     std::filesystem::create_directory(path("folder"));
     std::filesystem::create_symlink("new.csv", path("link.csv"));
-    for (const auto& [out, reason] :
-         std::vector<std::pair<std::string, std::string>>{{"new.csv", "replaces_input"},
-                                                          {"./link.csv", "replaces_input"},
-                                                          {"m.rmp", "replaces_input"},
-                                                          {"folder", "is_folder"}}) {
+    for (const auto& [out, words] :
+         std::vector<std::pair<std::string, std::string>>{{"new.csv", "is the same file"},
+                                                          {"./link.csv", "is the same file"},
+                                                          {"m.rmp", "is the same file"},
+                                                          {"folder", "it is a folder"}}) {
         const auto model = read("m.rmp");
         const auto ran = run("score --model m.rmp --data new.csv --out " + out);
         EXPECT_EQ(ran.exit_code, 2) << ran.err;
-        EXPECT_THAT(ran.err, HasSubstr(reason));
+        EXPECT_THAT(ran.err, HasSubstr(words));
         EXPECT_EQ(read("m.rmp"), model);
         EXPECT_EQ(read("new.csv"), "region,income\nnorth,51\n");
     }

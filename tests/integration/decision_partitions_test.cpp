@@ -5,11 +5,13 @@
 #include <thread>
 
 #include "integration/decision_service_fixture.hpp"
+#include "rampart/decision_log/reasons.hpp"
 #include "rampart/http/client.hpp"
 #include "rampart/http/server.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/fence.hpp"
 #include "rampart/wire/outcome_json.hpp"
+#include "rampart/wire/override_json.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "services/decision_service/routes.hpp"
 
@@ -222,7 +224,7 @@ TEST_F(DecisionPartitions, OfTheSameApplicationTheDecisionThatCountsIsAnswered) 
 
 TEST_F(DecisionPartitions, ANodeDecidesForItsOwnPartitionsAndNamesTheOwnerOfTheRest) {
     options_.log.owner_of = [](PartitionId p) {
-        return p == PartitionId(1) ? std::optional<std::string>("node-b") : std::nullopt;
+        return p == PartitionId(1) ? std::optional(decision_log::Owner{"node-b"}) : std::nullopt;
     };
     const auto a = node("a", {PartitionId(0)}, 1);
     decide_at(*a, application_in(0));
@@ -249,9 +251,18 @@ TEST_F(DecisionPartitions, ANodeDecidesForItsOwnPartitionsAndNamesTheOwnerOfTheR
 }
 
 TEST_F(DecisionPartitions, OverHttpAnotherNodesPartitionIsAMisdirectedRequest) {
+    const std::string address = "https://b.example:8443";
+    options_.log.owner_of = [&](PartitionId p) {
+        return p == PartitionId(1)   ? std::optional(decision_log::Owner{"b", address})
+               : p == PartitionId(2) ? std::optional(decision_log::Owner{"c"})
+                                     : std::nullopt;
+    };
     const auto a = node("a", {PartitionId(0)}, 1);
     http::Router router(access::one_token("token"));
-    decision_service::DecisionRoutes(*a->service).add_to(router);
+    const auto defer = [](const auto&, size_t, const auto& failed) {
+        return failed(base::make_error(decision_log::Reason::kNotOwner, "found out later"));
+    };
+    decision_service::DecisionRoutes(*a->service, defer).add_to(router);
     decision_service::StatusRoutes(a->health, a->metrics).add_to(router);
     const auto server = http::Server::start({}, [&](http::Request request) {
                             return router.handle(std::move(request));
@@ -264,9 +275,31 @@ TEST_F(DecisionPartitions, OverHttpAnotherNodesPartitionIsAMisdirectedRequest) {
     const auto refused = client.post("/v1/decisions", wire::to_json(elsewhere)).value();
     EXPECT_EQ(refused.status, 421);
     EXPECT_NE(refused.body.find("not_owner"), std::string::npos);
+    const std::string member = fmt::format(R"(,"owner":"{}",)", address);
+    const auto names = [&](const base::Result<http::Response>& answer) {
+        EXPECT_EQ(answer->status, 421);
+        const bool named = answer->header(decision_service::kOwnerHeader) == address;
+        EXPECT_EQ(answer->body.find(member) != std::string::npos, named) << answer->body;
+        return named;
+    };
+    EXPECT_TRUE(names(refused));
+    EXPECT_TRUE(names(client.get("/v1/decisions/" + id.value())));
+    const auto post = [&](const std::vector<domain::Application>& batch) {
+        return client.post("/v1/decisions", wire::to_json(std::span(batch)));
+    };
+    EXPECT_TRUE(names(post({application_in(0), elsewhere, application_in(2)})));
+    EXPECT_FALSE(names(post({application_in(0), application_in(2), elsewhere})))
+        << "the first one's owner does not say";
+    EXPECT_FALSE(names(client.post("/v1/decisions", wire::to_json(application_in(2)))));
     EXPECT_EQ(client.get("/v1/decisions/" + id.value())->status, 421);
     const std::vector<domain::Outcome> outcomes{{id, "repaid", 0, 1, time("2005-10-01")}};
-    EXPECT_EQ(client.post("/v1/outcomes", wire::to_json(std::span(outcomes)))->status, 421);
+    EXPECT_TRUE(names(client.post("/v1/outcomes", wire::to_json(std::span(outcomes)))));
+    const std::vector<domain::Override> overrides{
+        {id, 0, domain::Action::kDecline, "desk", "income", time("2005-10-01")}};
+    EXPECT_TRUE(names(client.post("/v1/overrides", wire::to_json(std::span(overrides)))));
+    const std::vector deferred(decision_service::DecisionRoutes::kMostOverridesAtOnce + 1,
+                               overrides.front());
+    EXPECT_TRUE(names(client.post("/v1/overrides", wire::to_json(std::span(deferred)))));
     EXPECT_EQ(client.post("/v1/decisions", wire::to_json(application_in(0)))->status, 200);
     const auto b = node("b", {PartitionId(0)}, 2);
     EXPECT_EQ(client.post("/v1/decisions", wire::to_json(application_in(0, 1)))->status, 421);

@@ -198,6 +198,10 @@ TEST_F(KafkaScript, MisuseIsToldFromFailure) {
                                            "up --timeout 0",
                                            "up --override log.dirs=/tmp",
                                            "up --override nonsense",
+                                           "up --acl",
+                                           "up --user anna",
+                                           "up --secure --user rampart",
+                                           "up --secure --user 'a b'",
                                            "up --dir"};
     for (const auto& misuse : misuses) {
         const auto ran = kafka(misuse);

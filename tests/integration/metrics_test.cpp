@@ -162,12 +162,15 @@ const std::set<std::string> kNotOfThisNode{"rampart_http_certificate_expiry_time
                                            "rampart_log_unauthenticated_records_total",
                                            "rampart_job_age_seconds",
                                            "rampart_job_failures_total",
+                                           "rampart_job_interval_seconds",
                                            "rampart_job_running",
                                            "rampart_job_runs_total",
                                            "rampart_job_stuck",
                                            "rampart_monitor_evidence",
                                            "rampart_scrub_damaged_files",
                                            "rampart_scrub_last_success_timestamp_seconds",
+                                           "rampart_trainer_lease_epoch",
+                                           "rampart_trainer_lease_held",
                                            "rampart_unseen_categories_total"};
 
 TEST_F(MetricsTest, AScrapeIsWhatTheListSays) {

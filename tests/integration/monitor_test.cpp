@@ -11,13 +11,13 @@
 #include "rampart/base/file.hpp"
 #include "rampart/protected_attributes/codec.hpp"
 #include "services/rampartd/node.hpp"
-#include "support/explained_policy.hpp"
+#include "support/alerts.hpp"
+#include "support/generous_champion.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
 #include "tools/demo/driver.hpp"
 #include "tools/demo/service_process.hpp"
 #include "tools/demo/workspace.hpp"
-#include "unit/registry/gate_run.hpp"
 
 namespace rampart::rampartd {
 namespace {
@@ -125,34 +125,6 @@ class Monitor : public testing::Test {
         }
         return all;
     }
-    /// A certified champion that approves as many as the trust region around the first policy
-    /// allows.
-    static domain::PolicyId promote_a_generous_one(Node& node) {
-        const auto first = node.registry().champion()->policy;
-        const auto loaded = node.registry().load_model(first).value();
-        auto links = loaded.policy.links();
-        auto link = support::scored_link(50);
-        link.ramp = {0.3, 0.5, {0.0}, {1.0}};
-        links.emplace_back(link);
-        const auto policy = support::explained_policy(loaded.policy.schema(), links);
-        auto& registry = node.registry();
-        const auto id =
-            registry.register_model(model::encode_model_file(policy), node.now(), "a test").value();
-        const auto gate =
-            registry::testing::run_gate(id.value(), first.value(), node.keys().signing, {}, 0.75,
-                                        0.25, 8, node.now() - registry::testing::at(4));
-        EXPECT_EQ(gate.verdict, certification::Verdict::kCertified);
-        for (size_t i = 0; i < gate.ledger.size(); ++i) {
-            EXPECT_TRUE(registry.append_ledger_entries(i, std::vector<std::string>{gate.ledger[i]},
-                                                       node.now(), "gate"));
-        }
-        const registry::Proof proof{gate.files.certificate, gate.files.evidence,
-                                    node.keys().signing.public_key()};
-        const auto promoted = registry.promote(id, proof, node.now(), "a test");
-        EXPECT_TRUE(promoted) << promoted.error().message;
-        advance(node, node.now());  // it decides
-        return id;
-    }
     /// A store for one test, just before outcomes of the champion's decisions are known. A share
     /// `repays` of them repays.
     demo::Workspace store_with_a_champion(const std::string& name, double repays) {
@@ -177,7 +149,8 @@ class Monitor : public testing::Test {
         publish_attributes(*node);
         live_through(*node, 0, kBefore, start_, kGood);
         advance(*node, day(kPromoted));
-        generous_ = promote_a_generous_one(*node);
+        generous_ = support::promote_a_generous_one(*node);
+        advance(*node, node->now());  // it decides
         for (const auto& decision :
              live_through(*node, kBefore, kApplicants - 10, day(kPromoted + 1), repays)) {
             EXPECT_EQ(decision.policy, generous_);
@@ -186,14 +159,17 @@ class Monitor : public testing::Test {
         EXPECT_EQ(node->registry().champion()->policy, generous_);
         return {workspace, plain_config_, first_, generous_};
     }
-    /// The number of alarms that /metrics shows.
-    static std::string alarms_of(Node& node) {
+    static std::string metrics_of(Node& node) {
         http::Router router(access::one_token("t"));
         node.add_routes(router);
         http::Request request;
         request.method = "GET";
         request.path = "/metrics";
-        const auto text = router.handle(request).body;
+        return router.handle(request).body;
+    }
+    /// The number of alarms that /metrics shows.
+    static std::string alarms_of(Node& node) {
+        const auto text = metrics_of(node);
         const std::string name = "\nrampart_monitor_alarms ";
         const size_t at = text.find(name);
         if (at == std::string::npos) return "none";
@@ -318,11 +294,18 @@ TEST_F(Monitor, WithTheActionAlarmAPersonDecidesAndARestartWithRollbackDoesWhatI
     const auto workspace = store_with_a_champion("a", kBad);
     {
         const auto node = open(workspace);
+        const support::Scrape before(metrics_of(*node));
         advance(*node, day(kAllKnown));
         advance(*node, day(kAllKnown + 30));
         EXPECT_EQ(audited(*node, "monitor_alarm").size(), 1u) << "once, not at every look";
         EXPECT_EQ(node->registry().champion()->policy, generous_);
         EXPECT_EQ(alarms_of(*node), "1");
+        if (support::Alerts::can_run()) {
+            const support::Alerts rules(folder_);
+            const support::Scrape after(metrics_of(*node));
+            EXPECT_TRUE(rules.fires("RampartMonitorAlarm", before, after));
+            EXPECT_FALSE(rules.fires("RampartMonitorAlarm", before, before));
+        }
         http::Router router(access::one_token("t"));
         node->add_routes(router);
         http::Request request;

@@ -1,143 +1,23 @@
 // Nodes that share a log: which node decides, which follows, which takes over, which is too late.
-#include <gtest/gtest.h>
-#include <unistd.h>
+#include "two_nodes.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <filesystem>
 #include <optional>
-#include <thread>
 
 #include "rampart/base/file.hpp"
+#include "rampart/http/client.hpp"
+#include "rampart/http/server.hpp"
 #include "rampart/lease/lease_record.hpp"
 #include "rampart/streaming_kafka/kafka_reader.hpp"
 #include "rampart/streaming_kafka/kafka_writer.hpp"
 #include "rampart/streaming_kafka/topic_admin.hpp"
+#include "rampart/wire/application_json.hpp"
 #include "rampart/wire/fence.hpp"
 #include "rampart/wire/record_codec.hpp"
-#include "services/rampartd/node.hpp"
 #include "support/byte_scan.hpp"
-#include "support/kafka_broker.hpp"
-#include "support/places.hpp"
-#include "tools/demo/workspace.hpp"
 
 namespace rampart::rampartd {
 namespace {
-
-namespace fs = std::filesystem;
-using domain::Application;
-using streaming::PartitionId;
-
-const std::string kGroupKey(64, 'b');
-constexpr int kLeaseMs = 6000;  // a thread that tends may wait for its turn on a busy machine
-
-/// Keeps leases and indices as the jobs of `rampart serve` do.
-class Tending {
-  public:
-    explicit Tending(Node& node)
-        : thread_([this, &node] {
-              std::unique_lock lock(mutex_);
-              while (!stop_.wait_for(lock, std::chrono::milliseconds(kLeaseMs / 3),
-                                     [&] { return stopped_; })) {
-                  auto status = node.keep_leases();
-                  if (status) status = node.upkeep();
-                  EXPECT_TRUE(status) << status.error().message;
-              }
-          }) {}
-    ~Tending() {
-        {
-            const std::lock_guard lock(mutex_);
-            stopped_ = true;
-        }
-        stop_.notify_all();
-        thread_.join();
-    }
-
-  private:
-    std::mutex mutex_;
-    std::condition_variable stop_;
-    bool stopped_ = false;
-    std::thread thread_;
-};
-
-class TwoNodes : public testing::Test {
-  protected:
-    void SetUp() override {
-        RAMPART_NEEDS_KAFKA();
-        folder_ = fs::path(testing::TempDir()) / fmt::format("two_nodes.{}", ::getpid());
-        prefix_ = test_support::unique_topic("nodes") + ".";
-        loan_stream::StreamOptions options;
-        options.name = "simulated";
-        options.rows = 300;
-        stream_ = loan_stream::load(options).value();
-        streaming_kafka::KafkaSettings kafka;
-        kafka.bootstrap_servers = test_support::shared_kafka().bootstrap;
-        const auto specs = wire::Topics::with_prefix(prefix_).specs(4);
-        const auto admin = streaming_kafka::TopicAdmin::open(kafka).value();
-        ASSERT_TRUE(admin->create(specs, 1));
-    }
-    ~TwoNodes() override {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-    }
-
-    Settings settings(const std::string& name, const std::string& partitions,
-                      const std::string& training = "") {
-        const auto workspace =
-            demo::prepare_workspace(folder_ / name, test_support::source_dir() + "/ops/config",
-                                    stream_, 5)
-                .value();
-        auto text = base::read_file(workspace.config, 1 << 20).value();
-        const size_t schedule = text.find("every_months = ");  // no runs: there is too little data
-        text.replace(schedule, text.find_first_of(" #\n", schedule + 15) - schedule,
-                     "every_months = 120");
-        if (!training.empty())
-            text.replace(text.find("\n[training]\n"), 12, "\n[training]\n" + training);
-        for (const char* shared : {"group.key", "person.key"})
-            EXPECT_TRUE(base::write_file_atomically(folder_ / shared, kGroupKey, 0600));
-        text += fmt::format(
-            "\n[log]\nbroker = \"kafka\"\npartitions = 4\ntopic_prefix = \"{}\"\n{}\n"
-            "group_key_files = [\"../group.key\"]\n"
-            "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n"
-            "[privacy]\nsecret = \"../person.key\"\n",
-            prefix_, partitions, test_support::shared_kafka().bootstrap, name, kLeaseMs);
-        EXPECT_TRUE(base::write_file_atomically(workspace.config, text));
-        const auto loaded = load_settings(workspace.config);
-        EXPECT_TRUE(loaded) << loaded.error().message;
-        return loaded.value();
-    }
-    std::unique_ptr<Node> open(const Settings& settings) {
-        auto node = Node::open(settings);
-        EXPECT_TRUE(node) << node.error().message;
-        return std::move(*node);
-    }
-    Settings first() { return settings("first", "own = [0, 1]\nfollow = [2, 3]"); }
-    Settings second() {
-        return settings("second", "own = [2, 3]",
-                        "enabled = false\ngate_key = \"../first/store/gate.pub.pem\"\n");
-    }
-    std::vector<Application> applications() const {
-        std::vector<Application> all;
-        for (const auto& applicant : stream_.applicants) all.push_back(applicant.application);
-        return all;
-    }
-    static base::Result<domain::Decision> decide(Node& node, const Application& application) {
-        const auto decided = node.decisions().decide(std::span(&application, 1));
-        if (!decided) return decided.error();
-        return decided->front();
-    }
-    static std::map<PartitionId, base::Digest> hashes(Node& node) {
-        std::map<PartitionId, base::Digest> found;
-        const auto states = node.joiner().partition_states().value();
-        for (const auto& state : states) found[state.partition] = state.hash;
-        return found;
-    }
-
-    fs::path folder_;
-    std::string prefix_;
-    loan_stream::Stream stream_;
-};
 
 TEST_F(TwoNodes, SealWhatTheyDecideUnlessConfiguredOtherwiseAndNeedTheSecretOfTheGroup) {
     EXPECT_TRUE(first().privacy.encrypt_log);
@@ -194,6 +74,91 @@ TEST_F(TwoNodes, EachDecidesItsOwnAndTheFollowerHasTheSameState) {
     EXPECT_EQ(b->decisions().policy()->id(), a->decisions().policy()->id());
     EXPECT_TRUE(a->joiner().check()->empty());
     EXPECT_TRUE(b->joiner().check()->empty());
+}
+
+/// A node behind a server, whose address it advertises.
+class ServedNode {
+  public:
+    explicit ServedNode(Settings settings)
+        : server_(http::Server::start({}, closed_).value()),
+          address("http://" + server_->endpoint()) {
+        settings.log.advertise = address;
+        auto opened = Node::open(settings);
+        EXPECT_TRUE(opened) << opened.error().message;
+        node = std::move(*opened);
+        router_ = http::Router(node->callers());
+        node->add_routes(router_);
+        server_->answer_by(router_);
+        http::ClientOptions options;
+        options.token = base::read_file(settings.store / "keys" / "token", 256).value();
+        options.token.pop_back();  // its newline
+        client.emplace(http::Client::create(address, options).value());
+    }
+    ~ServedNode() { server_->stop(); }
+
+  private:
+    http::Router closed_, router_;
+    std::unique_ptr<http::Server> server_;
+
+  public:
+    const std::string address;
+    std::unique_ptr<Node> node;
+    std::optional<http::Client> client;  // with a token of the node
+};
+
+TEST_F(TwoNodes, AClientThatFollowsTheOwnersAddressIsAnswered) {
+    ServedNode a(first()), b(second());
+    const Tending tending_a(*a.node), tending_b(*b.node);
+    for (Node* node : {a.node.get(), b.node.get()}) ASSERT_TRUE(node->keep_leases());
+    size_t decided = 0, followed = 0;
+    for (const auto& application : applications()) {
+        if (++decided > 60) break;
+        const auto body = wire::to_json(application);
+        auto answer = a.client->post("/v1/decisions", body).value();
+        if (answer.status == 421) {
+            const std::string owner(answer.header("X-Rampart-Owner"));
+            ASSERT_EQ(owner, b.address);
+            EXPECT_NE(answer.body.find(fmt::format(R"("owner":"{}")", owner)), std::string::npos)
+                << answer.body;
+            answer = b.client->post("/v1/decisions", body).value();
+            EXPECT_EQ(b.client->post("/v1/decisions", body)->body, answer.body);
+            ++followed;
+        }
+        EXPECT_EQ(answer.status, 200) << answer.body;
+    }
+    EXPECT_GT(followed, 5u);
+    EXPECT_LT(followed, 55u);
+}
+
+TEST_F(TwoNodes, AnAddressThatTheOwnerDidNotWriteIsNotGivenToClients) {
+    ServedNode a(first()), b(second());
+    ASSERT_TRUE(b.node->keep_leases());
+    streaming_kafka::KafkaSettings kafka;
+    kafka.bootstrap_servers = test_support::shared_kafka().bootstrap;
+    const auto writer = streaming_kafka::KafkaWriter::open(kafka).value();
+    const auto reader = streaming_kafka::KafkaReader::open(kafka).value();
+    const auto topic = wire::Topics::with_prefix(prefix_).leases;
+    const auto there = reader->read(topic, PartitionId(0), streaming::Offset(0), 1000).value();
+    size_t forged = 0;
+    for (const auto& stored : there) {
+        auto lease = lease::decode_lease(stored.record.value).value();
+        if (lease.node != "second" || lease.kind != lease::LeaseRecord::Kind::kBeat) continue;
+        EXPECT_EQ(lease.address, b.address);
+        lease.address = "http://thief.example:80";
+        auto record = stored.record;  // with the MAC of the node's own
+        record.value = lease::encode(lease);
+        ASSERT_TRUE(writer->append_to(topic, PartitionId(0), {&record, 1}));
+        ++forged;
+    }
+    EXPECT_GE(forged, 2u);
+    ASSERT_TRUE(a.node->keep_leases());
+    const auto all = applications();
+    const auto of_b = std::find_if(all.begin(), all.end(), [&](const auto& one) {
+        return a.node->decisions().partition_of(one.id).value() >= 2;
+    });
+    const auto answer = a.client->post("/v1/decisions", wire::to_json(*of_b)).value();
+    EXPECT_EQ(answer.status, 421);
+    EXPECT_EQ(answer.header("X-Rampart-Owner"), b.address);
 }
 
 /// Returns a record like `record` that its MAC does not fit any more.

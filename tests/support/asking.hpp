@@ -19,8 +19,8 @@ class Asking {
         request.method = method;
         request.path = path;
         request.headers = {{"Authorization", "Bearer " + token}};
+        if (!id.empty()) request.headers.push_back({"X-Request-Id", id});
         request.body = body;
-        request.id = id;
         return router_.handle(std::move(request));
     }
     http::Response get(const std::string& path) { return ask("GET", path); }
@@ -39,7 +39,7 @@ class Asking {
         return status + response.body.substr(from, response.body.find('"', from) - from);
     }
 
-    std::string id;  // of each request
+    std::string id;  // given to each request; empty: none
 
   private:
     http::Router router_{access::one_token("t", {"anna", access::Scopes::all()})};

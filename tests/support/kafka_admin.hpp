@@ -46,6 +46,31 @@ class KafkaAdmin {
         expect_done("DeleteRecords");
     }
 
+    /// Adds an entry to the access control lists, for all hosts.
+    void add_acl(rd_kafka_ResourceType_t kind, const std::string& name,
+                 rd_kafka_ResourcePatternType_t pattern, const std::string& principal,
+                 rd_kafka_AclOperation_t operation, rd_kafka_AclPermissionType_t permission) const {
+        std::array<char, 256> why{};
+        auto* entry = rd_kafka_AclBinding_new(kind, name.c_str(), pattern, principal.c_str(), "*",
+                                              operation, permission, why.data(), why.size());
+        ASSERT_NE(entry, nullptr) << why.data();
+        rd_kafka_CreateAcls(handle_.get(), &entry, 1, nullptr, queue_.get());
+        rd_kafka_AclBinding_destroy(entry);
+        expect_done("CreateAcls");
+    }
+    /// Removes all entries about a principal.
+    void remove_acls(const std::string& principal) const {
+        std::array<char, 256> why{};
+        auto* all = rd_kafka_AclBindingFilter_new(
+            RD_KAFKA_RESOURCE_ANY, nullptr, RD_KAFKA_RESOURCE_PATTERN_ANY, principal.c_str(),
+            nullptr, RD_KAFKA_ACL_OPERATION_ANY, RD_KAFKA_ACL_PERMISSION_TYPE_ANY, why.data(),
+            why.size());
+        ASSERT_NE(all, nullptr) << why.data();
+        rd_kafka_DeleteAcls(handle_.get(), &all, 1, nullptr, queue_.get());
+        rd_kafka_AclBinding_destroy(all);
+        expect_done("DeleteAcls");
+    }
+
     struct Destroy {
         void operator()(rd_kafka_t* handle) const { rd_kafka_destroy(handle); }
         void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }

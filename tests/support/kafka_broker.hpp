@@ -147,6 +147,8 @@ inline const std::string& kafka_missing() {
 struct KafkaOptions {
     std::string version = kafka_version();
     bool secure = false;                   // also TLS and SASL listeners
+    bool acl = false;                      // with an authorizer; needs `secure`
+    std::vector<std::string> users{};      // further users by PLAIN, with the same password
     std::vector<std::string> overrides{};  // broker settings: "log.segment.bytes=1048576"
 };
 
@@ -268,6 +270,8 @@ class KafkaBroker {
             dir_.string()};
         if (address_.bootstrap.empty()) words.insert(words.end(), {"--port", "0"});
         if (options_.secure) words.emplace_back("--secure");
+        if (options_.acl) words.emplace_back("--acl");
+        for (const auto& user : options_.users) words.insert(words.end(), {"--user", user});
         for (const auto& item : options_.overrides) words.insert(words.end(), {"--override", item});
         std::vector<char*> arguments;
         for (auto& word : words) arguments.push_back(word.data());

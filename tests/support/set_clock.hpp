@@ -1,19 +1,21 @@
 #pragma once
 
+#include <atomic>
+
 #include "rampart/base/clock.hpp"
 
 /// Clocks that a test sets.
 namespace rampart::support {
 
-/// A clock with a time that the test sets, also back in time.
+/// A clock with a time that the test sets, also back in time. Thread safe.
 class SetClock final : public base::Clock {
   public:
-    explicit SetClock(base::TimePoint time) : time_(time) {}
-    base::TimePoint now() const override { return time_; }
-    void move(base::Duration by) { time_ = time_ + by; }
+    explicit SetClock(base::TimePoint time) : micros_(time.micros()) {}
+    base::TimePoint now() const override { return base::TimePoint::from_micros(micros_); }
+    void move(base::Duration by) { micros_ += by.micros(); }
 
   private:
-    base::TimePoint time_;
+    std::atomic<int64_t> micros_;
 };
 
 /// A host with clocks that the test sets.

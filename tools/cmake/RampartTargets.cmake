@@ -108,13 +108,14 @@ function(rampart_test_headers)
 endfunction()
 
 # rampart_test(name LABEL label SOURCES files [DEPS libs] [PACKAGES ...] [TIMEOUT seconds] [KAFKA]
-#     [WHOLE suites])
+#     [WHOLE suites] [ALONE])
 # One GoogleTest program; each of its tests becomes a ctest test with the label. KAFKA: ctest starts
 # the broker of tests/support/kafka_broker.hpp before the first such test and stops it after the
 # last. WHOLE: each of these suites is one ctest test, as its tests share what takes long to set up.
+# ALONE: nothing runs beside its tests, which have a broker of their own beside nodes with leases.
 # No object but that of rampart_places depends on the folder of the clone.
 function(rampart_test name)
-    cmake_parse_arguments(ARG "KAFKA" "LABEL;TIMEOUT"
+    cmake_parse_arguments(ARG "KAFKA;ALONE" "LABEL;TIMEOUT"
         "SOURCES;DEPS;PACKAGES;WHOLE" ${ARGN})
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 120)
@@ -137,6 +138,9 @@ function(rampart_test name)
         set(fixture FIXTURES_REQUIRED kafka_broker)
     endif()
     set(properties LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT} ${fixture})
+    if(ARG_ALONE)
+        list(APPEND properties RUN_SERIAL TRUE)
+    endif()
     set(others)
     if(ARG_WHOLE)
         list(TRANSFORM ARG_WHOLE APPEND ".*" OUTPUT_VARIABLE filters)

@@ -77,9 +77,11 @@ void add_node(Frame& frame) {
     add_partition_list(frame);
     add_partition_resume(frame);
     add_partition_move(frame);
-    frame.family("topics", "Create or compare the topics on a Kafka cluster");
+    frame.family("topics",
+                 "Create or compare the topics on a Kafka cluster, and the rights on them");
     add_topics_create(frame);
     add_topics_check(frame);
+    add_topics_acls(frame);
 }
 
 void add_store(Frame& frame) {
@@ -101,6 +103,10 @@ void add_store(Frame& frame) {
     add_keys_export(frame);
     add_keys_import(frame);
     add_keys_rotate(frame);
+    frame.family("trainer", "Move the training of a group to another node");
+    add_trainer_hand_over(frame);
+    add_trainer_take_over(frame);
+    add_trainer_take_back(frame);
 }
 
 void add_frame(Frame& frame) {

@@ -190,6 +190,10 @@ std::vector<std::string> what_remains(const ErasureDeps& deps, size_t in_clear) 
     remains.push_back(
         "the topic person-keys: the destroyed key, wrapped, until the broker has "
         "compacted it (a day)");
+    if (deps.feed == nullptr) {
+        remains.push_back(
+            "protected attributes: this node has none; ask the node that trains as well");
+    }
     const auto& held = deps.log.held;
     std::string elsewhere;
     for (int32_t p = 0; p < deps.log.partitions; ++p) {

@@ -195,11 +195,24 @@ Result<std::optional<domain::Decision>> DecisionLog::look_up(const OwnedPartitio
     return found;
 }
 
+bool DecisionLog::is_elsewhere(PartitionId partition) const {
+    const OwnedPartition* here = owned(partition);
+    return here == nullptr || here->given_up();
+}
+
+std::optional<Owner> DecisionLog::other_owner(PartitionId partition) const {
+    if (!options_.owner_of) return std::nullopt;
+    auto owner = options_.owner_of(partition);
+    // this node has lost the partition, and has not read yet to whom
+    if (owner && owner->node == options_.node) return std::nullopt;
+    return owner;
+}
+
 base::Error DecisionLog::not_owner(PartitionId partition) const {
-    const auto owner = options_.owner_of ? options_.owner_of(partition) : std::nullopt;
+    const auto owner = other_owner(partition);
     return base::make_error(
         Reason::kNotOwner, "partition {} of {} is not decided here but by {}; ask there", partition,
-        options_.partitions, owner ? fmt::format("the node '{}'", *owner) : "another node");
+        options_.partitions, owner ? fmt::format("the node '{}'", owner->node) : "another node");
 }
 
 base::Error DecisionLog::refusal(const OwnedPartition& partition, const base::Error& why) const {

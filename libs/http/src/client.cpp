@@ -172,7 +172,8 @@ base::Error Client::Impl::error_of(const error_code& ec, std::string_view target
 base::Result<Response> Client::Impl::send(bhttp::verb verb, std::string_view target,
                                           std::string body, std::string_view content_type) {
     bhttp::request<bhttp::string_body> request{verb, std::string(target), 11};
-    request.set(bhttp::field::host, host + ":" + port);
+    const bool v6 = host.find(':') != std::string::npos;
+    request.set(bhttp::field::host, v6 ? fmt::format("[{}]:{}", host, port) : host + ":" + port);
     if (!options.token.empty()) {
         request.set(bhttp::field::authorization, "Bearer " + options.token);
     }

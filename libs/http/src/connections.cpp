@@ -10,7 +10,7 @@ namespace {
 using asio::ip::tcp;
 using SecureStream = beast::ssl_stream<beast::tcp_stream>;
 
-constexpr size_t kReadBytes = 4096;
+constexpr size_t kDrainedAtOnce = 4096;
 
 HandshakeFailure failure_of(const error_code& ec) {
     if (ec == beast::error::timeout) return HandshakeFailure::kTimeout;
@@ -40,16 +40,11 @@ class StreamSession : public Session {
         : Session(shared, sessions, spare, std::move(address)), stream_(std::forward<Of>(of)...) {}
 
   protected:
-    void read_some() override {
-        stream_.async_read_some(buffer_.prepare(kReadBytes),
+    void read_some(size_t most) override {
+        stream_.async_read_some(buffer_.prepare(most),
                                 [self = shared_from_this()](error_code ec, size_t bytes) {
                                     self->on_bytes(ec, bytes);
                                 });
-    }
-    void read_body() override {
-        bhttp::async_read(
-            stream_, buffer_, *parser_,
-            [self = shared_from_this()](error_code ec, size_t) { self->on_body(ec); });
     }
     void send_continue() override {
         bhttp::async_write(stream_, continue_, [self = shared_from_this()](error_code ec, size_t) {
@@ -58,7 +53,7 @@ class StreamSession : public Session {
     }
     void send_response() override { send_by(stream_); }
     void drain_some() override {
-        socket().async_read_some(buffer_.prepare(kReadBytes),
+        socket().async_read_some(buffer_.prepare(kDrainedAtOnce),
                                  [self = shared_from_this()](error_code ec, size_t bytes) {
                                      self->on_drained(ec, bytes);
                                  });

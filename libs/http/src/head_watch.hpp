@@ -7,7 +7,7 @@ namespace rampart::http {
 
 /// Sees the bytes of a request's line and headers, as they come: how many they are, and whether a
 /// header goes on in the next line (obs-fold, RFC 9112 section 5.2): readers on the way differ in
-/// what they make of it. The parser forgets each line that it has taken, and so counts too few.
+/// what they make of it.
 class HeadWatch {
   public:
     void see(std::string_view bytes) {

@@ -1,10 +1,34 @@
 #include "messages.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rampart::http {
 
 namespace beast = boost::beast;
+namespace {
+
+/// Returns whether the text is a host with or without a port, or empty (RFC 9110 section 7.2).
+bool is_host(std::string_view text) {
+    const auto has_only = [](std::string_view part, std::string_view others) {
+        return std::all_of(part.begin(), part.end(), [&](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                   others.find(c) != others.npos;
+        });
+    };
+    constexpr std::string_view kOfNames = "-._~%!$&'()*+,;=", kOfAddresses = "-._~%!$&'()*+,;=:";
+    const bool bracketed = text.starts_with('[');
+    const size_t host = bracketed ? std::min(text.find(']'), text.size()) : text.find(':');
+    const auto name = text.substr(bracketed ? 1 : 0, bracketed ? host - 1 : host);
+    auto port = text.substr(std::min(text.size(), host + (bracketed ? 1 : 0)));
+    if (bracketed && (host == text.size() || name.empty())) return false;
+    if (!port.empty() && port.front() != ':') return false;
+    if (!port.empty()) port.remove_prefix(1);
+    return has_only(name, bracketed ? kOfAddresses : kOfNames) &&
+           port.find_first_not_of("0123456789") == port.npos;
+}
+
+}  // namespace
 
 Response refusal(Reason reason, std::string_view message) {
     return error_response(base::make_error(reason, "{}", message), status_of(reason));
@@ -68,6 +92,8 @@ std::optional<Response> framing_error(const Head& head) {
         (head.version() >= 11 && head.count(bhttp::field::host) == 0)) {
         return refusal(Reason::kBadHost, "a request must have exactly one Host header");
     }
+    if (!is_host(head[bhttp::field::host]))
+        return refusal(Reason::kBadHost, "the Host header must have a host, and may have a port");
     if (head.version() < 11 && head.count(bhttp::field::transfer_encoding) > 0)
         return refusal(Reason::kBadTransferEncoding, "HTTP/1.0 has no Transfer-Encoding");
     if (const auto codings = head.count(bhttp::field::transfer_encoding);

@@ -112,7 +112,7 @@ Response error_response(const base::Error& error) {
     return error_response(error, status_of(error.code));
 }
 
-Response error_response(const base::Error& error, int status) {
+Response error_response(const base::Error& error, int status, std::span<const ProblemMember> more) {
     Response response;
     response.status = status;
     response.content_type = "application/problem+json";
@@ -127,6 +127,8 @@ Response error_response(const base::Error& error, int status) {
         response.body += fmt::format(R"(,"field":{})", json_quoted(field));
     if (const auto remedy = remedy_of(error.reason); !remedy.empty())
         response.body += fmt::format(R"(,"remedy":{})", json_quoted(remedy));
+    for (const auto& [name, value] : more)
+        response.body += fmt::format(R"(,{}:{})", json_quoted(name), json_quoted(value));
     response.body +=
         fmt::format(R"(,"error":{{"code":"{}","reason":{},"message":{}}}}})", code, reason, detail);
     response.reason = error.reason;

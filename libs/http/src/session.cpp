@@ -18,6 +18,12 @@ constexpr auto kDrainTime = std::chrono::seconds(2);
 // What may have come and not be taken, beside what a head may have. The parser takes the line of a
 // chunk, and all trailers, only when they are there to their end, so this also bounds those.
 constexpr size_t kReadAhead = 64 << 10;
+// How much is read at once of a head, and of a body.
+constexpr size_t kHeadRead = 4 << 10, kBodyRead = 64 << 10;
+// Bytes that are still to come, at least, wherever the parser of a chunked body waits: "0" and two
+// ends of lines. Given "0" and one of them, and then a byte more, Boost 1.81 ends the program at an
+// assertion of its own (boostorg/beast#2861).
+constexpr size_t kLeastOfChunks = 5;
 // Time in which a connection beyond max_connections must send a request that is answered inline.
 constexpr auto kSpareTime = std::chrono::seconds(2);
 // A connection that has waited as long for a request may be closed for another one. An unknown
@@ -144,7 +150,7 @@ void Session::on_open(error_code ec, HandshakeFailure why, std::string client) {
 void Session::read_header() {
     if (shared_.stopping) return close();
     waits();
-    head_ = false;
+    head_ = in_body_ = false;
     seen_ = {};
     begun_ = std::chrono::steady_clock::now();
     body_bytes_ = 0;
@@ -155,12 +161,13 @@ void Session::read_header() {
     parser_.emplace();
     parser_->header_limit(static_cast<uint32_t>(shared_.options.max_header_bytes));
     parser_->body_limit(shared_.options.max_body_bytes);
+    parser_->on_chunk_header(check_extensions_);
     idle_ = buffer_.size() == 0;
     socket().expires_after(
         spare_ ? kSpareTime
                : chrono_of(idle_ ? shared_.options.idle_timeout : shared_.options.request_timeout));
     if (!idle_) return parse_header();
-    read_some();
+    read_some(kHeadRead);
 }
 
 /// The first byte ends the idle time and starts the time limit for a whole request.
@@ -172,6 +179,7 @@ void Session::on_bytes(error_code ec, size_t bytes) {
         begun_ = std::chrono::steady_clock::now();
         if (!spare_) socket().expires_after(chrono_of(shared_.options.request_timeout));
     }
+    if (in_body_) return parse_body();
     parse_header();
 }
 
@@ -183,12 +191,38 @@ void Session::parse_header() {
         const size_t taken = parser_->put(bytes, ec);
         seen_.see({static_cast<const char*>(bytes.data()), taken});
         buffer_.consume(taken);
-        if (seen_.size() > shared_.options.max_header_bytes) ec = bhttp::error::header_limit;
         if (ec == bhttp::error::need_more) break;
         if (ec) return on_bad_request(ec);
         if (parser_->is_header_done()) return on_header();
     }
-    read_some();
+    read_some(kHeadRead);
+}
+
+void Session::CheckExtensions::operator()(uint64_t, beast::string_view extensions,
+                                          error_code& ec) const {
+    for (const char c : extensions)
+        if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f)
+            ec = bhttp::error::bad_chunk_extension;
+}
+
+void Session::read_body() {
+    in_body_ = true;
+    parse_body();
+}
+
+/// Parses what has come of the body, and reads on where it does not end.
+void Session::parse_body() {
+    const size_t least = parser_->chunked() ? kLeastOfChunks : 1;
+    while (!parser_->is_done() && buffer_.size() >= least) {
+        error_code ec;
+        buffer_.consume(parser_->put(buffer_.data(), ec));
+        if (ec == bhttp::error::need_more) break;
+        if (ec) return on_bad_request(ec);
+    }
+    if (parser_->is_done()) return answer();
+    const size_t most = beast::read_size(buffer_, kBodyRead);
+    if (most == 0) return on_bad_request(bhttp::error::buffer_overflow);
+    read_some(most);
 }
 
 /// Returns the answer to a head that is refused without looking for its route.
@@ -247,7 +281,8 @@ void Session::on_header() {
     if (auto error = refused_by_head()) return write(*std::move(error), false);
     // HTTP/1.0 has no 100 Continue, and keeps a connection open only by a header of its own
     const bool current = head.version() >= 11;
-    keep_alive_ = current && head.keep_alive() && !spare_;
+    // the parser, unlike the head, knows all of several Connection headers
+    keep_alive_ = current && parser_->keep_alive() && !spare_;
     auto request = to_request(head);
     if (!request) return refuse(error_response(request.error()));
     request->id = std::move(request_.id);
@@ -297,13 +332,12 @@ void Session::on_continue_sent(error_code ec) {
     read_body();
 }
 
-void Session::on_body(error_code ec) {
-    if (ec) return on_bad_request(ec);
-    answer();
-}
-
 void Session::on_bad_request(error_code ec) {
-    head_ = parser_->get().method() == bhttp::verb::head;
+    // the parser knows the method only of a whole line
+    constexpr std::string_view kHead = "HEAD ";
+    const std::string_view rest(static_cast<const char*>(buffer_.data().data()), buffer_.size());
+    head_ = parser_->get().method() == bhttp::verb::head ||
+            (seen_.size() == 0 && rest.starts_with(kHead));
     if (ec == bhttp::error::body_limit) return write(too_large(), false);
     if (ec == bhttp::error::header_limit) return write(head_too_large(), false);
     if (ec == bhttp::error::buffer_overflow)
@@ -312,17 +346,9 @@ void Session::on_bad_request(error_code ec) {
                                          "bytes",
                                          buffer_.max_size())),
                      false);
-    if (ec == beast::error::timeout) {
-        // tcp_stream has closed the socket: no response is possible
-        return close();
-    }
-    if (ec.category() == make_error_code(bhttp::error::bad_method).category() &&
-        ec != bhttp::error::end_of_stream && ec != bhttp::error::partial_message) {
-        return write(error_response(base::make_error(Reason::kBadHttp, "this is not HTTP/1.1: {}",
-                                                     ec.message())),
-                     false);
-    }
-    close();
+    write(error_response(
+              base::make_error(Reason::kBadHttp, "this is not HTTP/1.1: {}", ec.message())),
+          false);
 }
 
 void Session::answer() {

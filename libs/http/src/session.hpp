@@ -90,7 +90,6 @@ class Session : public std::enable_shared_from_this<Session> {
     /// `client`: the name in the certificate that it has shown.
     void on_open(error_code ec, HandshakeFailure why, std::string client);
     void on_bytes(error_code ec, size_t bytes);
-    void on_body(error_code ec);
     void on_continue_sent(error_code ec);
     void on_sent(error_code ec);
     void on_ended();
@@ -101,8 +100,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
     /// Steps; each ends with the call of the function of its name above.
     virtual void open() = 0;
-    virtual void read_some() = 0;
-    virtual void read_body() = 0;
+    virtual void read_some(size_t most) = 0;
     virtual void send_continue() = 0;
     virtual void send_response() = 0;
     virtual void end_sending() = 0;  // nothing more is sent
@@ -116,8 +114,16 @@ class Session : public std::enable_shared_from_this<Session> {
     bhttp::response<bhttp::string_body> response_;
 
   private:
+    /// Refuses the extensions of a chunk that hold control characters: within quotes the parser
+    /// takes any byte, also the end of a line, where other readers would see the chunk begin.
+    struct CheckExtensions {
+        void operator()(uint64_t size, beast::string_view extensions, error_code& ec) const;
+    };
+
     void read_header();
     void parse_header();
+    void read_body();
+    void parse_body();
     void on_header();
     std::optional<Response> refused_by_head();
     std::optional<Response> over_the_rate();
@@ -147,6 +153,7 @@ class Session : public std::enable_shared_from_this<Session> {
     const bool spare_;
     const std::string address_;
     HeadWatch seen_;                       // sees the request's head
+    CheckExtensions check_extensions_;     // looks at each chunk
     std::atomic<int64_t> waits_since_{0};  // steady clock, microseconds; 0: at work
     std::atomic<bool> known_{false};       // a principal has called on it
     std::atomic<bool> leaving_{false};     // makes room
@@ -161,6 +168,7 @@ class Session : public std::enable_shared_from_this<Session> {
     size_t drained_ = 0;
     bool keep_alive_ = false, keep_open_ = false;  // as asked; after this response
     bool head_ = false;
+    bool in_body_ = false;
     bool idle_ = true;  // waiting for a request that has not begun
 };
 

@@ -83,6 +83,7 @@ void LeaseBoard::apply(const streaming::StoredRecord& stored) {
     if (lease.epoch != 0 && !counts(*record, lease)) return;
     lease.node = record->node;
     lease.session = record->session;
+    lease.address = record->address;
     lease.epoch = record->epoch;
     lease.ttl = record->ttl;
     lease.released = record->kind == LeaseRecord::Kind::kRelease;

@@ -17,14 +17,42 @@ namespace {
 
 constexpr uint8_t kFormat = 1;
 constexpr size_t kSessionBytes = 16;
+constexpr size_t kMaxHostBytes = 253;
+constexpr std::string_view kTrainerName = "trainer";
 
 base::Error bad(std::string_view what) {
     return base::make_error(Reason::kBadLease, "a lease record has a bad {}", what);
 }
 
-bool is_name_character(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_hex_digit(char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+bool is_host_character(char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-';
+}
+bool is_name_character(char c) { return is_host_character(c) || c == '_'; }
+
+/// Returns whether it is 1 to 65535, without a zero in front.
+bool is_port(std::string_view text) {
+    if (text.empty() || text.size() > 5 || text[0] == '0') return false;
+    uint32_t port = 0;
+    const char* end = text.data() + text.size();
+    const auto [last, failure] = std::from_chars(text.data(), end, port);
+    return failure == std::errc() && last == end && port <= 65535;
+}
+
+bool is_host(std::string_view text) {
+    if (text.empty() || text.size() > kMaxHostBytes) return false;
+    if (text.front() != '[') {
+        return text.front() != '.' && text.front() != '-' &&
+               std::all_of(text.begin(), text.end(), is_host_character);
+    }
+    if (text.size() < 4 || text.back() != ']') return false;
+    const auto inside = text.substr(1, text.size() - 2);
+    return inside.find(':') != std::string_view::npos &&
+           std::all_of(inside.begin(), inside.end(),
+                       [](char c) { return is_hex_digit(c) || c == ':' || c == '.'; });
 }
 
 }  // namespace
@@ -39,6 +67,22 @@ Status check_name(std::string_view what, std::string_view name) {
         name.substr(0, base::limits::kMaxNameBytes), base::limits::kMaxNameBytes);
 }
 
+Status check_address(std::string_view address) {
+    std::string_view rest = address;
+    for (const std::string_view scheme : {"https://", "http://"}) {
+        if (!rest.starts_with(scheme)) continue;
+        rest.remove_prefix(scheme.size());
+        const size_t colon = rest.rfind(':');
+        if (colon == std::string_view::npos) break;
+        if (is_host(rest.substr(0, colon)) && is_port(rest.substr(colon + 1))) return base::ok();
+        break;
+    }
+    return base::make_error(Reason::kBadNodeAddress,
+                            "'{}' is not http:// or https://, a host, ':' and a port, without a "
+                            "path",
+                            address.substr(0, kMaxHostBytes));
+}
+
 std::string encode(const LeaseRecord& record) {
     std::string out;
     base::append_u8(out, kFormat);
@@ -48,6 +92,7 @@ std::string encode(const LeaseRecord& record) {
     base::append_i64(out, record.ttl.micros());
     base::append_field(out, record.node);
     base::append_field(out, record.session);
+    if (!record.address.empty()) base::append_field(out, record.address);
     return out;
 }
 
@@ -67,6 +112,10 @@ Result<LeaseRecord> decode_lease(std::string_view bytes) {
     record.ttl = base::Duration::micros(ttl);
     record.node = node;
     record.session = session;
+    if (!in.empty()) {
+        RAMPART_TRY(record.address, in.field());
+        if (!check_address(record.address)) return bad("address");
+    }
     if (record.epoch == 0) return bad("epoch");
     const bool claim = record.kind == LeaseRecord::Kind::kClaim;
     if (replaces < -1 || (replaces >= 0 && !claim)) return bad("predecessor");
@@ -78,6 +127,7 @@ Result<LeaseRecord> decode_lease(std::string_view bytes) {
 }
 
 std::string lease_key(std::string_view group, PartitionId partition) {
+    if (partition == kTrainer) return fmt::format("{}/{}", group, kTrainerName);
     return fmt::format("{}/{}", group, partition);
 }
 
@@ -85,6 +135,7 @@ std::optional<std::pair<std::string_view, PartitionId>> lease_of(std::string_vie
     const size_t slash = key.find('/');
     if (slash == std::string_view::npos || !check_name("group", key.substr(0, slash))) return {};
     const auto digits = key.substr(slash + 1);
+    if (digits == kTrainerName) return std::pair(key.substr(0, slash), kTrainer);
     int32_t partition = 0;
     const char* end = digits.data() + digits.size();
     const auto [last, failure] = std::from_chars(digits.data(), end, partition);

@@ -22,6 +22,10 @@ constexpr Duration kMaxTtl = Duration::hours(1);
 constexpr int kClaimTries = 3;
 constexpr int kLooksPerTtl = 10;
 
+std::string name_of(PartitionId partition) {
+    return partition == kTrainer ? "trainer" : fmt::format("{}", partition);
+}
+
 bool is_foreign(const Lease* lease, const std::string& node) {
     return lease != nullptr && !lease->released && lease->node != node;
 }
@@ -38,6 +42,7 @@ Result<std::unique_ptr<PartitionLeases>> PartitionLeases::create(LeaseOptions op
                                                                  LeaseDeps deps) {
     RAMPART_RETURN_IF_ERROR(check_name("group", options.group));
     RAMPART_RETURN_IF_ERROR(check_name("node", options.node));
+    if (!options.address.empty()) RAMPART_RETURN_IF_ERROR(check_address(options.address));
     if (options.ttl < kMinTtl || kMaxTtl < options.ttl) {
         return base::make_error(Reason::kBadTtl, "a lease of {} ms; {} ms to {} ms are allowed",
                                 options.ttl.micros() / 1000, kMinTtl.micros() / 1000,
@@ -53,6 +58,11 @@ bool PartitionLeases::is_mine(PartitionId partition, uint64_t epoch) const {
 }
 
 base::Error PartitionLeases::owned_by(PartitionId partition, const Lease& lease) const {
+    if (partition == kTrainer) {
+        return base::make_error(Reason::kTrainerElsewhere,
+                                "the node '{}' trains for group '{}', under epoch {}, and is alive",
+                                lease.node, options_.group, lease.epoch);
+    }
     return base::make_error(
         Reason::kPartitionOwned,
         "partition {} of group '{}' is owned by the node '{}', which is alive; stop that node, "
@@ -83,12 +93,14 @@ Result<PartitionLeases::Epochs> PartitionLeases::claim_all(std::set<PartitionId>
                                                            const Epochs& floors) {
     Epochs won;
     Status status;
-    // Repeats only if a record that the previous run had sent arrived in between.
+    // Repeats only if a record that the previous run had sent arrived in between. Of the trainer's
+    // it may be another store's turn, and to claim after it would end that store's right.
+    const int most = wanted.contains(kTrainer) ? 1 : kClaimTries;
     for (int tries = 0; status && !wanted.empty(); ++tries) {
-        if (tries == kClaimTries) {
+        if (tries == most) {
             status = base::make_error(Reason::kClaimFailed,
                                       "partition {} could not be claimed in {} tries; try again",
-                                      *wanted.begin(), kClaimTries);
+                                      name_of(*wanted.begin()), most);
             break;
         }
         status = watch_others(wanted);
@@ -99,7 +111,7 @@ Result<PartitionLeases::Epochs> PartitionLeases::claim_all(std::set<PartitionId>
             break;
         }
         for (const auto& [p, epoch] : *more) {
-            kLog.info("msg=\"partition claimed\" partition={} epoch={} node={}", p, epoch,
+            kLog.info("msg=\"partition claimed\" partition={} epoch={} node={}", name_of(p), epoch,
                       options_.node);
             wanted.erase(p);
         }
@@ -116,7 +128,7 @@ Result<PartitionLeases::Epochs> PartitionLeases::claim_all(std::set<PartitionId>
 void PartitionLeases::publish() {
     std::map<PartitionId, Holder> holders;
     for (const auto& [p, lease] : board_.leases()) {
-        if (!lease.released) holders[p] = {p, lease.node, lease.epoch};
+        if (!lease.released) holders[p] = {p, lease.node, lease.epoch, lease.address};
     }
     const std::lock_guard lock(view_mutex_);
     owned_view_ = owned_;
@@ -132,8 +144,8 @@ Status PartitionLeases::watch_others(const std::set<PartitionId>& partitions) {
         if (!is_foreign(lease, options_.node)) continue;
         watched[p] = lease->last_sign;
         silence = std::max(silence, lease->ttl);
-        kLog.info("msg=\"watching the holder\" partition={} holder={} for_ms={}", p, lease->node,
-                  lease->ttl.micros() / 1000);
+        kLog.info("msg=\"watching the holder\" partition={} holder={} for_ms={}", name_of(p),
+                  lease->node, lease->ttl.micros() / 1000);
     }
     if (watched.empty()) return base::ok();
     const Duration begin = deps_.timer.now();
@@ -161,7 +173,8 @@ Status PartitionLeases::write(LeaseRecord::Kind kind, const Epochs& epochs) {
     std::vector<streaming::Record> records;
     const auto now = deps_.clock.now();
     for (const auto& [p, epoch] : epochs) {
-        LeaseRecord record{kind, epoch, {}, options_.ttl, options_.node, session_};
+        LeaseRecord record{kind,     epoch,           {}, options_.ttl, options_.node,
+                           session_, options_.address};
         const Lease* lease = board_.find(p);
         if (kind == LeaseRecord::Kind::kClaim && lease != nullptr) {
             record.replaces = lease->last_sign;
@@ -216,15 +229,23 @@ Result<std::vector<Holder>> PartitionLeases::heartbeat() {
             continue;
         }
         const Lease& lease = *board_.find(p);
-        kLog.warning("msg=\"partition lost\" partition={} epoch={} to={} their_epoch={}", p, epoch,
-                     lease.node, lease.epoch);
-        lost_.push_back({p, lease.node, lease.epoch});
+        kLog.warning("msg=\"partition lost\" partition={} epoch={} to={} their_epoch={}",
+                     name_of(p), epoch, lease.node, lease.epoch);
+        lost_.push_back({p, lease.node, lease.epoch, lease.address});
         it = owned_.erase(it);
     }
     publish();
     RAMPART_RETURN_IF_ERROR(write(LeaseRecord::Kind::kBeat, owned_));
     note_renewed();
     return std::exchange(lost_, {});
+}
+
+Result<std::optional<Lease>> PartitionLeases::look(PartitionId partition) {
+    const std::lock_guard lock(mutex_);
+    RAMPART_RETURN_IF_ERROR(board_.refresh());
+    publish();
+    const Lease* lease = board_.find(partition);
+    return lease == nullptr ? std::optional<Lease>() : std::optional(*lease);
 }
 
 Status PartitionLeases::release() {

@@ -14,7 +14,8 @@ using streaming::Offset;
 using streaming::PartitionId;
 
 constexpr base::Logger kLog("registry");
-constexpr uint8_t kFormat = 1;
+constexpr uint8_t kWithoutEpoch = 1;  // from an earlier release
+constexpr uint8_t kFormat = 2;
 constexpr std::string_view kContext = "rampart champion notice";
 constexpr std::string_view kChampionKey = "champion";
 constexpr size_t kReadBatch = 16;  // model files are large
@@ -22,11 +23,28 @@ const PartitionId kOnly(0);
 
 std::string body_of(const ChampionNotice& notice) {
     std::string body;
-    base::append_u8(body, kFormat);
+    base::append_u8(body, notice.epoch == 0 ? kWithoutEpoch : kFormat);
+    if (notice.epoch != 0) base::append_u64(body, notice.epoch);
     base::append_u64(body, notice.sequence);
     base::append_field(body, notice.policy.value());
     base::append_u8(body, notice.certified ? 1 : 0);
     return body;
+}
+
+/// Returns the key of a notice. Each epoch has one of its own: what a process writes late, that
+/// trains no more, must not take the place of what counts when the topic is compacted.
+std::string key_of(uint64_t epoch) {
+    return epoch == 0 ? std::string(kChampionKey) : fmt::format("{}/{}", kChampionKey, epoch);
+}
+
+bool is_notice(std::string_view key) {
+    return key == kChampionKey ||
+           (key.starts_with(kChampionKey) && key.substr(kChampionKey.size()).starts_with('/'));
+}
+
+bool comes_later(const ChampionNotice& notice, const std::optional<ChampionNotice>& than) {
+    return !than ||
+           std::pair(notice.epoch, notice.sequence) > std::pair(than->epoch, than->sequence);
 }
 
 std::string message_of(std::string_view body) {
@@ -47,9 +65,13 @@ std::string encode(const ChampionNotice& notice, const base::SigningKey& key) {
 Result<ChampionNotice> decode_notice(std::string_view bytes, const base::VerifyingKey& key) {
     base::ByteReader in(bytes);
     RAMPART_TRY(const uint8_t format, in.u8());
-    if (format != kFormat)
+    if (format != kFormat && format != kWithoutEpoch)
         return base::make_error(Reason::kBadNotice, "format {}, not {}", format, kFormat);
     ChampionNotice notice;
+    if (format == kFormat) {
+        RAMPART_TRY(notice.epoch, in.u64());
+        if (notice.epoch == 0) return base::make_error(Reason::kBadNotice, "epoch 0");
+    }
     RAMPART_TRY(notice.sequence, in.u64());
     RAMPART_TRY(const auto policy, in.field());
     notice.policy = domain::PolicyId(std::string(policy));
@@ -65,18 +87,19 @@ Result<ChampionNotice> decode_notice(std::string_view bytes, const base::Verifyi
     return notice;
 }
 
-Status ChampionPublisher::publish(const Promotion& champion, const std::string& model_file) {
-    if (published_ == champion.sequence) return base::ok();
+Status ChampionPublisher::publish(const Promotion& champion, const std::string& model_file,
+                                  uint64_t epoch) {
+    if (is_published(champion, epoch)) return base::ok();
     if (model::policy_id_of(model_file) != champion.policy)
         return base::make_error(Reason::kModelDigest,
                                 "the file to publish is not that of champion {}", champion.policy);
-    const ChampionNotice notice{champion.sequence, champion.policy, champion.certified()};
+    const ChampionNotice notice{champion.sequence, champion.policy, champion.certified(), epoch};
     // the model first: who reads the notice finds it
-    const std::vector<streaming::Record> records{
-        {champion.policy.value(), model_file, champion.at, {}},
-        {std::string(kChampionKey), encode(notice, key_), champion.at, {}}};
+    std::vector<streaming::Record> records{{champion.policy.value(), model_file, champion.at, {}},
+                                           {key_of(epoch), encode(notice, key_), champion.at, {}}};
+    if (published_.second == champion.sequence) records.erase(records.begin());  // it is there
     RAMPART_RETURN_IF_ERROR(writer_.append_to(topic_, kOnly, records));
-    published_ = champion.sequence;
+    published_ = {epoch, champion.sequence};
     return base::ok();
 }
 
@@ -103,30 +126,42 @@ Result<ChampionNotice> ChampionFollower::verified(std::string_view bytes) const 
     return notice;
 }
 
-Result<std::optional<ChampionFollower::Champion>> ChampionFollower::next() {
-    if (!started_) {
-        RAMPART_TRY(from_, reader_.begin_offset(topic_, kOnly));
-        started_ = true;
-    }
+/// Reads to the end of the topic from `from` on, which it moves; returns the latest notice that
+/// comes later than the last one that counted.
+Result<std::optional<ChampionNotice>> ChampionFollower::read_on(Offset& from) const {
     std::optional<ChampionNotice> latest;
-    Offset from = from_;
     while (true) {
         RAMPART_TRY(const auto records, reader_.read(topic_, kOnly, from, kReadBatch));
-        if (records.empty()) break;
+        if (records.empty()) return latest;
         for (const auto& stored : records) {
-            if (stored.record.key != kChampionKey) continue;
+            if (!is_notice(stored.record.key)) continue;
             const auto notice = verified(stored.record.value);
             if (!notice) {
                 kLog.error("msg=\"champion notice passed over\" offset={} reason={}", stored.offset,
                            notice.error().reason);
-            } else if (notice->sequence > sequence_) {
+            } else if (comes_later(*notice, latest ? latest : last_)) {
                 latest = *notice;
             }
         }
         from = Offset(records.back().offset.value() + 1);
     }
+}
+
+Result<std::optional<ChampionFollower::Champion>> ChampionFollower::next() {
+    if (!started_) {
+        RAMPART_TRY(from_, reader_.begin_offset(topic_, kOnly));
+        started_ = true;
+    }
+    Offset from = from_;
+    RAMPART_TRY(const auto latest, read_on(from));
     if (!latest) {
         from_ = from;
+        return std::optional<Champion>();
+    }
+    if (last_ && last_->policy == latest->policy && last_->certified == latest->certified &&
+        last_->sequence == latest->sequence) {
+        from_ = from;
+        last_ = latest;  // the same, said again under a later epoch
         return std::optional<Champion>();
     }
     RAMPART_TRY(const auto file, find_model(latest->policy));
@@ -138,7 +173,7 @@ Result<std::optional<ChampionFollower::Champion>> ChampionFollower::next() {
                    loaded ? "its file is another" : loaded.error().message);
         return std::optional<Champion>();
     }
-    sequence_ = latest->sequence;
+    last_ = latest;
     return std::optional(Champion{*latest, {*std::move(loaded), latest->policy}});
 }
 

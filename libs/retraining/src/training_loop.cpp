@@ -470,6 +470,14 @@ Status TrainingLoop::check_goes_on() const {
     return base::make_error(learning::Reason::kTrainingStopped, "the run was left, to go on later");
 }
 
+/// An error that is not about the data, so that the run is not taken for refused.
+Status TrainingLoop::check_may_charge() const {
+    const Status may = deps_.may_charge ? deps_.may_charge() : base::ok();
+    if (may) return may;
+    return base::make_error(learning::Reason::kTrainingStopped, "the run was left: {}",
+                            may.error().message);
+}
+
 std::shared_lock<std::shared_mutex> TrainingLoop::counting() const {
     return deps_.counting == nullptr ? std::shared_lock<std::shared_mutex>()
                                      : std::shared_lock(*deps_.counting);
@@ -499,6 +507,7 @@ Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     RAMPART_TRY(const auto recipe, recipe_of(run));
     RAMPART_TRY(const auto part, rows_to_plan(run, development));
     RAMPART_RETURN_IF_ERROR(check_goes_on());
+    RAMPART_RETURN_IF_ERROR(check_may_charge());
     auto counted = counting();
     RAMPART_TRY(const auto answer, gate_->test({candidate, reference, part ? *part : development,
                                                 run.at, run.distilled, run.opens_epoch,

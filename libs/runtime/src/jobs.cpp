@@ -24,27 +24,37 @@ std::chrono::microseconds chrono_of(base::Duration duration) {
     return std::chrono::microseconds(duration.micros());
 }
 
-double seconds_between(Steady::time_point from, Steady::time_point to) {
-    return std::chrono::duration<double>(to - from).count();
-}
+double seconds_of(base::Duration duration) { return static_cast<double>(duration.micros()) / 1e6; }
+
+class ProcessClock final : public base::Clock {
+  public:
+    base::TimePoint now() const override {
+        const auto since = Steady::now().time_since_epoch();
+        return base::TimePoint::from_micros(
+            std::chrono::duration_cast<std::chrono::microseconds>(since).count());
+    }
+};
+const ProcessClock kProcessClock{};
 
 }  // namespace
 
 struct RunningJob {
-    RunningJob(JobOptions given, Jobs::Work task)
-        : options(std::move(given)), work(std::move(task)) {}
+    RunningJob(JobOptions given, Jobs::Work task, const base::Clock& clock)
+        : options(std::move(given)), work(std::move(task)), ages(clock) {}
 
     const JobOptions options;
     const Jobs::Work work;
+    const base::Clock& ages;
+    const base::TimePoint added = ages.now();
     std::atomic<bool> stop{false};
-    mutable std::atomic<Steady::rep> beat{0};  // when the run last asked whether to stop
+    mutable std::atomic<int64_t> beat{0};  // when the run last asked whether to stop
 
     mutable std::mutex mutex;
     std::condition_variable changed;
     bool running = false, ended = false;
-    Steady::time_point since = Steady::now();  // it began or ended last
+    base::TimePoint since = added;  // it began or ended last
     Steady::time_point next = Steady::now();
-    std::optional<Steady::time_point> succeeded;
+    std::optional<base::TimePoint> succeeded;
     uint64_t runs = 0, failures = 0, in_a_row = 0;
     base::Status last;
     std::thread thread;
@@ -54,11 +64,11 @@ struct RunningJob {
     base::Status run_once(const JobRun& run) const;
     void request_stop();
     void end(base::Status status);
-    JobState state(Steady::time_point now) const;
+    JobState state() const;
 };
 
 bool JobRun::stopping() const {
-    job_.beat.store(Steady::now().time_since_epoch().count(), std::memory_order_relaxed);
+    job_.beat.store(job_.ages.now().micros(), std::memory_order_relaxed);
     return job_.stop.load(std::memory_order_relaxed);
 }
 
@@ -68,8 +78,8 @@ bool RunningJob::begin() {
     changed.wait_until(lock, next, [&] { return stop.load(); });
     if (stop) return false;
     running = true;
-    since = Steady::now();
-    beat = since.time_since_epoch().count();
+    since = ages.now();
+    beat = since.micros();
     return true;
 }
 
@@ -91,7 +101,7 @@ void RunningJob::request_stop() {
 void RunningJob::end(base::Status status) {
     const std::lock_guard lock(mutex);
     running = false;
-    since = Steady::now();
+    since = ages.now();
     ++runs;
     auto pause = chrono_of(options.every);
     if (status) {
@@ -110,7 +120,7 @@ void RunningJob::end(base::Status status) {
         pause = std::min(pause, longest);
     }
     last = std::move(status);
-    next = since + pause;
+    next = Steady::now() + pause;
 }
 
 void RunningJob::loop(Metrics& metrics, const JobRun& run) {
@@ -130,17 +140,21 @@ void RunningJob::loop(Metrics& metrics, const JobRun& run) {
     changed.notify_all();
 }
 
-JobState RunningJob::state(Steady::time_point now) const {
+JobState RunningJob::state() const {
     const std::lock_guard lock(mutex);
+    const auto now = ages.now();
     JobState state;
     state.name = options.name;
     state.vital = options.vital;
     state.running = running;
-    const Steady::time_point last_beat{Steady::duration(beat.load())};
-    state.stuck = running && now - last_beat > chrono_of(options.stuck_after);
-    state.age = seconds_between(since, now);
-    if (succeeded) state.since_success = seconds_between(*succeeded, now);
-    if (!running) state.next = std::max(0.0, seconds_between(now, next));
+    const auto last_beat = base::TimePoint::from_micros(beat.load());
+    state.stuck = running && now - last_beat > options.stuck_after;
+    state.every = seconds_of(options.every);
+    state.age = seconds_of(now - since);
+    state.since_added = seconds_of(now - added);
+    if (succeeded) state.since_success = seconds_of(now - *succeeded);
+    if (!running)
+        state.next = std::max(0.0, std::chrono::duration<double>(next - Steady::now()).count());
     state.runs = runs;
     state.failures = failures;
     state.in_a_row = in_a_row;
@@ -148,7 +162,8 @@ JobState RunningJob::state(Steady::time_point now) const {
     return state;
 }
 
-Jobs::Jobs(Metrics& metrics) : metrics_(metrics) {
+Jobs::Jobs(Metrics& metrics, const base::Clock* ages)
+    : metrics_(metrics), ages_(ages != nullptr ? *ages : kProcessClock) {
     metrics.collect([this](Samples& out) { write(out); });
 }
 
@@ -164,16 +179,15 @@ void Jobs::add(JobOptions options, Work work) {
     for (const auto& job : jobs_) {
         RAMPART_CHECK(job->options.name != options.name, "job '{}' is added twice", options.name);
     }
-    auto job = std::make_unique<RunningJob>(std::move(options), std::move(work));
+    auto job = std::make_unique<RunningJob>(std::move(options), std::move(work), ages_);
     job->thread = std::thread([this, raw = job.get()] { raw->loop(metrics_, JobRun(*raw)); });
     jobs_.push_back(std::move(job));
 }
 
 std::vector<JobState> Jobs::states() const {
-    const auto now = Steady::now();
     const std::lock_guard lock(mutex_);
     std::vector<JobState> states;
-    for (const auto& job : jobs_) states.push_back(job->state(now));
+    for (const auto& job : jobs_) states.push_back(job->state());
     return states;
 }
 
@@ -190,7 +204,9 @@ base::Status Jobs::check_stuck(bool vital) const {
 void Jobs::write(Samples& out) const {
     for (const auto& job : states()) {
         const Labels labels{{"task", job.name}};
-        out.add(metric::kJobAge, job.since_success.value_or(job.age), labels);
+        // where none has succeeded: not the age of the last run, which begins anew with each
+        out.add(metric::kJobAge, job.since_success.value_or(job.since_added), labels);
+        out.add(metric::kJobInterval, job.every, labels);
         out.add(metric::kJobRunning, job.running ? 1 : 0, labels);
         out.add(metric::kJobStuck, job.stuck ? 1 : 0, labels);
     }

@@ -21,6 +21,7 @@ using streaming::PartitionId;
 namespace {
 
 constexpr base::Logger kLog("serving");
+constexpr auto kLookAtEnds = std::chrono::seconds(1);
 
 Duration twice(Duration duration, Duration limit) {
     return std::min(Duration::micros(2 * duration.micros()), limit);
@@ -108,6 +109,7 @@ Result<size_t> ApplicationConsumer::poll_lanes() {
     std::erase_if(lanes_,
                   [&](const auto& lane) { return deps_.decisions.index_of(lane->id) == nullptr; });
     try_sources();
+    look_at_ends();
     streaming::SourceChecks checks(deps_.reader);
     for (const auto& lane : lanes_) {
         if (!lane->loaded) load(*lane, checks);
@@ -219,6 +221,17 @@ void ApplicationConsumer::try_sources() {
         }
         it = waits_.erase(it);
     }
+}
+
+/// Asks where the topic ends, now and then: who measures the log knows then how many wait.
+void ApplicationConsumer::look_at_ends() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < look_again_) return;
+    look_again_ = now + kLookAtEnds;
+    std::vector<PartitionId> sources;
+    for (int32_t s = 0; s < sources_; ++s)
+        if (!waits_.contains(PartitionId(s))) sources.emplace_back(s);
+    if (!sources.empty()) deps_.reader.end_offsets(options_.applications_topic, sources);
 }
 
 /// Those that stand furthest, all at the same place: they are read for together.

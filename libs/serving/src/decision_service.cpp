@@ -154,6 +154,16 @@ PartitionId DecisionService::partition_of(const domain::ApplicationId& applicati
     return log_->home_of(domain::decision_id_of(application));
 }
 
+std::string DecisionService::owner_address(std::span<const domain::DecisionId> decisions) const {
+    for (const auto& id : decisions) {
+        const PartitionId home = log_->home_of(id);
+        if (!log_->is_elsewhere(home)) continue;
+        const auto owner = log_->other_owner(home);
+        return owner ? owner->address : "";
+    }
+    return "";
+}
+
 DecisionIndex* DecisionService::index_of(PartitionId partition) {
     OwnedPartition* found = log_->owned(partition);
     return found == nullptr || found->given_up() ? nullptr : &found->index();

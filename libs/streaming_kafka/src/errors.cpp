@@ -31,7 +31,6 @@ std::optional<Meaning> access_meaning(rd_kafka_resp_err_t error) {
         case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
         case RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM:
         case RD_KAFKA_RESP_ERR_ILLEGAL_SASL_STATE:
-        case RD_KAFKA_RESP_ERR_SECURITY_DISABLED:
             return Meaning{Reason::kAuthenticationFailed,
                            "check security, sasl_mechanism, user and the content of password_file"};
         case RD_KAFKA_RESP_ERR__SSL:
@@ -45,6 +44,10 @@ std::optional<Meaning> access_meaning(rd_kafka_resp_err_t error) {
         case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
             return Meaning{Reason::kNotAuthorized, "give the user the right on the broker"};
+        case RD_KAFKA_RESP_ERR_SECURITY_DISABLED:
+            return Meaning{Reason::kNoAccessLists,
+                           "set authorizer.class.name on the brokers: without one, every client "
+                           "may do everything"};
         default:
             return std::nullopt;
     }

@@ -22,6 +22,8 @@ using ConfigResource =
     std::unique_ptr<rd_kafka_ConfigResource_t, Deleter<rd_kafka_ConfigResource_destroy>>;
 using AdminOptions =
     std::unique_ptr<rd_kafka_AdminOptions_t, Deleter<rd_kafka_AdminOptions_destroy>>;
+using AclFilter =
+    std::unique_ptr<rd_kafka_AclBindingFilter_t, Deleter<rd_kafka_AclBinding_destroy>>;
 using Event = std::unique_ptr<rd_kafka_event_t, Deleter<rd_kafka_event_destroy>>;
 using Configs = std::map<std::string, std::string>;
 
@@ -63,6 +65,49 @@ Status check_specs(std::span<const TopicSpec> specs, int replication_factor) {
                             replication_factor, kMaxReplication);
 }
 
+Operation operation_of(rd_kafka_AclOperation_t operation) {
+    switch (operation) {
+        case RD_KAFKA_ACL_OPERATION_ALL:
+            return Operation::kAll;
+        case RD_KAFKA_ACL_OPERATION_READ:
+            return Operation::kRead;
+        case RD_KAFKA_ACL_OPERATION_WRITE:
+            return Operation::kWrite;
+        case RD_KAFKA_ACL_OPERATION_CREATE:
+            return Operation::kCreate;
+        case RD_KAFKA_ACL_OPERATION_DELETE:
+            return Operation::kDelete;
+        case RD_KAFKA_ACL_OPERATION_ALTER:
+            return Operation::kAlter;
+        case RD_KAFKA_ACL_OPERATION_DESCRIBE:
+            return Operation::kDescribe;
+        case RD_KAFKA_ACL_OPERATION_CLUSTER_ACTION:
+            return Operation::kClusterAction;
+        case RD_KAFKA_ACL_OPERATION_DESCRIBE_CONFIGS:
+            return Operation::kDescribeConfigs;
+        case RD_KAFKA_ACL_OPERATION_ALTER_CONFIGS:
+            return Operation::kAlterConfigs;
+        case RD_KAFKA_ACL_OPERATION_IDEMPOTENT_WRITE:
+            return Operation::kIdempotentWrite;
+        default:
+            return Operation::kUnknown;
+    }
+}
+
+AclEntry entry_of(const rd_kafka_AclBinding_t& binding) {
+    const auto text = [](const char* words) { return std::string(words == nullptr ? "" : words); };
+    const bool prefixed =
+        rd_kafka_AclBinding_resource_pattern_type(&binding) == RD_KAFKA_RESOURCE_PATTERN_PREFIXED;
+    return {rd_kafka_AclBinding_restype(&binding) == RD_KAFKA_RESOURCE_TOPIC ? Resource::kTopic
+                                                                             : Resource::kCluster,
+            prefixed ? AclPattern::kPrefixed : AclPattern::kLiteral,
+            text(rd_kafka_AclBinding_name(&binding)),
+            text(rd_kafka_AclBinding_principal(&binding)),
+            text(rd_kafka_AclBinding_host(&binding)),
+            operation_of(rd_kafka_AclBinding_operation(&binding)),
+            rd_kafka_AclBinding_permission_type(&binding) == RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW};
+}
+
 std::string remedy_for(const TopicSpec& spec, std::string_view property, std::string_view found,
                        std::string_view wanted) {
     if (property == "partitions") {
@@ -85,6 +130,7 @@ struct TopicAdmin::Impl {
     Status make(std::span<const TopicSpec* const> specs, int replication_factor);
     Status await(const TopicSpec& spec);
     Result<std::vector<Configs>> configs(std::span<const TopicSpec* const> specs);
+    Status add_entries(rd_kafka_ResourceType_t kind, std::vector<AclEntry>& entries) const;
 };
 
 AdminOptions TopicAdmin::Impl::options(rd_kafka_admin_op_t operation) const {
@@ -204,6 +250,27 @@ Result<std::vector<Configs>> TopicAdmin::Impl::configs(std::span<const TopicSpec
     return in_order;
 }
 
+/// Adds all entries about resources of one kind, for any principal: those for all users count, too.
+Status TopicAdmin::Impl::add_entries(rd_kafka_ResourceType_t kind,
+                                     std::vector<AclEntry>& entries) const {
+    const Instant since = now();
+    std::array<char, 512> why{};
+    const AclFilter filter(rd_kafka_AclBindingFilter_new(
+        kind, nullptr, RD_KAFKA_RESOURCE_PATTERN_ANY, nullptr, nullptr, RD_KAFKA_ACL_OPERATION_ANY,
+        RD_KAFKA_ACL_PERMISSION_TYPE_ANY, why.data(), why.size()));
+    if (!filter) return base::make_error(Reason::kRefusedByBroker, "a filter: {}", why.data());
+    const Queue queue(rd_kafka_queue_new(client->handle()));
+    const auto how = options(RD_KAFKA_ADMIN_OP_DESCRIBEACLS);
+    rd_kafka_DescribeAcls(client->handle(), filter.get(), how.get(), queue.get());
+    RAMPART_TRY(const Event event,
+                answer(queue.get(), "requesting the access control lists", since));
+    size_t count = 0;
+    const auto* found =
+        rd_kafka_DescribeAcls_result_acls(rd_kafka_event_DescribeAcls_result(event.get()), &count);
+    for (size_t i = 0; i < count; ++i) entries.push_back(entry_of(*found[i]));
+    return base::ok();
+}
+
 TopicAdmin::TopicAdmin(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 TopicAdmin::~TopicAdmin() = default;
 
@@ -263,6 +330,19 @@ Result<std::vector<TopicCheck>> TopicAdmin::check(std::span<const TopicSpec> spe
         }
     }
     return checks;
+}
+
+Result<std::vector<AclEntry>> TopicAdmin::acl_entries() {
+    std::vector<AclEntry> entries;
+    for (const auto kind : {RD_KAFKA_RESOURCE_TOPIC, RD_KAFKA_RESOURCE_BROKER})
+        RAMPART_RETURN_IF_ERROR(impl_->add_entries(kind, entries));
+    // librdkafka 2.0 drops the error that the broker has put into its answer
+    if (!entries.empty()) return entries;
+    return base::make_error(Reason::kNoAccessLists,
+                            "the brokers show no access control entry: they have none, or no "
+                            "authorizer (authorizer.class.name; without one, every client may do "
+                            "everything), or the user that asks lacks DESCRIBE on the cluster, "
+                            "which the roles auditing and admin have");
 }
 
 }  // namespace rampart::streaming_kafka

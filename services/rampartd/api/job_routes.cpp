@@ -80,14 +80,16 @@ Duration wait_of(const http::Request& request, Duration otherwise) {
     return wait;
 }
 
-http::Response JobAnswers::answer(const http::Request& request, const std::string& kind,
-                                  std::string work, uint64_t total) const {
+http::Response JobAnswers::answer(
+    const http::Request& request, const std::string& kind, std::string work, uint64_t total,
+    const std::function<http::Response(const base::Error&)>& failed) const {
     const auto wait = wait_of(request, wait_);
     const auto asked = jobs_.submit(kind, std::move(work), total);
     if (!asked) return http::error_response(asked.error());
     auto job = jobs_.wait(asked->id, wait);
     if (!job) job = asked;  // it ended, and is forgotten already
-    if (job->phase == JobPhase::kFailed) return decision_service::error_answer(*job->error);
+    if (job->phase == JobPhase::kFailed)
+        return failed ? failed(*job->error) : decision_service::error_answer(*job->error);
     http::Response response;
     if (job->phase == JobPhase::kDone) {
         response.body = job->result;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "rampart/http/router.hpp"
@@ -19,10 +20,12 @@ class JobAnswers {
     /// `wait`: for callers that do not say.
     JobAnswers(runtime::JobQueue& jobs, base::Duration wait) : jobs_(jobs), wait_(wait) {}
 
-    /// Accepts the job, and answers with its result or error as if there were no job, if it ends
-    /// in time; else 202 with the job and Location. Where too many wait: 503.
-    http::Response answer(const http::Request& request, const std::string& kind, std::string work,
-                          uint64_t total) const;
+    /// Accepts the job, and answers with its result or, by `failed` or decision_service's
+    /// error_answer(), with its error as if there were no job, if it ends in time; else 202 with
+    /// the job and Location. Where too many wait: 503.
+    http::Response answer(
+        const http::Request& request, const std::string& kind, std::string work, uint64_t total,
+        const std::function<http::Response(const base::Error&)>& failed = {}) const;
 
   private:
     runtime::JobQueue& jobs_;

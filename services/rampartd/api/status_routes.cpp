@@ -63,9 +63,18 @@ Json to_json(const retraining::RunRecord& run) {
                          {"message", run.message}});
 }
 
+Json to_json(const lease::TrainerLease& lease) {
+    const auto holder = lease.holder();
+    const auto status = lease.status();
+    return Json::object({{"held", lease.held()},
+                         {"node", holder ? Json(holder->node) : Json(nullptr)},
+                         {"epoch", holder ? Json(holder->epoch) : Json(nullptr)},
+                         {"message", status ? std::string() : status.error().message}});
+}
+
 }  // namespace
 
-/// Returns null where another node trains.
+/// Returns null where training is off.
 Result<Json> StatusRoutes::training() const {
     if (deps_.trainer == nullptr) return Json(nullptr);
     RAMPART_TRY(const auto runs, deps_.trainer->runs());
@@ -74,7 +83,8 @@ Result<Json> StatusRoutes::training() const {
     return Json::object({{"runs", runs.size()},
                          {"last", runs.empty() ? Json(nullptr) : to_json(runs.back())},
                          {"next_due", time(next)},
-                         {"budget", budget}});
+                         {"budget", budget},
+                         {"lease", deps_.lease ? to_json(*deps_.lease) : Json(nullptr)}});
 }
 
 Json StatusRoutes::partitions() const {

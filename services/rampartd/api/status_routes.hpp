@@ -5,6 +5,7 @@
 
 #include "rampart/http/router.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
+#include "rampart/lease/trainer_lease.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/retraining/training_loop.hpp"
 #include "rampart/runtime/health.hpp"
@@ -34,7 +35,8 @@ class StatusRoutes {
         const wire::Topics& topics;
         /// Sources that could not be read the last time.
         std::function<std::vector<joiner::StoppedPartition>()> stopped;
-        const retraining::TrainingLoop* trainer;  // nullptr: another node trains
+        const retraining::TrainingLoop* trainer;  // nullptr: training is off
+        const lease::TrainerLease* lease;         // nullptr: as of Loop::Deps
     };
     explicit StatusRoutes(Deps deps) : deps_(std::move(deps)) {}
     void add_to(http::Router& router) const;

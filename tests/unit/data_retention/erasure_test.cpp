@@ -328,6 +328,7 @@ TEST_F(ErasureRules, OfASharedLogItNamesWhatOthersHold) {
     EXPECT_TRUE(remains(*report, "partitions 1, 2: held by other nodes"));
     EXPECT_TRUE(remains(*report, "other nodes' files"));
     EXPECT_TRUE(remains(*report, "the topic person-keys"));
+    EXPECT_TRUE(remains(*report, "ask the node that trains")) << "attributes are not this node's";
 }
 
 }  // namespace

@@ -234,7 +234,8 @@ TEST_F(DecisionLogTest, RefusesWhatDoesNotFitTheTopic) {
 TEST_F(DecisionLogTest, NamesTheOwnerOfWhatIsNotOwned) {
     DecisionLogOptions options;
     options.owned = {kOne};
-    options.owner_of = [](PartitionId) { return std::optional<std::string>("b"); };
+    std::optional owner(Owner{"b", "https://b.example:8443"});
+    options.owner_of = [&](PartitionId) { return owner; };
     open(std::move(options));
     EXPECT_EQ(decisions_->owned(kZero), nullptr);
     EXPECT_EQ(decisions_->owned(PartitionId(-1)), nullptr);
@@ -242,6 +243,17 @@ TEST_F(DecisionLogTest, NamesTheOwnerOfWhatIsNotOwned) {
     const auto error = decisions_->not_owner(kZero);
     EXPECT_EQ(error.reason, "not_owner");
     EXPECT_NE(error.message.find("the node 'b'"), std::string::npos);
+    EXPECT_TRUE(decisions_->is_elsewhere(kZero));
+    EXPECT_EQ(decisions_->other_owner(kZero)->address, "https://b.example:8443");
+    owner.reset();
+    EXPECT_FALSE(decisions_->other_owner(kZero));
+    EXPECT_NE(decisions_->not_owner(kZero).message.find("another node"), std::string::npos);
+    EXPECT_FALSE(decisions_->is_elsewhere(kOne));
+    // it has lost the partition, and holds the lease as far as it has read
+    EXPECT_TRUE(decisions_->give_up(kOne, "b"));
+    owner = Owner{"node", "https://node.example:8443"};
+    EXPECT_TRUE(decisions_->is_elsewhere(kOne));
+    EXPECT_FALSE(decisions_->other_owner(kOne)) << "it names itself";
     const auto damage = base::Error{base::ErrorCode::kDataLoss, "bad_block", "x"};
     EXPECT_EQ(decisions_->unless_rebuilding(kOne, damage).reason, "bad_block");
 }

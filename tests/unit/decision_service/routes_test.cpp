@@ -41,6 +41,7 @@ TEST_F(DecisionRoutesTest, DecideAndShowADecision) {
 
 TEST_F(DecisionRoutesTest, ADecisionHasTheIdOfItsRequest) {
     small_.approve_all();
+    EXPECT_EQ(api_.post("/v1/decisions", body(3)).body.find("request_id"), std::string::npos);
     api_.id = "r-1";
     EXPECT_NE(api_.post("/v1/decisions", body(1)).body.find(R"("request_id":"r-1")"),
               std::string::npos);

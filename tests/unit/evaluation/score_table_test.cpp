@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "rampart/base/digest.hpp"
+#include "rampart/explain/tree_shap.hpp"
 #include "stump.hpp"
 
 namespace rampart::evaluation {
@@ -73,8 +74,12 @@ TEST(ScoreTable, SaysOfEachRowWhatIsAskedFor) {
         return score_table(policy, stump_schema(), folder.file("new.csv"), out, options);
     };
     ASSERT_TRUE(asked({.leaves = true, .contributions = true}).value());
-    const double raw = std::log(3.0);  // half of the training rows on each side: the base is 0
     const float bad[] = {-4}, good[] = {4};
+    const auto shap = explain::TreeShap::path_dependent(stump_link().ensemble, 1).value();
+    auto workspace = shap.workspace();
+    double raw = 0;
+    shap.explain(good, {&raw, 1}, workspace);
+    EXPECT_NEAR(raw, std::log(3), 1e-12) << "half of the rows on each side: the base is 0";
     EXPECT_EQ(
         text_of(out),
         fmt::format("line,score,p_approve,leaf_1,contribution_base,contribution_x\n"

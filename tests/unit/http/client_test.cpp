@@ -44,6 +44,19 @@ TEST(Client, SendsItsTokenAndContentType) {
     EXPECT_EQ(client.get("/").value().body, "Bearer t1|");
 }
 
+TEST(Client, SendsItsHostWithBracketsAroundIpv6) {
+    for (const char* address : {"127.0.0.1", "::1"}) {
+        ServerOptions options;
+        options.address = address;
+        const auto started = Server::start(options, [](const Request& request) {
+            return Response{200, std::string(request.header("Host")), "text/plain", {}};
+        });
+        if (!started) continue;  // a machine without IPv6
+        const auto endpoint = (*started)->endpoint();
+        EXPECT_EQ(Client::create(endpoint).value().get("/").value().body, endpoint);
+    }
+}
+
 TEST(Client, ReadsStatusHeadersAndBody) {
     const auto server = Server::start({}, [](const Request&) {
                             return Response{404, "nothing", "text/plain", {{"X-Why", "because"}}};

@@ -72,6 +72,17 @@ TEST(Response, AnErrorOfInputNamesItsField) {
               std::string::npos);
 }
 
+TEST(Response, AnErrorMayHaveMoreMembers) {
+    const std::vector<ProblemMember> more{{"owner", "https://n:1"}, {"a", "\"b\n"}};
+    const base::Error error{ErrorCode::kNotFound, "x", "y"};
+    const auto plain = error_response(error, 421).body;
+    const auto body = error_response(error, 421, more).body;
+    const auto at = plain.find(R"(,"error":)");
+    ASSERT_NE(at, std::string::npos);
+    EXPECT_EQ(body,
+              plain.substr(0, at) + R"(,"owner":"https://n:1","a":"\"b\u000a")" + plain.substr(at));
+}
+
 TEST(Response, WhoeverIsTurnedAwayLearnsWhenToRetry) {
     EXPECT_EQ(error_response(base::Error{base::ErrorCode::kResourceExhausted, "full", "full"})
                   .header("retry-after"),

@@ -139,6 +139,21 @@ TEST_F(LeaseBoardTest, GoesOnWhereItStood) {
     EXPECT_TRUE(board.find(kZero)->proven);
 }
 
+TEST_F(LeaseBoardTest, TheAddressIsThatOfTheLastRecordThatCounts) {
+    LeaseBoard board(log_, "leases", "g");
+    const auto say_at = [&](LeaseRecord::Kind kind, uint64_t epoch, const std::string& address) {
+        LeaseRecord record{kind, epoch, {}, base::Duration::seconds(1), "a", std::string(16, 's')};
+        record.address = address;
+        raw("g/0", encode(record));
+        EXPECT_TRUE(board.refresh());
+        return board.find(kZero)->address;
+    };
+    EXPECT_EQ(say_at(kBeat, 1, "http://a:1"), "http://a:1");
+    EXPECT_EQ(say_at(kBeat, 3, "http://a:2"), "http://a:2");
+    EXPECT_EQ(say_at(kBeat, 2, "http://a:3"), "http://a:2") << "of a lower epoch";
+    EXPECT_EQ(say_at(kBeat, 4, ""), "") << "a node that says none any more";
+}
+
 TEST_F(LeaseBoardTest, ATopicThatIsMissingOrHasTwoPartitionsIsAnError) {
     EXPECT_EQ(LeaseBoard(log_, "other", "g").refresh().error().reason, "no_topic");
     log_.create("wide", 2);

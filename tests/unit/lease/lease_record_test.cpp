@@ -25,6 +25,63 @@ TEST(LeaseRecord, IsStoredAndReadBack) {
     auto first = sample(kClaim);
     first.replaces.reset();
     EXPECT_EQ(decode_lease(encode(first)).value(), first);
+    auto advertised = sample(kBeat);
+    advertised.address = "https://node-1.bank.example:8443";
+    EXPECT_EQ(decode_lease(encode(advertised)).value(), advertised);
+}
+
+TEST(LeaseRecord, OneWithoutAnAddressHasTheBytesOfEarlierReleases) {
+    const auto older = sample(LeaseRecord::Kind::kClaim);
+    EXPECT_EQ(older.address, "");
+    auto newer = older;
+    newer.address = "http://[::1]:8080";
+    const std::string added("\0\0\0\x11http://[::1]:8080", 4 + 17);
+    EXPECT_EQ(encode(newer), encode(older) + added);
+    EXPECT_EQ(decode_lease(encode(newer)).value(), newer);
+    for (size_t n = 1; n < added.size(); ++n)
+        EXPECT_FALSE(decode_lease(encode(older) + added.substr(0, n))) << n;
+    EXPECT_FALSE(decode_lease(encode(newer) + "x"));
+    EXPECT_FALSE(decode_lease(encode(older) + std::string(4, '\0'))) << "an empty one";
+}
+
+TEST(LeaseRecord, AnAddressIsSchemeHostAndPort) {
+    for (const char* good : {"https://node-1.bank.example:8443", "http://127.0.0.1:1",
+                             "https://[2001:db8::1]:65535", "http://LOCALHOST:8080", "http://a:80"})
+        EXPECT_TRUE(check_address(good)) << good;
+    EXPECT_TRUE(check_address("http://" + std::string(253, 'h') + ":1"));
+    EXPECT_FALSE(check_address("http://" + std::string(254, 'h') + ":1"));
+    for (const char* bad : {"",
+                            "node-1:8443",
+                            "ftp://node-1:21",
+                            "HTTPS://node-1:8443",
+                            "https:/node-1:8443",
+                            "https://node-1",
+                            "https://node-1:",
+                            "https://node-1:0",
+                            "https://node-1:65536",
+                            "https://node-1:08443",
+                            "https://node-1:+443",
+                            "https://node-1:8443/",
+                            "https://node-1:8443/v1",
+                            "https://node-1:8443?a",
+                            "https://u@node-1:8443",
+                            "https://node 1:8443",
+                            "https://:8443",
+                            "https://-a:1",
+                            "https://.a:1",
+                            "https://[]:1",
+                            "https://[1]:1",
+                            "https://[::1:1",
+                            "https://::1:1",
+                            "https://[::g]:1",
+                            "https://a\r\nX-B: c:1",
+                            "https://a\":1",
+                            "https://caf\xc3\xa9:1",
+                            "https://https://a:1"})
+        EXPECT_EQ(check_address(bad).error().reason, "bad_node_address") << bad;
+    auto record = sample(LeaseRecord::Kind::kBeat);
+    record.address = "https://a:1\r\nX-B: c";
+    EXPECT_EQ(decode_lease(encode(record)).error().reason, "bad_lease");
 }
 
 TEST(LeaseRecord, HasTheBytesThatTheKeysPageSays) {
@@ -67,8 +124,11 @@ TEST(LeaseRecord, TheKeyNamesGroupAndPartition) {
     EXPECT_EQ(lease->first, "loans");
     EXPECT_EQ(lease->second, PartitionId(12));
     EXPECT_EQ(lease_of("g/0")->second, PartitionId(0));
-    for (const char* bad : {"", "loans", "loans/", "/1", "loans/-1", "loans/01", "loans/1x",
-                            "loans/2147483648", "lo ans/1", "a/b/1", "loans/+1"}) {
+    EXPECT_EQ(lease_key("loans", kTrainer), "loans/trainer");
+    EXPECT_EQ(lease_of("loans/trainer")->second, kTrainer);
+    for (const char* bad :
+         {"", "loans", "loans/", "/1", "loans/-1", "loans/01", "loans/1x", "loans/2147483648",
+          "lo ans/1", "a/b/1", "loans/+1", "loans/trainers"}) {
         EXPECT_FALSE(lease_of(bad)) << bad;
     }
 }

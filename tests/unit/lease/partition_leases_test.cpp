@@ -109,6 +109,26 @@ class PartitionLeasesTest : public testing::Test {
     FakeTimer timer_;
 };
 
+TEST_F(PartitionLeasesTest, ALookShowsALeaseThatWasGivenUp) {
+    const auto a = node("a"), b = node("b");
+    EXPECT_FALSE(b->look(kTrainer).value());
+    ASSERT_TRUE(a->claim({kTrainer}, {{kTrainer, 4}}));
+    EXPECT_EQ(b->look(kTrainer).value()->epoch, 5u);
+    EXPECT_EQ(b->look(kTrainer).value()->session, a->session());
+    EXPECT_EQ(b->holder(kTrainer), (Holder{kTrainer, "a", 5}));
+    EXPECT_FALSE(b->look(kZero).value()) << "it is no partition";
+    ASSERT_TRUE(a->release());
+    EXPECT_TRUE(b->look(kTrainer).value()->released);
+    EXPECT_EQ(b->holder(kTrainer), std::nullopt);
+}
+
+TEST_F(PartitionLeasesTest, WhoTrainsAndIsAliveIsNamed) {
+    const auto a = node("a"), b = node("b");
+    ASSERT_TRUE(a->claim({kTrainer}));
+    let_beat(*a);
+    EXPECT_EQ(reason(b->claim({kTrainer})), "trainer_elsewhere");
+}
+
 TEST_F(PartitionLeasesTest, WhatNobodyHoldsIsTakenAtOnce) {
     const auto a = node("a");
     EXPECT_EQ(a->claim({kZero, kOne}).value(), (Epochs{{kZero, 1}, {kOne, 1}}));
@@ -282,6 +302,26 @@ TEST_F(PartitionLeasesTest, AClaimThatFailedHalfWayCanBeMadeAgain) {
     EXPECT_TRUE(a->claim({kZero}));
 }
 
+TEST_F(PartitionLeasesTest, OthersLearnWhereTheHolderIsReached) {
+    const std::string address = "https://a.example:8443";
+    const auto a =
+        PartitionLeases::create({"leases", "g", "a", kTtl, address}, {log_, log_, clock_, timer_})
+            .value();
+    const auto b = node("b");
+    ASSERT_TRUE(a->claim({kZero}));
+    ASSERT_TRUE(b->claim({kOne}));
+    ASSERT_TRUE(a->heartbeat());
+    EXPECT_EQ(b->holder(kZero), (Holder{kZero, "a", 1, address}));
+    EXPECT_EQ(a->holder(kOne), (Holder{kOne, "b", 1}));
+    ASSERT_TRUE(a->heartbeat());  // each beat has it, as compaction keeps the last
+    for (const auto& stored : log_.topics.at("leases").partitions[0]) {
+        const auto record = decode_lease(stored.record.value).value();
+        EXPECT_EQ(record.address, record.node == "a" ? address : "");
+    }
+    ASSERT_TRUE(b->claim({kZero}));  // a is silent
+    EXPECT_EQ(a->heartbeat().value(), (std::vector{Holder{kZero, "b", 2}}));
+}
+
 TEST_F(PartitionLeasesTest, OptionsHaveTheirRanges) {
     const auto reason_of = [&](LeaseOptions options) {
         const auto made = PartitionLeases::create(options, {log_, log_, clock_, timer_});
@@ -293,6 +333,7 @@ TEST_F(PartitionLeasesTest, OptionsHaveTheirRanges) {
     EXPECT_EQ(reason_of({"leases", "g", "n", Duration::micros(3'600'000'001)}), "bad_ttl");
     EXPECT_EQ(reason_of({"leases", "g/h", "n", kTtl}), "bad_name");
     EXPECT_EQ(reason_of({"leases", "g", "", kTtl}), "bad_name");
+    EXPECT_EQ(reason_of({"leases", "g", "n", kTtl, "n.example"}), "bad_node_address");
 }
 
 /// Three nodes over one log. Every time that one of them touches the log or waits, others may act,

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "rampart/decision_log/reasons.hpp"
+#include "services/decision_service/routes.hpp"
 #include "support/asking.hpp"
 #include "support/working_jobs.hpp"
 
@@ -70,6 +71,24 @@ TEST_F(JobRoutesTest, WhatEndsInTimeIsAnsweredAsIfThereWereNoJob) {
     EXPECT_EQ(refused.reason, "on_hold");
     EXPECT_NE(refused.body.find(R"("detail":"held")"), std::string::npos) << refused.body;
     EXPECT_EQ(answer("elsewhere").status, 421);
+}
+
+TEST_F(JobRoutesTest, AFailureIsAnsweredAsTheRouteSays) {
+    const auto failed = [](const base::Error& error) {
+        return decision_service::error_answer(error, "https://b.example:8443");
+    };
+    const auto asked = [&](const std::string& work) {
+        return answers_.answer(preferring(""), kKind, work, 3, failed);
+    };
+    const auto elsewhere = asked("elsewhere");
+    EXPECT_EQ(elsewhere.status, 421);
+    EXPECT_EQ(elsewhere.header(decision_service::kOwnerHeader), "https://b.example:8443");
+    EXPECT_NE(elsewhere.body.find(R"("owner":"https://b.example:8443")"), std::string::npos);
+    const auto held = asked("held");
+    EXPECT_EQ(held.status, 409);
+    EXPECT_EQ(held.header(decision_service::kOwnerHeader), "") << "not misdirected";
+    EXPECT_EQ(held.body.find("owner"), std::string::npos);
+    EXPECT_EQ(asked("a").status, 200);
 }
 
 TEST_F(JobRoutesTest, WhatTakesLongerIsAJobThatCanBeAskedFor) {

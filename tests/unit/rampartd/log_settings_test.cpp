@@ -53,5 +53,24 @@ TEST(LogSettings, ASharedLogNeedsAKeyOfTheGroupOrTheWordsThatItHasNone) {
     EXPECT_EQ(settings.unauthenticated_until, base::parse_iso8601("2026-12-01").value());
 }
 
+TEST(LogSettings, TheAddressForClientsIsSchemeHostAndPort) {
+    const auto read = [](const std::string& address) {
+        const auto text = "[http]\nadvertise = \"" + address + "\"\n";
+        auto root = config::parse(text, "x.toml").value();
+        auto settings = read_log_settings(root, "/etc");
+        const auto status = root.finish();
+        return status ? settings.advertise : status.error().message;
+    };
+    EXPECT_EQ(read(""), "");
+    const std::string address = "https://node-1.bank.example:8443";
+    EXPECT_EQ(read(address), address);
+    for (const char* bad : {"node-1.bank.example:8443", "https://node-1.bank.example",
+                            "https://node-1.bank.example:8443/", "ftp://node-1:21"}) {
+        const auto said = read(bad);
+        EXPECT_NE(said.find("advertise"), std::string::npos) << said;
+        EXPECT_NE(said.find("x.toml"), std::string::npos) << said;
+    }
+}
+
 }  // namespace
 }  // namespace rampart::rampartd

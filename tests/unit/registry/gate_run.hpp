@@ -68,18 +68,19 @@ struct GateRun {
     std::vector<std::string> ledger;  // all entries, the run's own last
 };
 
-/// Runs the gate after the entries of `ledger`; opens an epoch when there is none. The certificate
-/// is issued at second 4, or `later` than that.
+/// Runs the gate after the entries of `ledger`; opens an epoch of so many `runs` when there is
+/// none. The certificate is issued at second 4, or `later` than that.
 inline GateRun run_gate(const std::string& candidate, const std::string& reference,
                         const base::SigningKey& key, std::vector<std::string> ledger_entries = {},
                         double good = 0.75, double bad = 0.25, unsigned valid_months = 0,
-                        base::Duration later = {}) {
+                        base::Duration later = {}, unsigned runs = 12) {
     using namespace certification;
     const auto at = [later](int64_t second) { return testing::at(second) + later; };
     auto ledger = must(DeltaLedger::open(ledger_entries));
     const auto append = [&](const std::string& bytes) { EXPECT_TRUE(ledger.append(bytes)); };
     auto config = gate_config();
     config.valid_months = valid_months;
+    config.runs_per_epoch = runs;
     if (ledger.epoch() == 0) {
         append(must(ledger.next_epoch(config.delta_epoch, config.runs_per_epoch, config.spending,
                                       "first", at(1))));

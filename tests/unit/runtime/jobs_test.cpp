@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "rampart/runtime/reasons.hpp"
+#include "support/set_clock.hpp"
 #include "support/thread_names.hpp"
 
 namespace rampart::runtime {
@@ -109,6 +110,42 @@ TEST(Jobs, OneWithoutASignOfLifeIsStuckAndOneThatAsksIsNot) {
     EXPECT_TRUE(soon([&] { return jobs.states()[0].stuck; }));
     EXPECT_EQ(jobs.check_stuck(false).error().reason, reason_info(Reason::kJobStuck).word);
     EXPECT_TRUE(jobs.check_stuck(true)) << "it is not vital";
+    held = false;
+}
+
+TEST(Jobs, OneThatNeverSucceedsAgesFromItsStartOn) {
+    support::SetClock clock(base::TimePoint::from_micros(7));
+    Metrics metrics;
+    Jobs jobs(metrics, &clock);
+    jobs.add({.name = "join", .every = kMs(1)}, [](const JobRun&) { return fails("gap"); });
+    ASSERT_TRUE(soon([&] { return jobs.states()[0].failures > 0; }));
+    clock.move(Duration::seconds(1000));
+    const auto failures = jobs.states()[0].failures;
+    ASSERT_TRUE(soon([&] { return jobs.states()[0].failures > failures + 1; }));
+    EXPECT_EQ(jobs.states()[0].since_added, 1000);
+    EXPECT_EQ(jobs.states()[0].age, 0) << "of the last run";
+    const auto text = metrics.prometheus_text();
+    for (const char* line : {"rampart_job_age_seconds{task=\"join\"} 1000\n",
+                             "rampart_job_interval_seconds{task=\"join\"} 0.001\n"})
+        EXPECT_NE(text.find(line), std::string::npos) << text;
+}
+
+TEST(Jobs, OneIsStuckByTheClockThatIsGiven) {
+    support::SetClock clock(base::TimePoint::from_micros(7));
+    Metrics metrics;
+    std::atomic<bool> held = true;
+    Jobs jobs(metrics, &clock);
+    jobs.add({.name = "learn"}, [&](const JobRun&) {
+        while (held) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return base::ok();
+    });
+    ASSERT_TRUE(soon([&] { return jobs.states()[0].running; }));
+    clock.move(Duration::seconds(600));
+    EXPECT_FALSE(jobs.states()[0].stuck);
+    clock.move(Duration::seconds(1));
+    EXPECT_TRUE(jobs.states()[0].stuck);
+    EXPECT_NE(metrics.prometheus_text().find("rampart_job_stuck{task=\"learn\"} 1"),
+              std::string::npos);
     held = false;
 }
 

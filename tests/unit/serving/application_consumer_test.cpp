@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "rampart/wire/record_codec.hpp"
 #include "support/small_service.hpp"
 
@@ -23,6 +26,52 @@ class ApplicationConsumerUnit : public testing::Test {
     support::SmallService small_{log_};
     ApplicationConsumer& consumer_ = *small_.consumer;
 };
+
+/// A log that counts how often it is asked where a topic ends.
+class AskedLog final : public streaming::Reader {
+  public:
+    explicit AskedLog(const Reader& log) : log_(log) {}
+    base::Result<int32_t> partitions(std::string_view topic) const override {
+        return log_.partitions(topic);
+    }
+    base::Result<std::string> identity(std::string_view topic) const override {
+        return log_.identity(topic);
+    }
+    base::Result<std::vector<streaming::StoredRecord>> read(std::string_view topic, PartitionId p,
+                                                            Offset from,
+                                                            size_t limit) const override {
+        return log_.read(topic, p, from, limit);
+    }
+    base::Result<Offset> begin_offset(std::string_view topic, PartitionId p) const override {
+        return log_.begin_offset(topic, p);
+    }
+    base::Result<Offset> end_offset(std::string_view topic, PartitionId p) const override {
+        return log_.end_offset(topic, p);
+    }
+    std::vector<base::Result<Offset>> end_offsets(
+        std::string_view topic, std::span<const PartitionId> partitions) const override {
+        ++asked;
+        return log_.end_offsets(topic, partitions);
+    }
+    mutable int asked = 0;
+
+  private:
+    const Reader& log_;
+};
+
+TEST_F(ApplicationConsumerUnit, AsksEachSecondWhereTheTopicEndsSoThatWhatWaitsIsKnown) {
+    small_.approve_all();
+    const AskedLog asked(log_);
+    runtime::Metrics metrics;
+    runtime::Health health;
+    const auto consumer =
+        ApplicationConsumer::create({}, {asked, log_, *small_.service, metrics, health}).value();
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(consumer->poll());
+    EXPECT_EQ(asked.asked, 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+    EXPECT_TRUE(consumer->poll());
+    EXPECT_EQ(asked.asked, 2);
+}
 
 TEST_F(ApplicationConsumerUnit, DecidesWhatArrivesAndQuarantinesWhatMakesNoSense) {
     small_.approve_all();

@@ -49,6 +49,7 @@ void add_token_revoke(Frame& frame);
 void add_token_rotate(Frame& frame);
 void add_topics_create(Frame& frame);
 void add_topics_check(Frame& frame);
+void add_topics_acls(Frame& frame);
 void add_partition_list(Frame& frame);
 void add_partition_resume(Frame& frame);
 void add_partition_move(Frame& frame);
@@ -60,6 +61,9 @@ void add_backup_list(Frame& frame);
 void add_backup_verify(Frame& frame);
 void add_backup_restore(Frame& frame);
 void add_store_check(Frame& frame);
+void add_trainer_hand_over(Frame& frame);
+void add_trainer_take_over(Frame& frame);
+void add_trainer_take_back(Frame& frame);
 void add_errors(Frame& frame);
 void add_metrics(Frame& frame);
 

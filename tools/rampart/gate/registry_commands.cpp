@@ -10,9 +10,11 @@
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/certification/signer.hpp"
+#include "rampart/lease/trainer_seat.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/registry/figures.hpp"
 #include "services/rampartd/node.hpp"
+#include "services/rampartd/store_layout.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -146,6 +148,7 @@ Result<Answer> promote(const PromoteOptions& options) {
     if (!options.evidence.empty()) files.evidence = options.evidence;
     RAMPART_TRY(const auto evidence, read_evidence(files.evidence));
     RAMPART_TRY(const auto node, open_existing(options.config));
+    RAMPART_RETURN_IF_ERROR(node->check_trains());
     const auto keys = node->registry().verifying_keys(node->keys().signing.public_key());
     const registry::Proof proof{certificate, evidence,
                                 certification::signer_among(certificate, keys)};
@@ -162,6 +165,7 @@ Result<Answer> rollback(const RollbackOptions& options) {
     // the registry alone: this must work when nothing else does
     RAMPART_TRY(const auto settings, rampartd::load_settings(options.config));
     RAMPART_RETURN_IF_ERROR(check_exists(settings));
+    RAMPART_RETURN_IF_ERROR(lease::check_not_handed_over(rampartd::seat_of(settings.store)));
     RAMPART_TRY(const auto registry, registry::ModelRegistry::open(settings.store / "registry"));
     const auto champion = registry->champion();
     base::TimePoint now = runtime::SystemClock().now();
@@ -247,6 +251,7 @@ Result<domain::PolicyId> registered(rampartd::Node& node, const Options& options
 Result<Answer> certify(const Options& options) {
     RAMPART_TRY(const auto node, open_existing(options.config));
     RAMPART_RETURN_IF_ERROR(node->check_may_propose());  // before a model is registered
+    RAMPART_RETURN_IF_ERROR(node->check_trains());
     base::TimePoint at = node->now();
     if (!options.at.empty()) {
         RAMPART_TRY(at, base::parse_iso8601(options.at));

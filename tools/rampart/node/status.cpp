@@ -76,7 +76,10 @@ std::string sources_text(std::string_view name, const json::array& sources) {
 }
 
 std::string training_text(const json::value& training) {
-    if (training.is_null()) return row("training", "at another node");
+    if (training.is_null()) return row("training", "off here");
+    const auto& lease = training.at("lease");
+    if (!lease.is_null() && !lease.at("held").as_bool())
+        return row("training", "not here: " + text_of(lease.at("message")));
     const auto& last = training.at("last");
     std::string text = row(
         "training",

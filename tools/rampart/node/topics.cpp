@@ -1,18 +1,14 @@
 // topics create|check: the topics of a deployment on a Kafka cluster.
-#include "rampart/wire/topics.hpp"
-
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
-#include <filesystem>
 #include <set>
 #include <string>
 
 #include "frame/commands.hpp"
-#include "frame/reasons.hpp"
+#include "node/acls.hpp"
+#include "node/topics_options.hpp"
 #include "rampart/base/result.hpp"
-#include "rampart/streaming_kafka/settings.hpp"
 #include "rampart/streaming_kafka/topic_admin.hpp"
-#include "services/rampartd/settings.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -21,100 +17,6 @@ namespace json = boost::json;
 using base::Result;
 using streaming::TopicSpec;
 using streaming_kafka::TopicCheck;
-
-/// The options of a command that talks to a Kafka cluster.
-struct KafkaOptions {
-    std::string bootstrap, security = "plaintext", mechanism = "SCRAM-SHA-512", user;
-    std::filesystem::path ca, certificate, key, password_file;
-    int timeout_seconds = 10;
-
-    /// Adds --bootstrap, --security, --ca, --certificate, --key, --sasl-mechanism, --user,
-    /// --password-file and --timeout.
-    void add_to(CLI::App& command);
-    base::Result<streaming_kafka::KafkaSettings> settings() const;
-};
-
-void KafkaOptions::add_to(CLI::App& command) {
-    command.add_option("--bootstrap", bootstrap, "host:port of the brokers, separated by commas");
-    command
-        .add_option("--security", security,
-                    "protection: plaintext, tls, sasl_plaintext or sasl_tls")
-        ->capture_default_str();
-    command.add_option("--ca", ca,
-                       "PEM file of the authority that signs the brokers' certificates");
-    command.add_option("--certificate", certificate,
-                       "PEM file of the client's certificate, if the brokers require one");
-    command.add_option("--key", key, "PEM file of the client's private key");
-    command
-        .add_option("--sasl-mechanism", mechanism,
-                    "login mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512")
-        ->capture_default_str();
-    command.add_option("--user", user, "user that logs in");
-    command.add_option("--password-file", password_file, "file with the password; mode 0600");
-    command.add_option("--timeout", timeout_seconds, "seconds to wait for the cluster")
-        ->check(CLI::Range(1, 300))
-        ->capture_default_str();
-}
-
-base::Result<streaming_kafka::KafkaSettings> KafkaOptions::settings() const {
-    streaming_kafka::KafkaSettings settings;
-    settings.bootstrap_servers = bootstrap;
-    settings.client_id = "rampart-cli";
-    RAMPART_TRY(settings.security, streaming_kafka::parse_security(security));
-    settings.ca_file = ca;
-    settings.certificate_file = certificate;
-    settings.key_file = key;
-    RAMPART_TRY(settings.sasl_mechanism, streaming_kafka::parse_sasl_mechanism(mechanism));
-    settings.user = user;
-    settings.password_file = password_file;
-    settings.request_timeout = base::Duration::seconds(timeout_seconds);
-    RAMPART_RETURN_IF_ERROR(streaming_kafka::validate(settings));
-    return settings;
-}
-
-/// Which cluster, and what it is to have.
-struct Wanted {
-    streaming_kafka::KafkaSettings kafka;
-    std::vector<TopicSpec> specs;
-};
-
-struct TopicsOptions {
-    std::filesystem::path config;  // says all that follows
-    KafkaOptions kafka;
-    std::string prefix;
-    int partitions = 4;
-    int replication = 3;
-
-    void add_to(CLI::App& command) {
-        command.add_option("--config", config,
-                           "rampartd.toml of a node on Kafka: cluster, prefix and partitions; or "
-                           "give these by the "
-                           "options below");
-        kafka.add_to(command);
-        command.add_option("--prefix", prefix, "prefix of every topic's name");
-        command
-            .add_option("--partitions", partitions,
-                        "partitions of applications, decisions and outcomes; fixed once created")
-            ->check(CLI::Range(1, streaming_kafka::kMaxPartitions))
-            ->capture_default_str();
-    }
-    Result<Wanted> wanted() const {
-        if (config.empty()) {
-            RAMPART_TRY(auto settings, kafka.settings());
-            return Wanted{std::move(settings), wire::Topics::with_prefix(prefix).specs(partitions)};
-        }
-        RAMPART_TRY(auto settings, rampartd::load_settings(config));
-        if (settings.log.broker == rampartd::LogSettings::Broker::kLocal) {
-            return base::make_error(Reason::kEmbeddedLog,
-                                    "{} says log.broker = \"local\": the embedded log makes its "
-                                    "topics itself",
-                                    config.string());
-        }
-        auto specs =
-            wire::Topics::with_prefix(settings.log.topic_prefix).specs(settings.log.partitions);
-        return Wanted{std::move(settings.log.kafka), std::move(specs)};
-    }
-};
 
 std::string kept(const TopicSpec& spec) {
     if (spec.cleanup == TopicSpec::Cleanup::kCompact) return "latest per key";
@@ -168,8 +70,15 @@ Answer report(std::span<const TopicSpec> specs, std::span<const TopicCheck> topi
     return answer;
 }
 
-Result<Answer> check(const TopicsOptions& options) {
-    RAMPART_TRY(const auto wanted, options.wanted());
+struct CheckOptions {
+    TopicsOptions topics;
+    SubjectOptions subject;
+    bool acls = false;
+};
+
+Result<Answer> check(const CheckOptions& options) {
+    if (options.acls) return check_acls(options.topics, options.subject);
+    RAMPART_TRY(const auto wanted, options.topics.wanted());
     RAMPART_TRY(const auto admin, streaming_kafka::TopicAdmin::open(wanted.kafka));
     const auto& specs = wanted.specs;
     RAMPART_TRY(const auto topics, admin->check(specs));
@@ -208,14 +117,24 @@ void add_topics_create(Frame& frame) {
 }
 
 void add_topics_check(Frame& frame) {
-    auto options = std::make_shared<TopicsOptions>();
-    auto& command =
-        frame.add({.name = "topics check",
-                   .summary = "Compare the topics with what is required",
-                   .example = "rampart topics check --config rampartd.toml",
-                   .detail = "Exit code 1: a topic is missing or differs; the remedy is shown."},
-                  [options](const Context&) { return check(*options); });
-    options->add_to(command);
+    auto options = std::make_shared<CheckOptions>();
+    auto& command = frame.add(
+        {.name = "topics check",
+         .summary = "Compare the topics, or the rights on them, with what is required",
+         .example = "rampart topics check --config rampartd.toml",
+         .detail = "Exit code 1: a topic is missing or differs, or a right is missing or too many; "
+                   "the remedy is shown."},
+        [options](const Context&) { return check(*options); });
+    options->topics.add_to(command);
+    auto* acls = command.add_flag("--acls", options->acls,
+                                  "compare the brokers' access control lists with what the role "
+                                  "needs, in place of the topics");
+    for (auto* option : options->subject.add_to(command)) option->needs(acls);
+    command
+        .add_option("--host", options->subject.host,
+                    "address that the principal connects from; without it a right has to be there "
+                    "for all")
+        ->needs(acls);
 }
 
 }  // namespace rampart::cli

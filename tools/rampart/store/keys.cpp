@@ -1,13 +1,8 @@
 // keys list, export, import, rotate: the keys of a store.
 #include "store/keys.hpp"
 
-#include <sys/stat.h>
-#include <termios.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
-#include <cstdio>
 #include <filesystem>
 
 #include "frame/node_access.hpp"
@@ -21,6 +16,7 @@
 #include "services/rampartd/key_inventory.hpp"
 #include "services/rampartd/settings.hpp"
 #include "services/rampartd/store_layout.hpp"
+#include "store/passphrase.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -87,46 +83,6 @@ Result<Answer> list(const Options& options) {
     }
     answer.json = json::serialize(json::object{{"keys", std::move(array)}});
     return answer;
-}
-
-/// Reads a line from the terminal without showing it.
-Result<std::string> ask(const char* prompt) {
-    termios shown{};
-    if (::tcgetattr(STDIN_FILENO, &shown) != 0)
-        return base::make_error(Reason::kMisuse,
-                                "--passphrase-file is required where there is no terminal");
-    termios hidden = shown;
-    hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-    fmt::print(stderr, "{}: ", prompt);
-    ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
-    std::string line;
-    for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar())
-        line += static_cast<char>(c);
-    ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
-    fmt::print(stderr, "\n");
-    return line;
-}
-
-/// Reads the passphrase from its file, which is for its owner only, or from the terminal.
-Result<std::string> read_passphrase(const fs::path& file, bool twice) {
-    if (file.empty()) {
-        RAMPART_TRY(auto typed, ask("passphrase"));
-        if (!twice) return typed;
-        RAMPART_TRY(const auto again, ask("passphrase, again"));
-        if (again != typed) return base::make_error(Reason::kMisuse, "the passphrases differ");
-        return typed;
-    }
-    struct stat status {};
-    if (::stat(file.c_str(), &status) == 0 && (status.st_mode & 077) != 0) {
-        return base::make_error(base::Reason::kSecretExposed,
-                                "{}: others than its owner have access (mode {:04o}); chmod 600",
-                                file.string(), status.st_mode & 07777);
-    }
-    RAMPART_TRY(auto text, base::read_file(file, 4096));
-    if (text.ends_with('\n')) text.pop_back();
-    if (text.find('\n') == text.npos) return text;
-    return base::make_error(Reason::kMisuse, "{}: the passphrase has to be one line",
-                            file.string());
 }
 
 Result<Answer> export_keys(const Options& options) {
@@ -208,11 +164,6 @@ Result<Answer> rotate(const Options& options) {
     return answer;
 }
 
-void add_passphrase_option(CLI::App& command, Options& options) {
-    command.add_option("--passphrase-file", options.passphrase,
-                       "file with the passphrase, for its owner only; default: asked for");
-}
-
 void add_request_options(CLI::App& command, Options& options) {
     command.add_option("--config", options.config, "rampartd.toml of the store")->required();
     command.add_option("--reason", options.reason, "reason, for the audit log")->required();
@@ -245,7 +196,7 @@ void add_keys_export(Frame& frame) {
         [options](const Context&) { return export_keys(*options); });
     command.add_option("--out", options->file, "file to write, which does not exist yet")
         ->required();
-    add_passphrase_option(command, *options);
+    add_passphrase_option(command, options->passphrase);
     add_request_options(command, *options);
 }
 
@@ -261,7 +212,7 @@ void add_keys_import(Frame& frame) {
                    "a store, they are kept for its first start. No node may be serving the store."},
         [options](const Context&) { return import(*options); });
     command.add_option("FILE", options->file, "file that `keys export` wrote")->required();
-    add_passphrase_option(command, *options);
+    add_passphrase_option(command, options->passphrase);
     add_request_options(command, *options);
 }
 

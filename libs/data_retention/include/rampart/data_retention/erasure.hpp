@@ -59,7 +59,8 @@ struct ErasureDeps {
     serving::DecisionService& decisions;
     serving::ApplicationConsumer& applications;
     protected_attributes::ProtectedStore& attributes;
-    protected_attributes::AttributeFeed* feed;  // nullptr: no other nodes
+    /// nullptr: no other nodes, or this one has nothing to do with protected attributes.
+    protected_attributes::AttributeFeed* feed;
     privacy::PersonKeys& keys;
     privacy::Register& list;
     registry::ModelRegistry& registry;

@@ -25,6 +25,12 @@ inline constexpr int32_t kMaxPartitions = 1024;
 
 using Epochs = std::map<streaming::PartitionId, uint64_t>;
 
+/// A node that owns a partition.
+struct Owner {
+    std::string node;
+    std::string address{};  // where clients reach it, as in https://HOST:PORT; empty: not known
+};
+
 struct DecisionLogOptions {
     std::filesystem::path folder;  // partition P has the database P/decisions
     std::string topic = "decisions";
@@ -38,8 +44,9 @@ struct DecisionLogOptions {
     /// their epochs, each higher. Empty: this process alone writes to the log, and needs none.
     std::function<base::Result<Epochs>(const Epochs& fences)> claim{};
     std::string node = "node";  // how fences name this node
-    /// Who owns a partition that this node does not, for the answer; nullopt: not known.
-    std::function<std::optional<std::string>(streaming::PartitionId)> owner_of{};
+    /// Who owns a partition that this node does not, for the answer; nullopt: not known. It may be
+    /// older than what the log shows.
+    std::function<std::optional<Owner>(streaming::PartitionId)> owner_of{};
     /// Called once for a partition that the log shows to be another node's, by the thread that
     /// found out; must not call the log of decisions.
     std::function<void(streaming::PartitionId)> on_given_up{};
@@ -150,6 +157,10 @@ class DecisionLog {
     base::Result<std::optional<domain::Decision>> look_up(const OwnedPartition& partition,
                                                           const domain::DecisionId& id) const;
 
+    /// Returns whether another node decides for the partition, as far as this one knows.
+    bool is_elsewhere(streaming::PartitionId partition) const;
+    /// Returns which one; nullopt: not known.
+    std::optional<Owner> other_owner(streaming::PartitionId partition) const;
     /// failed_precondition "not_owner", naming the owner.
     base::Error not_owner(streaming::PartitionId partition) const;
     /// Why nothing is decided for the partition now, by its status.

@@ -13,7 +13,7 @@ namespace rampart::decision_log {
       "Start the node again, so that it claims the partition; report the case.")           \
     X(kNotCounted, kInternal, "not_counted", "Start the node again, and report the case.") \
     X(kNotOwner, kFailedPrecondition, "not_owner",                                         \
-      "Ask the node that the message names (the route of decisions answers 421).")         \
+      "Ask the node that owner or message names (the route of decisions answers 421).")    \
     X(kPartitionRebuilding, kUnavailable, "partition_rebuilding",                          \
       "Try again in a while; the index is being made anew from the log.")                  \
     X(kPartitionStopped, kUnavailable, "partition_stopped",                                \

@@ -69,7 +69,7 @@ struct Decision {
     bool exploration_spent = false;    // the day's exploration was used up: p_approve = p_exploit
     std::optional<Arm> arm{};          // nullopt: no challenger decides
     std::vector<std::string> reasons;  // reason codes of a decline, most important first
-    std::string request_id{};          // of the request that asked first; empty: none is known
+    std::string request_id{};          // the id that its first request came with; empty: none
     bool operator==(const Decision&) const = default;
 };
 

@@ -43,7 +43,7 @@ struct Comparison {
     ComparedRows all;
     std::vector<ComparedRows> groups;  // empty: no protected columns
     std::vector<ComparedRows> bands;   // up to ten, of equal weight, by the first one's score
-    double score_psi = 0;              // of the scores, in the bands
+    double score_psi = 0;              // PSI of the scores, in the bands
     std::vector<FeatureShift> shifts;  // the largest first
 };
 

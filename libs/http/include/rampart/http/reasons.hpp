@@ -13,7 +13,8 @@ namespace rampart::http {
       "Give a numeric address like 127.0.0.1 or ::1.")                                           \
     X(kBadEndpoint, kInvalidArgument, "bad_endpoint",                                            \
       "Write host:port or https://host:port, as in 127.0.0.1:8080.")                             \
-    X(kBadHost, kInvalidArgument, "bad_host", "Send exactly one Host header.")                   \
+    X(kBadHost, kInvalidArgument, "bad_host",                                                    \
+      "Send exactly one Host header, of the form host or host:port.")                            \
     X(kBadHttp, kInvalidArgument, "bad_http",                                                    \
       "Speak plain HTTP/1.1 on this port, and check that the port belongs to this service.")     \
     X(kFoldedHeader, kInvalidArgument, "folded_header", "Write each header on one line.")        \

@@ -29,13 +29,19 @@ int status_of(base::ErrorCode code);
 /// headers_too_large 431.
 int status_of(base::AnyReason reason);
 
+/// A member of a problem document beside those that each has: an extension of RFC 9457.
+struct ProblemMember {
+    std::string name, value;
+};
+
 /// Returns a problem document (RFC 9457, application/problem+json) with the code's status or the
 /// given one; every 429 and 503 has Retry-After: 1. Its members: type, title, status, detail; code,
 /// reason; field, where field_of() finds one; remedy, where the reason's list is known
-/// (know_reasons()); error, with code, reason and message, for clients of earlier releases
+/// (know_reasons()); `more`; error, with code, reason and message, for clients of earlier releases
 /// (deprecated). It has no instance: the response's X-Request-Id says which request it was.
 Response error_response(const base::Error& error);
-Response error_response(const base::Error& error, int status);
+Response error_response(const base::Error& error, int status,
+                        std::span<const ProblemMember> more = {});
 
 /// Returns the path of the member or parameter that an error of input is about, as in
 /// "applications[3].features.income": what its message begins with, up to ": ", without "$." and

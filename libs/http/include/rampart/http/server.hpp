@@ -33,7 +33,7 @@ struct ServerOptions {
     size_t max_connections = 1024;
     // Connections on which one principal has called last; beyond: 429, then closed. 0: no limit.
     size_t connections_by_principal = 0;
-    // Of line and headers; beyond: 431, and so for lines of chunks and trailers, 64 KiB later.
+    // Line and headers together; beyond: 431. Lines of chunks, and trailers, may have 64 KiB more.
     size_t max_header_bytes = 16 << 10;
     size_t max_body_bytes = base::limits::kMaxRequestBytes;  // beyond: 413
     // Bytes of bodies that all requests together may have in the server's memory; beyond: 503. A
@@ -53,10 +53,10 @@ struct ServerOptions {
 inline constexpr size_t kSpareConnections = 64;
 
 /// An HTTP/1.1 server with keep-alive. start() listens and serves at once; stop() or the destructor
-/// ends it. HEAD is answered as GET without the body. A request beyond a limit, without a Host,
-/// with a Transfer-Encoding other than chunked or with a folded header gets an error document as in
-/// error_response(); then the connection is closed, as it is after each request of HTTP/1.0. Thread
-/// safe.
+/// ends it. HEAD is answered as GET without the body. A request beyond a limit, without a good
+/// Host, with a Transfer-Encoding other than chunked or with a folded header gets an error document
+/// as in error_response(); then the connection is closed, as it is after each request of HTTP/1.0.
+/// Thread safe.
 ///
 /// A request that the router refuses by its head is answered before the body is read, and the body
 /// is discarded. Handlers run in their Lane; two more threads read, write and answer Lane::kInline,

@@ -11,7 +11,7 @@ namespace rampart::lease {
 
 /// State of one partition in the lease topic.
 struct Lease {
-    std::string node, session;
+    std::string node, session, address;
     uint64_t epoch = 0;
     base::Duration ttl;
     bool released = false;

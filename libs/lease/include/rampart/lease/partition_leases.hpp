@@ -23,6 +23,7 @@ struct LeaseOptions {
     std::string group;             // nodes of one group share the partitions; a name (check_name)
     std::string node;              // unique in the group, the same after every restart; a name
     base::Duration ttl = base::Duration::seconds(10);  // 100 ms to 1 h
+    std::string address{};  // where clients reach this node (check_address); empty: not said
 };
 
 /// All must outlive the leases. The clock only dates records; these dates are never compared.
@@ -38,10 +39,11 @@ struct Holder {
     streaming::PartitionId partition;
     std::string node;
     uint64_t epoch = 0;
+    std::string address{};  // where clients reach it; empty: it does not say
     bool operator==(const Holder&) const = default;
 };
 
-/// The partitions that this run of this node owns.
+/// The partitions that this run of this node owns; kTrainer may be one (TrainerLease).
 ///
 /// Lifecycle: create(); claim() at start; heartbeat() every ttl / 3 from a thread; release() at a
 /// clean stop. The destructor releases nothing, like a crash.
@@ -56,7 +58,8 @@ class PartitionLeases {
   public:
     using Epochs = std::map<streaming::PartitionId, uint64_t>;
 
-    /// Does no I/O yet. Fails with invalid_argument "bad_name"; out_of_range "bad_ttl".
+    /// Does no I/O yet. Fails with invalid_argument "bad_name", "bad_node_address"; out_of_range
+    /// "bad_ttl".
     static base::Result<std::unique_ptr<PartitionLeases>> create(LeaseOptions options,
                                                                  LeaseDeps deps);
 
@@ -80,6 +83,12 @@ class PartitionLeases {
 
     /// Releases all, so that other nodes need not wait. Owns nothing afterwards, even on an error.
     base::Status release();
+
+    /// Reads the topic and returns the lease, also one that was given up or has expired; nullopt:
+    /// never claimed.
+    base::Result<std::optional<Lease>> look(streaming::PartitionId partition);
+    /// Returns the id of this run in its records.
+    const std::string& session() const { return session_; }
 
     /// Returns what this run owns, as of the last call of the three.
     Epochs owned() const;

@@ -44,6 +44,9 @@ struct TrainerDeps {
     /// Is locked, shared, while the gate counts records of the joined state and of the tally
     /// together; nullptr: there are no erasures meanwhile.
     std::shared_mutex* counting = nullptr;
+    /// Is asked before each test by the gate, whose charge cannot be taken back; an error leaves
+    /// the run where it can be continued. Empty: no other store may train.
+    std::function<base::Status()> may_charge{};
 };
 
 /// Policies and time of a log.
@@ -140,6 +143,7 @@ class TrainingLoop {
     base::Result<RunRecord> execute(StartedRun run);
     base::Result<RunRecord> begin(StartedRun asked, const std::string& new_epoch = "");
     base::Status check_since_promotion(base::TimePoint t) const;
+    base::Status check_may_charge() const;
     base::Status submit(const ProposalRequest& request, Proposed& made);
     tuning::Host host_of(const StartedRun& run);
     base::Result<std::string> noted_of(const std::string& candidate, const char* figure) const;

@@ -27,13 +27,15 @@ struct JobOptions {
     bool background = false;  // with lower_priority()
 };
 
-/// A job, seen from outside. Ages are in seconds of a steady clock.
+/// A job, seen from outside. Ages are in seconds.
 struct JobState {
     std::string name;
     bool running = false;
     bool stuck = false;
     bool vital = false;
-    double age = 0;                       // since it ended or began last, or was added
+    double every = 0;  // pause after a success, in seconds
+    double age = 0;    // since it ended or began last, or was added
+    double since_added = 0;
     std::optional<double> since_success;  // since a run succeeded; nullopt: none has
     std::optional<double> next;           // until the next run; nullopt: it is running
     uint64_t runs = 0, failures = 0;      // ended runs; those that failed
@@ -67,7 +69,9 @@ class Jobs {
   public:
     using Work = std::function<base::Status(const JobRun&)>;
 
-    explicit Jobs(Metrics& metrics);
+    /// `ages`, by which ages are taken, and whether a run is stuck, has to run on evenly and to
+    /// outlive this; null: a steady clock of the process. Pauses are always by the latter.
+    explicit Jobs(Metrics& metrics, const base::Clock* ages = nullptr);
     /// Stops all, and waits until their runs end, however long that takes.
     ~Jobs();
     Jobs(const Jobs&) = delete;
@@ -91,6 +95,7 @@ class Jobs {
     void write(Samples& out) const;
 
     Metrics& metrics_;
+    const base::Clock& ages_;
     mutable std::mutex mutex_;
     std::vector<std::unique_ptr<RunningJob>> jobs_;
 };

@@ -44,6 +44,8 @@ namespace rampart::runtime::metric {
       "Time since a job last succeeded; before its first success, since it began.")             \
     X(kJobFailures, "counter", "rampart_job_failures_total", "task",                            \
       "Runs of a job that failed; GET /v1/status and the log say why.")                         \
+    X(kJobInterval, "gauge", "rampart_job_interval_seconds", "task",                            \
+      "Time from a success of a job to its next run.")                                          \
     X(kJobRunning, "gauge", "rampart_job_running", "task", "1: a run of the job is under way.") \
     X(kJobRuns, "counter", "rampart_job_runs_total", "task",                                    \
       "Runs of a job of this process that have ended.")                                         \
@@ -179,36 +181,40 @@ namespace rampart::runtime::metric {
     X(kRefused, "gauge", "rampart_partitions_refused", "database",                              \
       "Partitions whose damaged database cannot be made anew from the log.")
 
-#define RAMPART_METRICS_OF_LEARNING(X)                                                      \
-    X(kCertificateEnd, "gauge", "rampart_champion_certificate_end_timestamp_seconds", "",   \
-      "When the champion's certificate expires; +Inf: it has no end, or there is none.")    \
-    X(kCertificateExpired, "gauge", "rampart_champion_certificate_expired", "",             \
-      "1: the certificate by which the champion was promoted has expired; it decides on.")  \
-    X(kChampionSince, "gauge", "rampart_champion_since_timestamp_seconds", "",              \
-      "When the present champion was promoted.")                                            \
-    X(kBudgetEpoch, "gauge", "rampart_error_budget_epoch", "",                              \
-      "Number of the open epoch of the error budget; 0: none was opened yet.")              \
-    X(kBudgetLeft, "gauge", "rampart_error_budget_left_ratio", "",                          \
-      "Part of the epoch's error budget that is not charged yet, in delta.")                \
-    X(kBudgetRunsLeft, "gauge", "rampart_error_budget_runs_left", "",                       \
-      "Gate runs that the epoch's error budget still pays for; at 0 each is REFUSED.")      \
-    X(kBudgetSpent, "gauge", "rampart_error_budget_spent_ratio", "",                        \
-      "Part of the epoch's error budget that is charged, in delta.")                        \
-    X(kMonitorAlarms, "gauge", "rampart_monitor_alarms", "",                                \
-      "Promotions that are watched and have raised an alarm: a group fares worse since.")   \
-    X(kMonitorEvidence, "gauge", "rampart_monitor_evidence", "group",                       \
-      "Evidence that the champion does harm, by group; 1 is enough for an alarm.")          \
-    X(kMonitorLooks, "counter", "rampart_monitor_looks_total", "",                          \
-      "Looks at how the champions do.")                                                     \
-    X(kMonitorRollbacks, "counter", "rampart_monitor_rollbacks_total", "",                  \
-      "Champions rolled back by the monitor.")                                              \
-    X(kRunSeconds, "gauge", "rampart_training_last_run_seconds", "",                        \
-      "How long the last training run of this process took, gate included; NaN: none yet.") \
-    X(kRunTime, "gauge", "rampart_training_last_run_timestamp_seconds", "",                 \
-      "Event time of the last finished training run; NaN: none yet.")                       \
-    X(kNextDue, "gauge", "rampart_training_next_due_timestamp_seconds", "",                 \
-      "When the schedule's next run is due; +Inf: only what matures makes one due.")        \
-    X(kRuns, "counter", "rampart_training_runs_total", "verdict",                           \
+#define RAMPART_METRICS_OF_LEARNING(X)                                                       \
+    X(kCertificateEnd, "gauge", "rampart_champion_certificate_end_timestamp_seconds", "",    \
+      "When the champion's certificate expires; +Inf: it has no end, or there is none.")     \
+    X(kCertificateExpired, "gauge", "rampart_champion_certificate_expired", "",              \
+      "1: the certificate by which the champion was promoted has expired; it decides on.")   \
+    X(kChampionSince, "gauge", "rampart_champion_since_timestamp_seconds", "",               \
+      "When the present champion was promoted.")                                             \
+    X(kBudgetEpoch, "gauge", "rampart_error_budget_epoch", "",                               \
+      "Number of the open epoch of the error budget; 0: none was opened yet.")               \
+    X(kBudgetLeft, "gauge", "rampart_error_budget_left_ratio", "",                           \
+      "Part of the epoch's error budget that is not charged yet, in delta.")                 \
+    X(kBudgetRunsLeft, "gauge", "rampart_error_budget_runs_left", "",                        \
+      "Gate runs that the epoch's error budget still pays for; at 0 each is REFUSED.")       \
+    X(kBudgetSpent, "gauge", "rampart_error_budget_spent_ratio", "",                         \
+      "Part of the epoch's error budget that is charged, in delta.")                         \
+    X(kMonitorAlarms, "gauge", "rampart_monitor_alarms", "",                                 \
+      "Promotions that are watched and have raised an alarm: a group fares worse since.")    \
+    X(kMonitorEvidence, "gauge", "rampart_monitor_evidence", "group",                        \
+      "Evidence that the champion does harm, by group; 1 is enough for an alarm.")           \
+    X(kMonitorLooks, "counter", "rampart_monitor_looks_total", "",                           \
+      "Looks at how the champions do.")                                                      \
+    X(kMonitorRollbacks, "counter", "rampart_monitor_rollbacks_total", "",                   \
+      "Champions rolled back by the monitor.")                                               \
+    X(kTrainerEpoch, "gauge", "rampart_trainer_lease_epoch", "",                             \
+      "Epoch of the lease by which this node trains for its group; 0: it does not hold it.") \
+    X(kTrainerHeld, "gauge", "rampart_trainer_lease_held", "",                               \
+      "1: this node trains for its group. 0: training is on, but another store trains.")     \
+    X(kRunSeconds, "gauge", "rampart_training_last_run_seconds", "",                         \
+      "How long the last training run of this process took, gate included; NaN: none yet.")  \
+    X(kRunTime, "gauge", "rampart_training_last_run_timestamp_seconds", "",                  \
+      "Event time of the last finished training run; NaN: none yet.")                        \
+    X(kNextDue, "gauge", "rampart_training_next_due_timestamp_seconds", "",                  \
+      "When the schedule's next run is due; +Inf: only what matures makes one due.")         \
+    X(kRuns, "counter", "rampart_training_runs_total", "verdict",                            \
       "Training runs finished, since the store was made.")
 
 #define RAMPART_METRICS_OF_HTTP(X)                                                             \

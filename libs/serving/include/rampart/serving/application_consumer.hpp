@@ -138,6 +138,7 @@ class ApplicationConsumer {
                                           const base::Error& why) const;
     void wait_for(streaming::PartitionId source, const base::Error& why);
     void try_sources();
+    void look_at_ends();
     std::vector<Lane*> leading();
     Lane* lagging(std::span<Lane* const> leading);
     base::Result<size_t> process(std::vector<Lane*> lanes,
@@ -168,6 +169,7 @@ class ApplicationConsumer {
     std::map<streaming::PartitionId, Wait> waits_;
     int32_t turn_ = 0;  // the source that is read first; advances each time
     size_t lag_turn_ = 0;
+    Instant look_again_{};  // at the ends of the topic
 
     mutable std::mutex status_mutex_;
     base::Status status_;

@@ -176,6 +176,9 @@ class DecisionService {
     /// Which partition decides for an application.
     streaming::PartitionId partition_of(const domain::ApplicationId& application) const;
     int32_t partition_count() const { return log_->partition_count(); }  // N
+    /// Returns where clients reach the node that decides about the first of these that are not
+    /// decided here; empty: all are, or this node does not know, or that node does not say.
+    std::string owner_address(std::span<const domain::DecisionId> decisions) const;
     /// The index of an owned partition; nullptr: not owned, or given up. Lives as long as the
     /// service.
     decision_log::DecisionIndex* index_of(streaming::PartitionId partition);

@@ -8,6 +8,8 @@ namespace rampart::streaming_kafka {
 #define RAMPART_STREAMING_KAFKA_REASONS(X)                                                         \
     X(kAuthenticationFailed, kPermissionDenied, "authentication_failed",                           \
       "Check security, sasl_mechanism, user and the content of password_file.")                    \
+    X(kBadKafkaPrincipal, kInvalidArgument, "bad_kafka_principal",                                 \
+      "Give the principal as the brokers know it: User:NAME, or User:CN=… of a certificate.")      \
     X(kBadKafkaProperty, kInternal, "bad_kafka_property",                                          \
       "Use the librdkafka of Debian 12; this one does not know the property.")                     \
     X(kBadKafkaSettings, kInvalidArgument, "bad_kafka_settings",                                   \
@@ -27,6 +29,9 @@ namespace rampart::streaming_kafka {
     X(kBrokerTooOld, kFailedPrecondition, "broker_too_old", "Use Kafka 2.1 or newer.")             \
     X(kDeliveryTimeout, kUnavailable, "delivery_timeout",                                          \
       "Check the brokers; read the log to see which records arrived.")                             \
+    X(kNoAccessLists, kFailedPrecondition, "no_access_lists",                                      \
+      "Set authorizer.class.name on the brokers, make the entries that `rampart topics acls "      \
+      "--commands` shows, and ask by a user who has DESCRIBE on the cluster.")                     \
     X(kNoBroker, kUnavailable, "no_broker", "Check bootstrap_servers, and that the broker is up.") \
     X(kNoLeader, kUnavailable, "no_leader",                                                        \
       "Bring a replica of the partition back; the others go on, and so does it by itself.")        \
@@ -49,7 +54,9 @@ namespace rampart::streaming_kafka {
       "port's security.")                                                                          \
     X(kTooManyTopics, kOutOfRange, "too_many_topics", "Use fewer topics in one process.")          \
     X(kTopicExists, kAlreadyExists, "topic_exists",                                                \
-      "Compare the topic with `rampart topics check`.")
+      "Compare the topic with `rampart topics check`.")                                            \
+    X(kUnknownRole, kInvalidArgument, "unknown_role",                                              \
+      "Name one of the roles that the message lists.")
 RAMPART_REASONS("streaming_kafka", RAMPART_STREAMING_KAFKA_REASONS)
 
 }  // namespace rampart::streaming_kafka

@@ -9,6 +9,7 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/streaming/topic_spec.hpp"
+#include "rampart/streaming_kafka/acl.hpp"
 #include "rampart/streaming_kafka/settings.hpp"
 
 namespace rampart::streaming_kafka {
@@ -36,7 +37,7 @@ struct TopicCheck {
 /// max.message.bytes, message.timestamp.type (CreateTime: the time of writing, by the writer's own
 /// clock; LogAppendTime where TopicSpec::broker_time asks for it), and min.insync.replicas, which
 /// must be one less than the replicas (at least 1): with it, acknowledged records survive the loss
-/// of a broker. Thread safe.
+/// of a broker. Reads the access control lists. Thread safe.
 class TopicAdmin {
   public:
     static base::Result<std::unique_ptr<TopicAdmin>> open(const KafkaSettings& settings);
@@ -51,6 +52,13 @@ class TopicAdmin {
                                                   int replication_factor);
     /// Compares, in the order of `specs`. A missing topic is not an error.
     base::Result<std::vector<TopicCheck>> check(std::span<const streaming::TopicSpec> specs);
+
+    /// Returns the cluster's access control entries about topics and about the cluster itself, of
+    /// all principals. Fails with failed_precondition "no_access_lists" where there are none: the
+    /// brokers have no authorizer, or the user that asks lacks DESCRIBE on the cluster (librdkafka
+    /// 2.0 says of neither that it is an error); permission_denied "not_authorized", unavailable as
+    /// for readers.
+    base::Result<std::vector<AclEntry>> acl_entries();
 
   private:
     struct Impl;
