@@ -184,6 +184,19 @@ TEST_F(TrainerLeaseTest, ACopyFromBeforeAChargeHasNoRightThoughTheProcessWasTheS
     EXPECT_EQ(reason(a->renew()), "trainer_elsewhere");
 }
 
+TEST_F(TrainerLeaseTest, ACrashBetweenTheClaimAndWhatFollowsLosesNoRight) {
+    LateWriter late(log_);
+    const auto a =
+        TrainerLease::create({"leases", "g", "a", kTtl}, {log_, late, clock_, timer_}, file("s"))
+            .value();
+    late.before = [&] {
+        ASSERT_TRUE(fs::exists(file("s"))) << "the store knows of the claim before the log does";
+        copy("s", "crashed");
+    };
+    ASSERT_TRUE(a->claim());
+    EXPECT_TRUE(process("a", "crashed")->claim());
+}
+
 TEST_F(TrainerLeaseTest, ARenewalThatFailsLosesNoRight) {
     const auto a = process("a", "s");
     ASSERT_TRUE(a->claim());
