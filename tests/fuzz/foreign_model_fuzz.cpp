@@ -7,6 +7,7 @@
 #include "rampart/model_exchange/lightgbm_text.hpp"
 #include "rampart/model_exchange/xgboost_json.hpp"
 #include "unit/model_exchange/golden_models.hpp"
+#include "unit/model_exchange/ubjson_writer.hpp"
 
 /// Models of other libraries: files from outside, read into what decides.
 namespace rampart::fuzz {
@@ -79,11 +80,19 @@ Seeds xgboost_seeds() {
         "num_feature": "2", "num_target": "1"}, "objective": {"name": "binary:logistic"}}})"};
 }
 
+/// The same in binary, and with a null instead of the number that JSON lacks.
+Seeds ubjson_seeds() {
+    auto text = xgboost_seeds().front();
+    text.replace(text.find("NaN"), 3, "null");
+    return {model_exchange::as_ubjson(boost::json::parse(text))};
+}
+
 }  // namespace
 
 std::vector<Target> targets() {
     return {{"lightgbm", lightgbm, lightgbm_seeds, 1 << 20},
-            {"xgboost", xgboost, xgboost_seeds, 1 << 20}};
+            {"xgboost", xgboost, xgboost_seeds, 1 << 20},
+            {"xgboost_ubjson", xgboost, ubjson_seeds, 1 << 20}};
 }
 
 }  // namespace rampart::fuzz

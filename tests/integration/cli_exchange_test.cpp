@@ -29,7 +29,7 @@ class Exchange : public testing::Test {
                   fmt::format("rampart-exchange-{}-{}", test->name(), getpid());
         std::filesystem::create_directories(folder_);
         write_schema("1");
-        for (const char* name : {"lightgbm.txt", "xgboost.json"})
+        for (const char* name : {"lightgbm.txt", "xgboost.json", "xgboost.ubj"})
             std::ofstream(folder_ / name) << model_exchange::golden(name);
     }
     void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -92,6 +92,18 @@ TEST_F(Exchange, AModelOfTheUnfavourableLabelIsTurnedAround) {
     write_schema("repaid");
     EXPECT_EQ(import("xgboost", "xgboost.json"), 2);
     EXPECT_THAT(printed_, HasSubstr("--positive"));
+}
+
+TEST_F(Exchange, TheDefaultFormatOfXgboostIsToldByItsContent) {
+    std::ofstream(folder_ / "saved.model") << model_exchange::golden("xgboost.ubj");
+    for (const char* name : {"xgboost.ubj", "saved.model"}) {
+        ASSERT_EQ(import("xgboost", name), 0) << printed_;
+        for (const auto& row : model_exchange::golden_rows())
+            EXPECT_NEAR(score(row.row), model::sigmoid(row.xgboost), 1e-6);
+    }
+    std::ofstream(folder_ / "cut.ubj") << model_exchange::golden("xgboost.ubj").substr(0, 5000);
+    EXPECT_EQ(import("xgboost", "cut.ubj"), 2);
+    EXPECT_THAT(printed_, HasSubstr("cut.ubj: Universal Binary JSON, byte "));
 }
 
 TEST_F(Exchange, WhatIsNoModelIsRefusedByName) {

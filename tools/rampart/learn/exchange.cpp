@@ -137,7 +137,8 @@ void add_import(Frame& frame) {
         ->check(CLI::IsMember({"lightgbm", "xgboost"}));
     command
         .add_option("--model", options->model,
-                    "model to import: LightGBM, the text of Booster.save_model; XGBoost, .json")
+                    "model to import: LightGBM, the text of Booster.save_model; XGBoost, .json or "
+                    ".ubj (told apart by content)")
         ->required();
     command
         .add_option("--schema", options->schema,

@@ -12,10 +12,12 @@ namespace rampart::model_exchange {
       "Save the model again with its own library; the message names what does not hold.") \
     X(kBadThreshold, kOutOfRange, "bad_threshold",                                        \
       "Train the foreign model on a feature of smaller magnitude.")                       \
+    X(kBadUbjson, kInvalidArgument, "bad_ubjson",                                         \
+      "Copy the file again, or save the model as .json; the message names the byte.")     \
     X(kNotALightgbmModel, kInvalidArgument, "not_a_lightgbm_model",                       \
       "Give a text model, as Booster.save_model of LightGBM writes it.")                  \
     X(kNotAnXgboostModel, kInvalidArgument, "not_an_xgboost_model",                       \
-      "Give a JSON model, as Booster.save_model(\"model.json\") of XGBoost writes it.")   \
+      "Give a model, as Booster.save_model of XGBoost writes it to .json or .ubj.")       \
     X(kScoreTooLarge, kOutOfRange, "score_too_large",                                     \
       "Train with a smaller base score or leaf values.")                                  \
     X(kTooManyLeaves, kOutOfRange, "too_many_leaves", "Grow trees of fewer leaves.")      \
