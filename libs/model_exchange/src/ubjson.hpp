@@ -13,9 +13,9 @@ namespace rampart::model_exchange {
 /// Returns whether the bytes begin as an object in binary and not as one in text.
 bool is_ubjson(std::string_view bytes);
 
-/// Reads one object, which has to fill the bytes. Objects and arrays may be nested 32 deep; the
-/// memory is bounded by the size of the input: at most 24 bytes a byte. Fails with
-/// invalid_argument "bad_ubjson", which names the byte and what was expected there.
+/// Reads one object, which has to fill the bytes. Objects and arrays may be nested 32 deep; memory
+/// is a multiple of the size of the input, whatever counts it declares. Fails with invalid_argument
+/// "bad_ubjson", which names the byte and what was expected there.
 base::Result<boost::json::value> read_ubjson(std::string_view bytes);
 
 }  // namespace rampart::model_exchange

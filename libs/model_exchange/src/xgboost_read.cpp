@@ -81,7 +81,7 @@ std::string as_json(std::string_view text) {
     return out;
 }
 
-/// Reads both of XGBoost's formats, told apart by the first bytes; null if it is neither.
+/// Reads both of XGBoost's formats, which differ in their first bytes; null if it is neither.
 Result<json::value> parse(std::string_view text) {
     if (is_ubjson(text)) return read_ubjson(text);
     json::error_code error;

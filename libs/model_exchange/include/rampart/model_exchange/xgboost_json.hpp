@@ -5,7 +5,7 @@
 #include "rampart/model_exchange/foreign_model.hpp"
 
 /// XGBoost's model files, versions 1.6 to 3: JSON (Booster.save_model("m.json")) and Universal
-/// Binary JSON ("m.ubj", the format of every other name), told apart by their first bytes.
+/// Binary JSON ("m.ubj", the format of every other name), which their first bytes show.
 namespace rampart::model_exchange {
 
 /// Reads a model over `schema`. The base score is converted to XGBoost's margin. Category numbers
