@@ -5,15 +5,18 @@
 #include "rampart/model/batch_engine.hpp"
 #include "rampart/model/engine.hpp"
 #include "rampart/model_exchange/lightgbm_text.hpp"
+#include "rampart/model_exchange/onnx.hpp"
 #include "rampart/model_exchange/xgboost_json.hpp"
 #include "unit/model_exchange/golden_models.hpp"
+#include "unit/model_exchange/onnx_model.hpp"
+#include "unit/model_exchange/ubjson_writer.hpp"
 
 /// Models of other libraries: files from outside, read into what decides.
 namespace rampart::fuzz {
 namespace {
 
-/// Checks that the engines agree with the trees, and that a model written for LightGBM reads back
-/// with the same scores.
+/// Checks that the engines agree with the trees, that a model written for LightGBM reads back with
+/// the same scores, and that one written for ONNX has them.
 bool scores(const base::Result<model_exchange::ForeignModel>& foreign,
             const dataset::FeatureSchema& schema, size_t seed) {
     if (!foreign) return refused(foreign.error());
@@ -23,6 +26,9 @@ bool scores(const base::Result<model_exchange::ForeignModel>& foreign,
     if (!written) return refused(written.error());
     const auto again = model_exchange::read_lightgbm(*written, schema);
     FUZZ_LAW(again.has_value(), "refuses what it wrote: {}", again.error().message);
+    const auto for_onnx = model_exchange::write_onnx(ensemble, schema);
+    FUZZ_LAW(for_onnx.has_value(), "no ONNX: {}", for_onnx.error().message);
+    const model_exchange::OnnxModel onnx(*for_onnx);
     const model::Engine one(ensemble);
     const model::BatchEngine many(ensemble);
     base::Random random(seed);
@@ -40,6 +46,7 @@ bool scores(const base::Result<model_exchange::ForeignModel>& foreign,
         FUZZ_LAW(one.predict_raw(row) == walked && batch == walked, "{}, {}, {}", walked,
                  one.predict_raw(row), batch);
         FUZZ_LAW(again->ensemble.predict_raw(row) == walked, "written, it scores otherwise");
+        FUZZ_LAW(onnx.raw_score(row) == walked, "in ONNX {}, {}", onnx.raw_score(row), walked);
     }
     return true;
 }
@@ -79,11 +86,19 @@ Seeds xgboost_seeds() {
         "num_feature": "2", "num_target": "1"}, "objective": {"name": "binary:logistic"}}})"};
 }
 
+/// The same in binary, and with a null instead of the number that JSON lacks.
+Seeds ubjson_seeds() {
+    auto text = xgboost_seeds().front();
+    text.replace(text.find("NaN"), 3, "null");
+    return {model_exchange::as_ubjson(boost::json::parse(text))};
+}
+
 }  // namespace
 
 std::vector<Target> targets() {
     return {{"lightgbm", lightgbm, lightgbm_seeds, 1 << 20},
-            {"xgboost", xgboost, xgboost_seeds, 1 << 20}};
+            {"xgboost", xgboost, xgboost_seeds, 1 << 20},
+            {"xgboost_ubjson", xgboost, ubjson_seeds, 1 << 20}};
 }
 
 }  // namespace rampart::fuzz

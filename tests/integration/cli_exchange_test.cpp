@@ -14,6 +14,7 @@
 #include "rampart/model/model_file.hpp"
 #include "support/places.hpp"
 #include "unit/model_exchange/golden_models.hpp"
+#include "unit/model_exchange/onnx_model.hpp"
 
 /// `rampart import` and `export`, as a user runs them, on files of LightGBM and XGBoost.
 namespace rampart {
@@ -29,7 +30,7 @@ class Exchange : public testing::Test {
                   fmt::format("rampart-exchange-{}-{}", test->name(), getpid());
         std::filesystem::create_directories(folder_);
         write_schema("1");
-        for (const char* name : {"lightgbm.txt", "xgboost.json"})
+        for (const char* name : {"lightgbm.txt", "xgboost.json", "xgboost.ubj"})
             std::ofstream(folder_ / name) << model_exchange::golden(name);
     }
     void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -92,6 +93,33 @@ TEST_F(Exchange, AModelOfTheUnfavourableLabelIsTurnedAround) {
     write_schema("repaid");
     EXPECT_EQ(import("xgboost", "xgboost.json"), 2);
     EXPECT_THAT(printed_, HasSubstr("--positive"));
+}
+
+TEST_F(Exchange, TheDefaultFormatOfXgboostIsSeenByItsContent) {
+    std::ofstream(folder_ / "saved.model") << model_exchange::golden("xgboost.ubj");
+    for (const char* name : {"xgboost.ubj", "saved.model"}) {
+        ASSERT_EQ(import("xgboost", name), 0) << printed_;
+        for (const auto& row : model_exchange::golden_rows())
+            EXPECT_NEAR(score(row.row), model::sigmoid(row.xgboost), 1e-6);
+    }
+    std::ofstream(folder_ / "cut.ubj") << model_exchange::golden("xgboost.ubj").substr(0, 5000);
+    EXPECT_EQ(import("xgboost", "cut.ubj"), 2);
+    EXPECT_THAT(printed_, HasSubstr("cut.ubj: Universal Binary JSON, byte "));
+}
+
+TEST_F(Exchange, AModelGoesOutForOnnx) {
+    ASSERT_EQ(import("xgboost", "xgboost.ubj"), 0) << printed_;
+    ASSERT_EQ(run("export --to onnx --model m.rmp --out m.onnx"), 0) << printed_;
+    EXPECT_THAT(printed_, HasSubstr("6 trees of"));
+    EXPECT_THAT(printed_, HasSubstr("NaN for missing and for categories not listed"));
+    std::stringstream bytes;
+    bytes << std::ifstream(folder_ / "m.onnx").rdbuf();
+    const auto file = bytes.str();
+    const model_exchange::OnnxModel onnx(file);
+    for (const auto& row : model_exchange::golden_rows())
+        EXPECT_NEAR(onnx.raw_score(row.row), row.xgboost, 1e-6);
+    EXPECT_EQ(run("export --to pmml --model m.rmp --out m.xml"), 2);
+    EXPECT_THAT(printed_, HasSubstr("onnx"));
 }
 
 TEST_F(Exchange, WhatIsNoModelIsRefusedByName) {

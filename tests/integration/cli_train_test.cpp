@@ -183,6 +183,19 @@ TEST_F(CommandLine, AModelThatLearntNothingSaysSo) {
     EXPECT_THAT(read(".err"), AllOf(HasSubstr("0 trees were learnt"), HasSubstr("--l1")));
 }
 
+TEST_F(CommandLine, CategoriesThatShareABinAreCountedAloud) {
+    std::string csv = "dealer,repaid\n";
+    for (int i = 0; i < 3000; ++i)
+        csv += fmt::format("d{},{}\n", i % 300, i % 7 < 3 ? "yes" : "no");
+    write("dealers.csv", csv);
+    write("schema.toml", run("schema infer dealers.csv --label repaid --favourable yes").out);
+    const auto ran =
+        run("train --data dealers.csv --schema schema.toml --split 100/0/0 --trees 3 --out m.rmp");
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("'dealer' has 300 categories in the training rows, and "
+                                   "--max-bins leaves 255 bins: the rarest 46, in 460 of 3000"));
+}
+
 TEST_F(CommandLine, UnknownOptionsAndCommandsExitWith2AndAHint) {
     const auto option = run("evaluate --modle m.rmp");
     EXPECT_EQ(option.exit_code, 2);

@@ -177,6 +177,12 @@ bool is_id_name(std::string_view name) {
            lower.ends_with("_no");
 }
 
+/// Returns whether a column of texts has more values than a feature may have, and they repeat.
+bool has_too_many_categories(const ColumnSummary& summary) {
+    return !summary.numeric() && !summary.is_almost_unique() &&
+           summary.values().size() > limits::kMaxCategories;
+}
+
 std::string reason_to_ignore(std::string_view name, const ColumnSummary& summary) {
     if (name.empty()) return "has no name";
     if (summary.empty()) return "has no values";
@@ -186,7 +192,7 @@ std::string reason_to_ignore(std::string_view name, const ColumnSummary& summary
     if (summary.is_almost_unique() && (!summary.numeric() || is_id_name(name))) {
         return "almost no value repeats: an id or free text";
     }
-    if (!summary.numeric() && summary.values().size() > limits::kMaxCategories) {
+    if (has_too_many_categories(summary)) {
         return fmt::format("more than {} categories", limits::kMaxCategories);
     }
     for (const auto& value : summary.values()) {
@@ -313,6 +319,14 @@ std::string infinity_note(std::string_view name, const ColumnSummary& summary) {
         name, summary.infinite(), summary.rows());
 }
 
+/// Says that a column is lost which a person would expect among the features.
+std::string many_categories_note(std::string_view name) {
+    return fmt::format(
+        "'{}' has more than {} categories and is left out: merge categories that are alike, split "
+        "the column in two, or replace it by a column of numbers",
+        name, limits::kMaxCategories);
+}
+
 /// Sorts the columns without a role into features and ignored ones.
 Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std::string>& columns,
                                  const std::vector<ColumnSummary>& summaries,
@@ -339,6 +353,8 @@ Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std
         if (const auto reason = reason_to_ignore(name, summaries[i]); !reason.empty()) {
             schema.ignored_columns.push_back(name);
             draft.remarks[name] = reason;
+            if (has_too_many_categories(summaries[i]))
+                draft.notes.push_back(many_categories_note(name));
         } else if (summaries[i].numeric()) {
             features.push_back({name, FeatureKind::kNumeric, {}});
             draft.remarks[name] = summaries[i].evidence();

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "learners.hpp"
+#include "merged_categories.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/learning/reasons.hpp"
 
@@ -129,6 +130,12 @@ base::Result<Learned> try_fit(const Learner& learner, const Task& task,
     if (stopped)
         return base::make_error(Reason::kTrainingStopped, "the training by {} was stopped",
                                 learner.name());
+    const bool trees =
+        values.has("max_bins") && !(values.has("oracle") && values.text("oracle") == "linear");
+    if (!learned || !trees) return learned;
+    for (auto& note :
+         notes_of_merged_categories(task.train, static_cast<size_t>(values.integer("max_bins"))))
+        learned->notes.push_back(std::move(note));
     return learned;
 }
 

@@ -9,6 +9,7 @@
 #include "rampart/model_exchange/reasons.hpp"
 #include "rampart/model_exchange/xgboost_json.hpp"
 #include "tree_builder.hpp"
+#include "ubjson.hpp"
 
 namespace rampart::model_exchange {
 namespace {
@@ -80,6 +81,14 @@ std::string as_json(std::string_view text) {
     return out;
 }
 
+/// Reads both of XGBoost's formats, which differ in their first bytes; null if it is neither.
+Result<json::value> parse(std::string_view text) {
+    if (is_ubjson(text)) return read_ubjson(text);
+    json::error_code error;
+    auto root = json::parse(as_json(text), error);
+    return error ? json::value() : std::move(root);
+}
+
 Result<std::vector<double>> numbers_at(const json::object& in, std::string_view key, size_t count) {
     RAMPART_TRY(const auto* list, array_at(in, key));
     if (list->size() != count)
@@ -110,14 +119,14 @@ class XgboostReader {
     explicit XgboostReader(const dataset::FeatureSchema& schema) : schema_(schema) {}
 
     Result<ForeignModel> read(std::string_view text) {
-        json::error_code error;
-        const auto root = json::parse(as_json(text), error);
-        const auto* object = error ? nullptr : root.if_object();
+        RAMPART_TRY(const auto root, parse(text));
+        const auto* object = root.if_object();
         const auto* learner = object == nullptr ? nullptr : object->if_contains("learner");
         if (learner == nullptr || !learner->is_object()) {
             return base::make_error(Reason::kNotAnXgboostModel,
-                                    "not a JSON object with a 'learner': give a JSON model, as "
-                                    "Booster.save_model(\"model.json\") writes it");
+                                    "not a JSON object with a 'learner': give a model, as "
+                                    "Booster.save_model writes it to \"model.json\" or "
+                                    "\"model.ubj\"");
         }
         RAMPART_RETURN_IF_ERROR(read_learner(learner->get_object()));
         RAMPART_TRY(const auto* booster, object_at(learner->get_object(), "gradient_booster"));

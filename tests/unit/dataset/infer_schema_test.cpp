@@ -158,6 +158,8 @@ TEST(InferSchema, MoreCategoriesThanTheLimitAreLeftOut) {
     EXPECT_TRUE(draft.schema.features.find("fits"));
     EXPECT_THAT(draft.schema.ignored_columns, ElementsAre("many"));
     EXPECT_THAT(draft.remarks.at("many"), HasSubstr("more than 4096"));
+    EXPECT_THAT(draft.notes, ElementsAre(HasSubstr("'many' has more than 4096 categories and is "
+                                                   "left out: merge")));
 }
 
 ColumnRoles target(std::optional<NumericRange> range = {}) {

@@ -14,6 +14,7 @@
 #include "rampart/dataset/text.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/model_exchange/lightgbm_text.hpp"
+#include "rampart/model_exchange/onnx.hpp"
 #include "rampart/model_exchange/xgboost_json.hpp"
 
 namespace rampart::cli {
@@ -93,8 +94,8 @@ Result<Answer> export_model(const ExportOptions& options) {
     }
     if (!link->additional_ensembles.empty()) {
         return base::make_error(
-            Reason::kMixture, "{}: the last link is {}, and one LightGBM model holds one ensemble",
-            options.model, mixture_text(*link));
+            Reason::kMixture, "{}: the last link is {}, and one {} model holds one ensemble",
+            options.model, mixture_text(*link), options.to == "onnx" ? "ONNX" : "LightGBM");
     }
     if (!link->linears.empty() || link->scale.kind == model::ScoreScale::Kind::kUnit) {
         return base::make_error(
@@ -102,8 +103,10 @@ Result<Answer> export_model(const ExportOptions& options) {
             "{}: its score is {}, and what is exported are trees whose sum is log-odds",
             options.model, score_text(*link));
     }
+    const bool onnx = options.to == "onnx";
     RAMPART_TRY(const auto text,
-                model_exchange::write_lightgbm(link->ensemble, loaded.policy.schema()));
+                onnx ? model_exchange::write_onnx(link->ensemble, loaded.policy.schema())
+                     : model_exchange::write_lightgbm(link->ensemble, loaded.policy.schema()));
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(options.out, text));
     Answer answer;
     answer.text = fmt::format("wrote {}\n{} trees of {}\n", options.out,
@@ -112,10 +115,14 @@ Result<Answer> export_model(const ExportOptions& options) {
                                                {"to", options.to},
                                                {"id", loaded.id.value()},
                                                {"trees", link->ensemble.trees.size()}});
-    answer.notes.push_back(
+    answer.notes.push_back(fmt::format(
         "only the trees of the last link are exported, without ramp, exploration and the links "
-        "before it; they score the favourable label, so that `rampart import` takes them back with "
-        "--positive favourable");
+        "before it; they score the favourable label{}",
+        onnx ? "" : ", so that `rampart import` takes them back with --positive favourable"));
+    if (onnx)
+        answer.notes.emplace_back(
+            "features are float32 in the order of the schema, categories as positions in their "
+            "lists, NaN for missing and for categories not listed; round doubles to float32 first");
     if (auto note = main_ensemble_note(*link); !note.empty())
         answer.notes.push_back(std::move(note));
     return answer;
@@ -137,7 +144,8 @@ void add_import(Frame& frame) {
         ->check(CLI::IsMember({"lightgbm", "xgboost"}));
     command
         .add_option("--model", options->model,
-                    "model to import: LightGBM, the text of Booster.save_model; XGBoost, .json")
+                    "model to import: LightGBM, the text of Booster.save_model; XGBoost, .json or "
+                    ".ubj (whatever its name)")
         ->required();
     command
         .add_option("--schema", options->schema,
@@ -154,15 +162,16 @@ void add_export(Frame& frame) {
     auto options = std::make_shared<ExportOptions>();
     auto& command =
         frame.add({.name = "export",
-                   .summary = "Export the trees of a model file for LightGBM",
+                   .summary = "Export the trees of a model file for LightGBM or ONNX",
                    .example = "rampart export --to lightgbm --model m.rmp --out champion.txt",
                    .reads_no_store = true},
                   [options](const Context&) { return export_model(*options); });
-    command.add_option("--to", options->to, "library to export for")
+    command.add_option("--to", options->to, "library or format to export for")
         ->required()
-        ->check(CLI::IsMember({"lightgbm"}));
+        ->check(CLI::IsMember({"lightgbm", "onnx"}));
     command.add_option("--model", options->model, "model file")->required();
-    command.add_option("--out", options->out, "LightGBM text file to write")->required();
+    command.add_option("--out", options->out, "file to write: a LightGBM text, or .onnx")
+        ->required();
 }
 
 }  // namespace rampart::cli
