@@ -95,7 +95,9 @@ Result<DecisionExplanation> explain_decision(Node& node, const std::string& id,
     RAMPART_TRY(const auto loaded, node.registry().load_model(decision.policy));
     const auto& policy = loaded.policy;
     const auto& schema = policy.schema();
-    DecisionExplanation out{.decision = std::move(decision), .features = schema.features()};
+    DecisionExplanation out;
+    out.decision = std::move(decision);
+    out.features = schema.features();
     std::optional<size_t> group;
     if (policy.group_aware()) {
         RAMPART_TRY(const auto membership,
@@ -105,7 +107,7 @@ Result<DecisionExplanation> explain_decision(Node& node, const std::string& id,
     }
     RAMPART_TRY(out.row, decision::encode_row(out.decision.application, schema));
     RAMPART_TRY(const auto p, attribution::probability_of(out.decision, policy, out.row, group));
-    if (group) out.group = policy.group_names()[*group];
+    out.group_read = group.has_value();
     RAMPART_TRY(out.steps, attribution::waterfall(policy, out.row, group));
     RAMPART_TRY(out.units, attribution::units_of(policy, groups));
     RAMPART_TRY(const auto pool, pool_for(node, out.decision, schema));

@@ -17,7 +17,7 @@ inline constexpr size_t kFewDecisions = 1000;
 struct DecisionExplanation {
     domain::Decision decision;
     std::vector<dataset::FeatureSpec> features;  // the policy's
-    std::optional<std::string> group;            // as the policy reads it
+    bool group_read = false;                     // the policy reads the applicant's group
     std::vector<float> row;                      // the application, encoded
     std::vector<attribution::LinkStep> steps;
     std::vector<attribution::Unit> units;

@@ -228,7 +228,7 @@ json::object json_of(const DecisionExplanation& of) {
                      {"p_approve", of.decision.p_approve},
                      {"p_exploit", of.decision.p_exploit},
                      {"exploration_spent", of.decision.exploration_spent},
-                     {"group_read", of.group.has_value()},
+                     {"group_read", of.group_read},
                      {"links", steps_json(of.steps)},
                      {"reference", json::object{{"rows", of.reference.size()},
                                                 {"pool", of.reference.pool},
