@@ -65,7 +65,7 @@ class Pool {
         RAMPART_TRY(const auto other, index.find(id));
         if (!other || (!later_ && other->decided_at > decision_.decided_at)) return base::ok();
         auto row = decision::encode_row(other->application, schema_);
-        if (!row) return base::ok();  // of another schema
+        if (!row) return base::ok();  // it has another schema
         if (full) drawn_.pop();
         drawn_.push({number, *std::move(row)});
         return base::ok();

@@ -37,7 +37,7 @@ class Search {
         std::vector<float> x(row_.begin(), row_.end());
         Found found{std::move(units)};
         for (const size_t unit : found.units) {
-            for (const size_t j : units_[unit].features) x[j] = reference_[j];
+            x = restored(x, reference_, units_[unit]);
             found.shapley += values_.lowered[unit];
         }
         found.p = p_(x);

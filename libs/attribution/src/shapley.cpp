@@ -27,7 +27,7 @@ struct Game {
 /// Returns the weight |S|! (n - |S| - 1)! / n! by the size of S, [n].
 std::vector<double> weights_of(size_t n) {
     std::vector<double> weights(n);
-    double binomial = 1;  // of n - 1 and s
+    double binomial = 1;  // n - 1 over s
     for (size_t s = 0; s < n; ++s) {
         weights[s] = 1 / (static_cast<double>(n) * binomial);
         binomial = binomial * static_cast<double>(n - 1 - s) / static_cast<double>(s + 1);

@@ -113,7 +113,7 @@ TEST(Cited, ADeclineByTheDrawIsSaidToBeOne) {
     EXPECT_EQ(to_string(DeclinedBy::kFeaturesAndDraw), "features_and_draw");
 }
 
-/// What the claim says of a cited set, checked by P alone; empty: it holds.
+/// Returns what is wrong with the claim of a cited set, by P alone; empty: it holds.
 std::string broken(const Probability& p, std::span<const float> row,
                    std::span<const float> reference, std::span<const Unit> units,
                    const ShapleyValues& values, const Cited& cited, double u) {
@@ -156,7 +156,7 @@ std::string broken(const Probability& p, std::span<const float> row,
     return {};
 }
 
-/// Whether the codes of the last link's score cite the strongest feature of theirs first.
+/// Returns whether the codes of the last link's score cite the strongest feature of theirs first.
 bool by_score_holds(const Probability& p, std::span<const float> row,
                     std::span<const float> reference, const model::Policy& policy,
                     const model::PolicyOutput& output, double u) {

@@ -19,7 +19,7 @@ enum class Part { kTrees, kMixture, kCalibrated, kAdjusted, kLinear, kStrata, kG
 inline constexpr Part kParts[] = {Part::kTrees,  Part::kMixture, Part::kCalibrated, Part::kAdjusted,
                                   Part::kLinear, Part::kStrata,  Part::kGroups,     Part::kLevels};
 
-/// Features f0, f1, …: every third is a category, the others numbers.
+/// Returns features f0, f1, …: every third is a category, the others numbers.
 inline dataset::FeatureSchema schema_of(size_t features) {
     std::vector<dataset::FeatureSpec> specs;
     for (size_t j = 0; j < features; ++j)
@@ -39,7 +39,7 @@ class MadeUp {
     base::Random& random() { return random_; }
     const dataset::FeatureSchema& schema() const { return schema_; }
 
-    /// A row of few different values; one in ten is missing.
+    /// Makes a row of few different values; one in ten is missing.
     std::vector<float> row() {
         std::vector<float> row;
         for (size_t j = 0; j < schema_.size(); ++j)
@@ -57,7 +57,7 @@ class MadeUp {
         return out;
     }
 
-    /// A chain of `links`; the first is a declared rule unless `part` alone is asked for.
+    /// Makes a chain of `links`; the first of several is a declared rule.
     model::Policy policy(size_t links, std::optional<Part> part = {}) {
         std::vector<model::Link> chain;
         bool groups = false;
@@ -125,7 +125,7 @@ class MadeUp {
     bool numeric(size_t j) const {
         return schema_.features()[j].kind == dataset::FeatureKind::kNumeric;
     }
-    /// A step in one case of four.
+    /// Makes a ramp, in one case of four a step.
     model::RampRule ramp(size_t entries) {
         model::RampRule ramp;
         ramp.gamma = random_.bernoulli(0.25) ? 0 : random_.uniform(0.3, 2);
@@ -141,7 +141,7 @@ class MadeUp {
         for (int i = 0; i < 6; ++i) ensemble.trees.push_back(tree());
         return ensemble;
     }
-    /// Three splits, four leaves.
+    /// Makes a tree of three splits.
     model::Tree tree() {
         model::Tree tree;
         tree.nodes.resize(7);

@@ -7,7 +7,7 @@ namespace {
 
 const float kNan = std::nanf("");
 
-/// Feature f0 is P in percent.
+/// Returns P: feature f0 is it in percent.
 double percent(std::span<const float> row) {
     return std::isnan(row[0]) ? 0 : static_cast<double>(row[0]) / 100;
 }

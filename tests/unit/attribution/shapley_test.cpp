@@ -18,8 +18,8 @@ double sum_of(const ShapleyValues& values) {
     return std::accumulate(values.lowered.begin(), values.lowered.end(), 0.0);
 }
 
-/// The definition: the mean over all orders of units of what each one raises P by when it is
-/// restored after those before it.
+/// Computes the values by the definition: the mean over all orders of units of what each one
+/// raises P by when it is restored after those before it.
 std::vector<double> by_definition(const Probability& p, std::span<const float> row,
                                   const ReferenceSet& set, std::span<const Unit> units) {
     std::vector<double> out(units.size());
@@ -114,7 +114,7 @@ TEST(Shapley, AMissingValueCountsAgainstANumberAndNotAgainstAnother) {
     EXPECT_EQ(values.lowered, (std::vector<double>{0.5, 0}));
 }
 
-/// The steps of a P that many units make together, with interactions.
+/// Returns a P that many units make together, with interactions.
 double crowd(std::span<const float> x) {
     double sum = -3;
     for (size_t j = 0; j < x.size(); ++j)

@@ -30,7 +30,7 @@ TEST(Units, AFeatureThatIsNotReadNeverChangesP) {
     EXPECT_GT(moved, 100u);
 }
 
-/// Reads every feature of the schema.
+/// Makes a policy that reads every feature of the schema.
 model::Policy reads_all(MadeUp& made) { return made.policy(1, testing::Part::kLinear); }
 
 TEST(Units, AGroupIsOneUnitAndTheOthersAreAlone) {

@@ -14,7 +14,7 @@ inline constexpr size_t kMostCited = 4;
 enum class DeclinedBy {
     kFeatures,         // P(x) = 0: no draw would have approved
     kFeaturesAndDraw,  // 0 < P(x) <= u < P(r)
-    kDraw,             // 0 < P(x), P(r) <= u: this draw declines whoever is like r as well
+    kDraw,             // 0 < P(x), P(r) <= u: this draw declines those who are like r, too
     kExploration,      // without exploration this draw would have approved: no feature is a reason
 };
 /// "features", "features_and_draw", "draw", "exploration"
