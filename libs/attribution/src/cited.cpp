@@ -155,13 +155,13 @@ Cited cited_reasons(const Probability& p, std::span<const float> row,
         cited.by = DeclinedBy::kExploration;
         return cited;
     }
-    if (values.p > 0)
-        cited.by = cited.p_reference > u ? DeclinedBy::kFeaturesAndDraw : DeclinedBy::kDraw;
     const Search search(p, row, reference, units, values, u);
     auto found = search.run();
     cited.exact = search.exact();
     cited.p_restored = found.p;
     cited.reaches = found.p > u;
+    const bool approvable = cited.reaches || cited.p_reference > u;
+    if (values.p > 0) cited.by = approvable ? DeclinedBy::kFeaturesAndDraw : DeclinedBy::kDraw;
     cited.others = !cited.reaches && cited.p_reference > found.p;
     cited.units = std::move(found.units);
     order(search, values, cited.units);

@@ -105,6 +105,13 @@ TEST(Cited, ADeclineByTheDrawIsSaidToBeOne) {
     EXPECT_EQ(near.cited(0.9, 0.6).by, DeclinedBy::kDraw);
     EXPECT_EQ(near.cited(0.9, 0.6).units, Names{0});
     EXPECT_EQ(near.cited(0.7, 0.6).by, DeclinedBy::kFeaturesAndDraw);
+    // restored, 0 raises P above that of the reference row, which 1 lowers
+    const Case above{[](auto x) {
+        return 0.5 + weighted(x, {0.3, 0, 0}) - 0.2 * static_cast<double>(x[1]);
+    }};
+    EXPECT_EQ(above.cited(0.7, 0.5).by, DeclinedBy::kFeaturesAndDraw);
+    EXPECT_TRUE(above.cited(0.7, 0.5).reaches);
+    EXPECT_LT(above.cited(0.7, 0.5).p_reference, 0.7);
     const Case never{[](auto x) { return weighted(x, {0.2, 0, 0}); }};
     EXPECT_EQ(never.cited(0.9).by, DeclinedBy::kFeatures) << "no draw would have approved";
     const auto explored = near.cited(0.7, 0.75);

@@ -13,8 +13,8 @@ inline constexpr size_t kMostCited = 4;
 /// What a decline came from. u is the decision's draw, r the nearest reference row.
 enum class DeclinedBy {
     kFeatures,         // P(x) = 0: no draw would have approved
-    kFeaturesAndDraw,  // 0 < P(x) <= u < P(r)
-    kDraw,             // 0 < P(x), P(r) <= u: this draw declines those who are like r, too
+    kFeaturesAndDraw,  // 0 < P(x) <= u, and u < P(r) or P with the cited units restored
+    kDraw,             // 0 < P(x), and neither is above u: this draw declines those like r, too
     kExploration,      // without exploration this draw would have approved: no feature is a reason
 };
 /// "features", "features_and_draw", "draw", "exploration"
