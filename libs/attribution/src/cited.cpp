@@ -1,11 +1,15 @@
 #include "rampart/attribution/cited.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "rampart/base/check.hpp"
 
 namespace rampart::attribution {
 namespace {
+
+/// Returns a Shapley value in steps of 1e-10, so that rounding decides no tie.
+double in_steps(double value) { return std::round(value * 1e10); }
 
 /// A set of units and what restoring it gives; units ascending.
 struct Found {
@@ -14,7 +18,7 @@ struct Found {
     double shapley = 0;  // sum over the units
 
     bool better_than(const Found& other) const {
-        return p != other.p ? p > other.p : shapley > other.shapley;
+        return p != other.p ? p > other.p : in_steps(shapley) > in_steps(other.shapley);
     }
 };
 
@@ -115,8 +119,9 @@ class Search {
 /// Puts the strongest single restoration first, the others by Shapley value.
 void order(const Search& search, const ShapleyValues& values, std::vector<size_t>& units) {
     if (units.empty()) return;
-    std::stable_sort(units.begin(), units.end(),
-                     [&](size_t a, size_t b) { return values.lowered[a] > values.lowered[b]; });
+    std::stable_sort(units.begin(), units.end(), [&](size_t a, size_t b) {
+        return in_steps(values.lowered[a]) > in_steps(values.lowered[b]);
+    });
     size_t strongest = 0;
     double most = -1;
     for (size_t i = 0; i < units.size(); ++i) {

@@ -144,7 +144,7 @@ std::string broken(const Probability& p, std::span<const float> row,
     if (!cited.units.empty() && with({cited.units.front()}) != strongest)
         return "not the strongest first";
     for (size_t i = 2; i < cited.units.size(); ++i)
-        if (values.lowered[cited.units[i]] > values.lowered[cited.units[i - 1]])
+        if (values.lowered[cited.units[i]] > values.lowered[cited.units[i - 1]] + 1e-9)
             return "not by Shapley value";
     if (!cited.exact) return {};
     // every set of at most four that lower P
