@@ -28,32 +28,29 @@ TEST(Probability, IsThatOfTheWholePolicyWithGroupAndExplorationKept) {
 }
 
 TEST(Probability, OfADecisionIsTheOneThatItRecords) {
-    MadeUp made(7, 6);
-    const auto policy = made.policy(3, Part::kGroups);
-    size_t spent = 0;
-    for (int i = 0; i < 50; ++i) {
-        const auto row = made.row();
-        const auto output = policy.evaluate(row, 1);
+    size_t both_differ = 0;
+    for (int i = 0; i < 200; ++i) {
+        MadeUp made(static_cast<uint64_t>(i), 6);
+        const auto policy = made.policy(3, Part::kGroups);
+        const auto row = made.row(), other = made.row();
+        const auto output = policy.evaluate(row, 1), expected = policy.evaluate(other, 1);
         domain::Decision decision;
         decision.exploration_spent = i % 2 == 1;
         decision.p_approve = decision.exploration_spent ? output.exploit : output.approve;
         const auto p = probability_of(decision, policy, row, 1);
         ASSERT_TRUE(p) << p.error().message;
         EXPECT_EQ((*p)(row), decision.p_approve);
-        const auto other = made.row();
-        const auto expected = policy.evaluate(other, 1);
         if (output.exploit != output.approve) {
-            ++spent;
+            both_differ += expected.exploit != expected.approve;
             EXPECT_EQ((*p)(other),
                       decision.exploration_spent ? expected.exploit : expected.approve);
         }
-        decision.p_approve = std::nextafter(decision.p_approve, 2.0);
+        decision.p_approve = 1.5;
         EXPECT_EQ(probability_of(decision, policy, row, 1).error().reason, "replay_mismatch");
+        EXPECT_EQ(probability_of(decision, policy, row, {}).error().reason, "group_unknown");
+        EXPECT_EQ(probability_of(decision, policy, row, 2).error().reason, "group_unknown");
     }
-    EXPECT_GT(spent, 5u);
-    domain::Decision decision;
-    EXPECT_EQ(probability_of(decision, policy, made.row(), {}).error().reason, "group_unknown");
-    EXPECT_EQ(probability_of(decision, policy, made.row(), 2).error().reason, "group_unknown");
+    EXPECT_GT(both_differ, 20u);
 }
 
 }  // namespace
