@@ -170,6 +170,7 @@ class World {
         auto text = std::regex_replace(arguments, std::regex("STORE"), workspace_.store.string());
         text = std::regex_replace(text, std::regex("CONFIG"), workspace_.config.string());
         text = std::regex_replace(text, std::regex("FOLDER"), workspace_.folder.string());
+        text = std::regex_replace(text, std::regex("DECISION"), in_vault_.at(0).id.value());
         const auto ran = run_program(kRampart + " " + text);
         return masked(fmt::format("{}\n{}", ran.exit_code, ran.output));
     }
@@ -432,7 +433,7 @@ std::set<std::string> names_in(const std::string& text) {
 /// export` writes keys, `replay` numbers of decisions and which differ.
 const std::set<std::string> kOthers = names_in(
     "audit-individual, card, clock accept, compare, decide, erase, errors, metrics, score, "
-    "evaluate, explain, export, frontier, gate, hold add, hold remove, import, "
+    "evaluate, export, frontier, gate, hold add, hold remove, import, "
     "inspect model, keys export, keys import, keys list, keys rotate, learners, "
     "postprocessors, partition move, partition resume, postprocess, quarantine drop, "
     "quarantine replay, recipe check, replay, schema infer, serve, topics acls, "
@@ -463,6 +464,8 @@ const std::vector<Command> kAtRest{
     {"export-log", "--config CONFIG --side development --out FOLDER/log.csv", 0},
     {"candidate", "--config CONFIG --model FOLDER/m.rmp --plan --json", 0},
     {"monitor", "--config CONFIG --json", 0},
+    {"explain", "--decision DECISION --config CONFIG --json", 0},
+    {"explain", "--decision DECISION --config CONFIG", 0},
     {"store check", "--config CONFIG --json", 0},
     {"backup create", "--store STORE --to FOLDER/backups --json", 0},
     {"backup list", "--from FOLDER/backups --json", 0},

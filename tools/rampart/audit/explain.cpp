@@ -5,8 +5,10 @@
 #include <numeric>
 #include <thread>
 
+#include "audit/explain_decision.hpp"
 #include "frame/commands.hpp"
 #include "frame/figures_text.hpp"
+#include "frame/named_file.hpp"
 #include "frame/reasons.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/reasons.hpp"
@@ -33,6 +35,7 @@ struct Options {
     std::string split = "all";
     size_t sample = 10'000;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
+    DecisionOptions decision;
 };
 
 /// Positions of values, largest magnitude first (ties: schema order).
@@ -207,6 +210,34 @@ base::Result<Answer> explain_model(const Options& options) {
     return answer;
 }
 
+base::Result<Answer> explain(Options& options) {
+    if (!options.decision.decision.empty()) {
+        options.decision.top = options.top;
+        return explain_decision(options.decision);
+    }
+    if (options.names.model.empty() || options.names.data.empty())
+        return base::make_error(Reason::kMisuse,
+                                "give --model and --data, or --decision and --config");
+    return named_file(explain_model(options));
+}
+
+void add_decision_options(CLI::App& command, DecisionOptions& o) {
+    auto* decision =
+        command.add_option("--decision", o.decision, "explain the decision of this id in a store")
+            ->excludes("--model")
+            ->excludes("--data");
+    auto* config = command.add_option("--config", o.config,
+                                      "with --decision: rampartd.toml of the store, which no node "
+                                      "may be serving");
+    decision->needs(config);
+    config->needs(decision);
+    command
+        .add_option("--feature-group", o.feature_groups,
+                    "with --decision: features that are one reason, NAME=FEATURE,FEATURE, where * "
+                    "stands for any characters; may be given several times")
+        ->needs(decision);
+}
+
 }  // namespace
 
 void add_explain(Frame& frame) {
@@ -214,17 +245,19 @@ void add_explain(Frame& frame) {
     auto& o = *options;
     auto& command = frame.add(
         {.name = "explain",
-         .summary =
-             "Explain scores by features (exact Shapley values), or rank features over a table",
+         .summary = "Explain a decision of a store; scores of a model by features (exact Shapley "
+                    "values); or rank features over a table",
          .example = "rampart explain --model m.rmp --data data.csv.gz --row 12,40",
          .detail = "Contributions are in log-odds; with the base value they sum to the score's "
                    "log-odds. Unknown features are averaged over the paths of the training rows "
                    "through the trees, or, with --interventional, over a reference set. For a "
-                   "mixture the first ensemble is explained.",
-         .reads_no_store = true},
-        [options](const Context&) { return explain_model(*options); });
-    command.add_option("--model", o.names.model, "the model file")->required();
-    command.add_option("--data", o.names.data, "the table: .csv or .csv.gz")->required();
+                   "mixture the first ensemble is explained. With --decision: P(approve) from link "
+                   "to link to the draw, what each feature lowers it by, and the reasons of a "
+                   "decline."},
+        [options](const Context&) { return explain(*options); });
+    command.add_option("--model", o.names.model, "the model file");
+    command.add_option("--data", o.names.data, "the table: .csv or .csv.gz");
+    add_decision_options(command, o.decision);
     command.add_option("--schema", o.names.schema, "schema file, if the model carries none");
     command
         .add_option("--row", o.rows,

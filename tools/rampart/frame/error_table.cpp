@@ -9,6 +9,7 @@
 
 #include "frame/reasons.hpp"
 #include "rampart/access/reasons.hpp"
+#include "rampart/attribution/reasons.hpp"
 #include "rampart/authenticated_log/reasons.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/budro/reasons.hpp"
@@ -69,6 +70,7 @@ namespace {
 
 const std::span<const base::ReasonInfo> kLists[] = {
     access::reasons::kAll,
+    attribution::reasons::kAll,
     authenticated_log::reasons::kAll,
     base::reasons::kAll,
     budro::reasons::kAll,

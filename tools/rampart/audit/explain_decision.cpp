@@ -1,0 +1,259 @@
+#include "audit/explain_decision.hpp"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "frame/node_access.hpp"
+#include "rampart/attribution/reasons.hpp"
+#include "rampart/evaluation/model_table.hpp"
+#include "rampart/report/text_table.hpp"
+#include "services/rampartd/explain.hpp"
+
+namespace rampart::cli {
+namespace {
+
+namespace json = boost::json;
+using attribution::Cited;
+using attribution::DeclinedBy;
+using attribution::LinkStep;
+using attribution::Unit;
+using base::Result;
+using rampartd::DecisionExplanation;
+
+/// Reads NAME=FEATURE,FEATURE.
+Result<std::vector<attribution::FeatureGroup>> groups_in(const std::vector<std::string>& texts) {
+    std::vector<attribution::FeatureGroup> groups;
+    for (const auto& text : texts) {
+        const auto equals = text.find('=');
+        if (equals == std::string::npos || equals + 1 == text.size())
+            return base::make_error(attribution::Reason::kBadFeatureGroup,
+                                    "--feature-group '{}' is not NAME=FEATURE,FEATURE", text);
+        auto& group = groups.emplace_back();
+        group.name = text.substr(0, equals);
+        for (size_t at = equals + 1; at <= text.size();) {
+            const auto comma = std::min(text.find(',', at), text.size());
+            group.features.push_back(text.substr(at, comma - at));
+            at = comma + 1;
+        }
+    }
+    return groups;
+}
+
+std::string p_text(double p) { return fmt::format("{:.4f}", p); }
+
+/// Returns the values of a unit's features in a row, as people write them.
+std::string values_of(const DecisionExplanation& of, const Unit& unit,
+                      const std::vector<float>& row) {
+    std::string text;
+    for (const size_t j : unit.features) {
+        if (!text.empty()) text += ", ";
+        if (unit.features.size() > 1) text += of.features[j].name + " ";
+        text += evaluation::value_text(of.features[j], row[j]);
+    }
+    return text;
+}
+
+std::string steps_text(const DecisionExplanation& of) {
+    report::Table table{{"link", "", "score", "rule", "explored", "trust region", "P(approve)"}};
+    for (const auto& step : of.steps) {
+        const auto number = fmt::format("{}", step.link);
+        if (step.bootstrap) {
+            table.push_back(
+                {number, "declared rule", "", p_text(step.rule), "", "", p_text(step.approve)});
+            continue;
+        }
+        const auto region =
+            step.link == 1 ? std::string() : p_text(step.lo) + " to " + p_text(step.hi);
+        table.push_back({number,
+                         fmt::format("learned{}{}", step.reads_group ? ", reads the group" : "",
+                                     step.clipped() ? ", held by the trust region" : ""),
+                         p_text(step.score), p_text(step.rule), p_text(step.explored), region,
+                         p_text(step.approve)});
+    }
+    return report::align(table, 2);
+}
+
+std::string draw_text(const DecisionExplanation& of) {
+    const auto& decision = of.decision;
+    std::string text;
+    if (decision.exploration_spent)
+        text += fmt::format("the day's exploration was spent: P(approve) {}\n",
+                            p_text(decision.p_approve));
+    const bool below = decision.draw < decision.p_approve;
+    return text + fmt::format("draw {} is {} P(approve) {}: {}\n", p_text(decision.draw),
+                              below ? "below" : "not below", p_text(decision.p_approve),
+                              domain::to_string(decision.action));
+}
+
+/// Returns the units by how much they lower P, largest magnitude first.
+std::vector<size_t> by_magnitude(const std::vector<double>& values) {
+    std::vector<size_t> order(values.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return std::abs(values[a]) > std::abs(values[b]); });
+    return order;
+}
+
+std::string values_text(const DecisionExplanation& of, size_t top) {
+    const auto& set = of.reference;
+    auto text = fmt::format(
+        "against {} applicants with P(approve) of at least {} of {} looked at, mean {}\n"
+        "(SHA-256 {}):\n",
+        set.size(), p_text(set.lowest), set.pool, p_text(of.values.reference), set.digest.hex());
+    report::Table table{{"feature", "value", "lowers P by", "standard error"}};
+    const auto order = by_magnitude(of.values.lowered);
+    const size_t shown = top == 0 ? order.size() : std::min(top, order.size());
+    double others = 0;
+    for (size_t i = 0; i < order.size(); ++i) {
+        const size_t unit = order[i];
+        const double error = of.values.error[unit];
+        if (i >= shown) others += of.values.lowered[unit];
+        if (i < shown)
+            table.push_back({of.units[unit].name, values_of(of, of.units[unit], of.row),
+                             fmt::format("{:+.4f}", of.values.lowered[unit]),
+                             error == 0 ? "exact" : fmt::format("{:.4f}", error)});
+    }
+    if (shown < order.size())
+        table.push_back({fmt::format("{} others", order.size() - shown), "",
+                         fmt::format("{:+.4f}", others), ""});
+    return text + report::align(table, 2);
+}
+
+std::string how_text(const DecisionExplanation& of, const Cited& cited) {
+    const auto p = p_text(of.values.p), reference = p_text(cited.p_reference);
+    switch (cited.by) {
+        case DeclinedBy::kFeatures:
+            return "declined by the features: no draw would have approved\n";
+        case DeclinedBy::kFeaturesAndDraw:
+            return fmt::format(
+                "declined by the features and the draw: P(approve) is {}, and the draw was not "
+                "below it\n",
+                p);
+        case DeclinedBy::kDraw:
+            return fmt::format(
+                "declined by the draw: it would have declined the nearest reference row (P {}) as "
+                "well; P(approve) is {}\n",
+                reference, p);
+        case DeclinedBy::kExploration:
+            return "declined by exploration: without it this draw would have approved, so that no "
+                   "feature is the reason\n";
+    }
+    return {};
+}
+
+/// Returns what the cited reasons claim.
+std::string claim_text(const DecisionExplanation& of, const Cited& cited) {
+    if (cited.units.empty()) {
+        if (cited.by == DeclinedBy::kExploration) return {};
+        return "no feature is cited: none lowers P so that restoring it would raise P\n";
+    }
+    const char* found = cited.exact ? "" : " (found greedily: a smaller set may do)";
+    const bool one = cited.units.size() == 1;
+    const char* least = one ? "" : "; without one of them it is less";
+    if (cited.reaches)
+        return fmt::format(
+            "claim: restored to the nearest reference row, {} P from {} to {}, above the draw "
+            "{}{}{}\n",
+            one ? "it raises" : "they raise", p_text(of.values.p), p_text(cited.p_restored),
+            p_text(of.decision.draw), one ? "" : "; without one of them it is not", found);
+    return fmt::format(
+        "claim: restored to the nearest reference row, {} P from {} to {}, the most that {} "
+        "features can{}; it does not reach the draw {}{}{}\n",
+        one ? "it raises" : "they raise", p_text(of.values.p), p_text(cited.p_restored),
+        attribution::kMostCited, least, p_text(of.decision.draw),
+        cited.others ? "; there are others" : "", found);
+}
+
+std::string cited_text(const DecisionExplanation& of, const Cited& cited) {
+    auto text = how_text(of, cited);
+    if (!cited.units.empty()) {
+        report::Table table{{"", "reason", "value", "nearest reference row"}};
+        for (const size_t number : cited.units) {
+            const auto& unit = of.units[number];
+            table.push_back({fmt::format("{}", table.size()), unit.name,
+                             values_of(of, unit, of.row), values_of(of, unit, of.nearest)});
+        }
+        text += report::align(table, 2);
+    }
+    return text + claim_text(of, cited) +
+           fmt::format("nearest reference row: SHA-256 {}\n", of.nearest_digest.hex());
+}
+
+json::array steps_json(const std::vector<LinkStep>& steps) {
+    json::array out;
+    for (const auto& step : steps) {
+        json::object one{{"link", step.link},
+                         {"kind", step.bootstrap ? "bootstrap" : "learned"},
+                         {"rule", step.rule},
+                         {"p_approve", step.approve},
+                         {"p_exploit", step.exploit}};
+        if (!step.bootstrap) {
+            one["score"] = step.score;
+            one["reads_group"] = step.reads_group;
+            one["explored"] = step.explored;
+            if (step.link > 1)
+                one["trust_region"] =
+                    json::object{{"from", step.lo}, {"to", step.hi}, {"held", step.clipped()}};
+        }
+        out.push_back(std::move(one));
+    }
+    return out;
+}
+
+json::object cited_json(const DecisionExplanation& of, const Cited& cited) {
+    json::array names;
+    for (const size_t unit : cited.units) names.push_back(json::value(of.units[unit].name));
+    return {{"declined_by", attribution::to_string(cited.by)},
+            {"reasons", std::move(names)},
+            {"among_others", cited.others},
+            {"p_restored", cited.p_restored},
+            {"reaches_draw", cited.reaches},
+            {"p_reference", cited.p_reference},
+            {"every_set_tried", cited.exact},
+            {"reference_row_sha256", of.nearest_digest.hex()}};
+}
+
+json::object json_of(const DecisionExplanation& of) {
+    json::array contributions;
+    for (const size_t unit : by_magnitude(of.values.lowered))
+        contributions.push_back(json::object{{"unit", of.units[unit].name},
+                                             {"lowers_p_by", of.values.lowered[unit]},
+                                             {"standard_error", of.values.error[unit]}});
+    json::object out{{"decision_id", of.decision.id.value()},
+                     {"policy_id", of.decision.policy.value()},
+                     {"action", domain::to_string(of.decision.action)},
+                     {"draw", of.decision.draw},
+                     {"p_approve", of.decision.p_approve},
+                     {"p_exploit", of.decision.p_exploit},
+                     {"exploration_spent", of.decision.exploration_spent},
+                     {"group_read", of.group_read},
+                     {"links", steps_json(of.steps)},
+                     {"reference", json::object{{"rows", of.reference.size()},
+                                                {"pool", of.reference.pool},
+                                                {"lowest_p", of.reference.lowest},
+                                                {"mean_p", of.values.reference},
+                                                {"sha256", of.reference.digest.hex()}}},
+                     {"exact", of.values.exact},
+                     {"contributions", std::move(contributions)}};
+    if (of.cited) out["decline"] = cited_json(of, *of.cited);
+    return out;
+}
+
+}  // namespace
+
+Result<Answer> explain_decision(const DecisionOptions& options) {
+    RAMPART_TRY(const auto groups, groups_in(options.feature_groups));
+    RAMPART_TRY(const auto node, open_existing(options.config));
+    RAMPART_TRY(const auto of, rampartd::explain_decision(*node, options.decision, groups));
+    Answer answer;
+    answer.text = fmt::format("decision {}: {}, by policy {}\n\n{}{}\n{}", of.decision.id,
+                              domain::to_string(of.decision.action), of.decision.policy,
+                              steps_text(of), draw_text(of), values_text(of, options.top));
+    if (of.cited) answer.text += "\n" + cited_text(of, *of.cited);
+    answer.json = json::serialize(json_of(of));
+    return answer;
+}
+
+}  // namespace rampart::cli
