@@ -30,7 +30,8 @@ base::Result<Answer> letter(const Options& options) {
     answer.json = notices::to_json(notice);
     answer.text = read ? notices::render_letter(*read, notice) : answer.json + "\n";
     if (notice.date > notice.due)
-        answer.notes.push_back(fmt::format("the notice was due on {}", day_text(notice.due)));
+        answer.notes.push_back(
+            fmt::format("the notice was due on {}", notices::day_text(notice.due)));
     if (!options.out.empty()) {
         // it is about a person
         RAMPART_RETURN_IF_ERROR(base::write_file_atomically(options.out, answer.text, 0600));
