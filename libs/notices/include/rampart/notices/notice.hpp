@@ -72,7 +72,7 @@ struct NoticeInput {
 /// Says what the record of a decline supports, and no more (ops/adr/0039): the reasons are those
 /// that are stored, in the lender's words, one for features of the same words. Those of people are
 /// their code's. The draw takes one of the places: the first where such an applicant is approved
-/// more often than not, else the last.
+/// more often than not, else the last. `lender` has passed check_lender().
 ///
 /// Errors: invalid_argument "unknown_language"; failed_precondition "no_adverse_action" (approved,
 /// or people approved it), "decision_pending" (referred, and not answered yet),
