@@ -174,7 +174,8 @@ Result<Notice> make_notice(const NoticeInput& input, const Lender& lender) {
     notice.due = notice.applied_at + base::Duration::days(lender.days);
     notice.creditor = lender.creditor;
     notice.address = lender.address;
-    if (const auto& bureau = lender.bureau)
+    // no report had a part in what the draw alone decided
+    if (const auto& bureau = lender.bureau; bureau && notice.draw != DrawPart::kAlone)
         notice.bureau = {bureau->name, bureau->phone, bureau->address,
                          bureau->text.at(notice.language)};
     notice.rights = lender.rights.at(notice.language);

@@ -104,6 +104,7 @@ TEST(NoticeTest, WhomTheDrawAloneDeclinesIsGivenNoFeature) {
     EXPECT_THAT(codes(made), ElementsAre("chance_alone"));
     EXPECT_EQ(made->kind, Kind::kDraw);
     EXPECT_TRUE(made->reasons[0].features.empty());
+    EXPECT_FALSE(made->bureau) << "that its report was used would not be true";
 }
 
 TEST(NoticeTest, AScoreThatWasTooLowIsNeverPrinted) {

@@ -56,7 +56,7 @@ struct Notice {
         std::vector<std::string> address;
         std::string text;
     };
-    std::optional<BureauPart> bureau;
+    std::optional<BureauPart> bureau;  // nullopt: the lender has none, or the draw alone decided
     std::string rights;
 };
 
