@@ -62,8 +62,8 @@ class Loop {
     static base::Result<std::unique_ptr<Loop>> open(Deps deps);
 
     /// As Node::advance, Node::certify, Node::propose, Node::export_log, Node::monitor_report,
-    /// Node::rollback, Node::erase, Node::person_behind, Node::override_of, Node::state_hash. follow(): lets the
-    /// champion decide, and says when its certificate expires.
+    /// Node::rollback, Node::erase, Node::person_behind, Node::override_of, Node::state_hash.
+    /// follow(): lets the champion decide, and says when its certificate expires.
     base::Status advance(base::TimePoint now);
     base::Status join(const std::function<bool()>& stopping);
     base::Status learn(const std::function<bool()>& stopping);

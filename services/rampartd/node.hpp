@@ -148,8 +148,8 @@ class Node {
     }
 
     /// The service's routes and those of the whole: clock, protected attributes, models, runs,
-    /// notices, rollback, monitor, certificates, partitions, quarantine, erasures, holds, tokens, what
-    /// dangles.
+    /// notices, rollback, monitor, certificates, partitions, quarantine, erasures, holds, tokens,
+    /// what dangles.
     void add_routes(http::Router& router);
 
     /// Who may call.

@@ -56,8 +56,9 @@ class LetterTemplate {
 /// Returns the names of letters: ops/runbooks/letters.md lists them.
 const TemplateNames& letter_names();
 
-/// Reads a template of letters. Errors: those of read_file and LetterTemplate::parse; "bad_template"
-/// also where creditor, date, rights, the text of reasons or that of the bureau is not in it.
+/// Reads a template of letters. Errors: those of read_file and LetterTemplate::parse;
+/// "bad_template" also where creditor, date, rights, the text of reasons or that of the bureau is
+/// not in it.
 base::Result<LetterTemplate> read_letter_template(const std::filesystem::path& file);
 
 std::string render_letter(const LetterTemplate& letter, const Notice& notice);
