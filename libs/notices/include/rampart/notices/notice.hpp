@@ -25,7 +25,7 @@ enum class Kind {
 };
 std::string_view to_string(Kind kind);  // "score", "rule", "draw", "referral", "override"
 
-/// More are not helpful, as Regulation B's commentary has it (12 CFR 1002, supplement I, 9(b)(2)-1).
+/// More are not helpful (12 CFR 1002, supplement I, 9(b)(2)-1).
 inline constexpr size_t kMaxPrincipalReasons = 4;
 
 struct PrincipalReason {
