@@ -58,7 +58,8 @@ inline domain::Decision decline(std::vector<std::string> reasons) {
                             domain::PersonId("p-1"),
                             base::parse_iso8601("2026-03-02T10:00:00Z").value(),
                             {}};
-    for (const auto& feature : sample_schema().features())
+    const auto schema = sample_schema();
+    for (const auto& feature : schema.features())
         decision.application.features.push_back({feature.name, 50.0});
     decision.decided_at = base::parse_iso8601("2026-03-02T10:00:01Z").value();
     decision.policy = domain::PolicyId("policy-1");

@@ -22,11 +22,11 @@ using testing::overridden;
 using testing::rule;
 
 std::vector<std::string> codes(const base::Result<Notice>& made) {
+    std::vector<std::string> found;
     EXPECT_TRUE(made) << made.error().message;
-    std::vector<std::string> codes;
-    if (!made) return codes;
-    for (const auto& reason : made->reasons) codes.push_back(reason.code);
-    return codes;
+    if (!made) return found;
+    for (const auto& reason : made->reasons) found.push_back(reason.code);
+    return found;
 }
 domain::Decision with_action(Action action) {
     auto decision = decline({});
