@@ -73,8 +73,9 @@ TEST(LetterTest, MistakesAreRefusedWithTheirLine) {
 void expect_golden(const std::string& name, const std::string& letter) {
     const auto file =
         std::filesystem::path(test_support::source_dir()) / "tests/golden/letters" / name;
-    if (std::getenv("RAMPART_WRITE_GOLDENS") != nullptr)
+    if (std::getenv("RAMPART_WRITE_GOLDENS") != nullptr) {
         ASSERT_TRUE(base::write_file_atomically(file, letter));
+    }
     const auto golden = base::read_file(file, 1 << 20);
     ASSERT_TRUE(golden) << golden.error().message;
     EXPECT_EQ(letter, *golden) << name;
