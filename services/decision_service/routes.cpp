@@ -67,6 +67,11 @@ Response error_answer(const base::Error& error, const std::string& owner) {
     return response;
 }
 
+Response failed(const DecisionService& service, const base::Error& error,
+                std::span<const domain::DecisionId> decisions) {
+    return error_answer(error, is_elsewhere(error) ? service.owner_address(decisions) : "");
+}
+
 base::Result<std::string> take_overrides(DecisionService& service, std::string_view body) {
     RAMPART_TRY(const auto parsed, wire::overrides_from_json(body));
     RAMPART_RETURN_IF_ERROR(service.submit_overrides(parsed.overrides));
@@ -108,7 +113,7 @@ void DecisionRoutes::handle_decisions(std::span<const http::Grouped> requests) c
 
 Response DecisionRoutes::failed(const base::Error& error,
                                 std::span<const domain::DecisionId> decisions) const {
-    return error_answer(error, is_elsewhere(error) ? service_.owner_address(decisions) : "");
+    return decision_service::failed(service_, error, decisions);
 }
 
 Response DecisionRoutes::handle_batch(std::span<const domain::Application> applications,

@@ -18,6 +18,11 @@ inline constexpr const char* kOwnerHeader = "X-Rampart-Owner";
 /// answers for the partition, with its address where it is known: `owner` is not empty.
 http::Response error_answer(const base::Error& error, const std::string& owner = {});
 
+/// Returns the answer to a request about these decisions that failed: error_answer() with the
+/// address of the node that decides about them.
+http::Response failed(const serving::DecisionService& service, const base::Error& error,
+                      std::span<const domain::DecisionId> decisions);
+
 /// Takes in the overrides of a body of POST /v1/overrides, and returns what is answered.
 base::Result<std::string> take_overrides(serving::DecisionService& service, std::string_view body);
 

@@ -26,6 +26,7 @@
 #include "rampart/lease/reasons.hpp"
 #include "rampart/model/reasons.hpp"
 #include "rampart/monitoring/reasons.hpp"
+#include "rampart/notices/reasons.hpp"
 #include "rampart/numeric/reasons.hpp"
 #include "rampart/ope/reasons.hpp"
 #include "rampart/postprocessing/reasons.hpp"
@@ -80,6 +81,7 @@ const std::span<const base::ReasonInfo> kLists[] = {
     lease::reasons::kAll,
     model::reasons::kAll,
     monitoring::reasons::kAll,
+    notices::reasons::kAll,
     numeric::reasons::kAll,
     ope::reasons::kAll,
     postprocessing::reasons::kAll,

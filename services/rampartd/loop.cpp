@@ -353,6 +353,11 @@ Result<domain::PersonId> Loop::person_behind(const domain::ApplicationId& applic
     return decision->application.person;
 }
 
+Result<std::optional<domain::Override>> Loop::override_of(const domain::DecisionId& decision) {
+    RAMPART_RETURN_IF_ERROR(catch_up());
+    return deps_.stores.joiner().find_override(decision);
+}
+
 Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person,
                                                   std::string_view actor, std::string_view reason,
                                                   bool dry_run) {

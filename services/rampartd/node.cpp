@@ -17,6 +17,7 @@
 #include "services/rampartd/api/erasure_jobs.hpp"
 #include "services/rampartd/api/job_routes.hpp"
 #include "services/rampartd/api/model_routes.hpp"
+#include "services/rampartd/api/notice_routes.hpp"
 #include "services/rampartd/api/partition_routes.hpp"
 #include "services/rampartd/api/privacy_routes.hpp"
 #include "services/rampartd/api/quarantine_routes.hpp"
@@ -25,6 +26,7 @@
 #include "services/rampartd/api/token_routes.hpp"
 #include "services/rampartd/api/unmatched_routes.hpp"
 #include "services/rampartd/files_needed.hpp"
+#include "services/rampartd/notice_of.hpp"
 #include "services/rampartd/reasons.hpp"
 #include "services/rampartd/store_layout.hpp"
 #include "services/rampartd/trainer_move.hpp"
@@ -484,6 +486,11 @@ void Node::add_routes(http::Router& router) {
                    },
                    [this](const auto& application) { return person_behind(application); },
                    answers})
+        .add_to(router);
+    NoticeRoutes([this](const auto& id, auto language) { return notice_of(*this, id, language); },
+                 [this](const auto& error, const auto& id) {
+                     return decision_service::failed(*decisions_, error, {&id, 1});
+                 })
         .add_to(router);
     UnmatchedRoutes(joiner, *clock_).add_to(router);
     TokenRoutes({callers_->file(), wall_,

@@ -141,10 +141,15 @@ class Node {
     base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application) {
         return loop_->person_behind(application);
     }
+    /// Returns the latest override of a decision, after reading the log to its end; nullopt: there
+    /// is none. Errors while anything of the log cannot be read: it could have one.
+    base::Result<std::optional<domain::Override>> override_of(const domain::DecisionId& decision) {
+        return loop_->override_of(decision);
+    }
 
     /// The service's routes and those of the whole: clock, protected attributes, models, runs,
-    /// rollback, monitor, certificates, partitions, quarantine, erasures, holds, tokens, what
-    /// dangles.
+    /// notices, rollback, monitor, certificates, partitions, quarantine, erasures, holds, tokens,
+    /// what dangles.
     void add_routes(http::Router& router);
 
     /// Who may call.

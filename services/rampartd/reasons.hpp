@@ -37,6 +37,8 @@ namespace rampart::rampartd {
       "Start the node once with `rampart serve`: it declares the first policy of the "          \
       "configuration.")                                                                         \
     X(kNoJump, kFailedPrecondition, "no_jump", "Leave the clock: it is not in doubt.")          \
+    X(kNoNotices, kFailedPrecondition, "no_notices",                                            \
+      "Add a section [notices] to the node's configuration (ops/runbooks/letters.md).")         \
     X(kNoSharedLog, kFailedPrecondition, "no_shared_log",                                       \
       "Move the store as a whole (ops/runbooks/backup.md): the embedded log has one node.")     \
     X(kOtherGroup, kFailedPrecondition, "other_group",                                          \

@@ -214,11 +214,17 @@ std::optional<training::Fault> find_misfit(const training::Recipe& recipe,
     return training::find_misfit(recipe, rows);
 }
 
-/// Checks the gate's constraints with the deployment's features and groups.
-base::Status check_gate(const certification::GateConfig& gate,
-                        const dataset::FeatureSchema& features, const ProductFile& product) {
+/// Gives the gate the product's impact, and checks retention, the gate's constraints and the
+/// lender's words with the deployment's features, groups and product.
+base::Status fit_to_product(const PrivacySettings& privacy, certification::GateConfig& gate,
+                            const std::optional<notices::Lender>& lender,
+                            const dataset::FeatureSchema& features, const ProductFile& product) {
+    RAMPART_RETURN_IF_ERROR(check_retention(privacy, product.product));
+    set_impact(gate, product.product.impact);
     RAMPART_TRY(const auto constraints, certification::ConstraintSet::compile(gate));
-    return training::check_conditions(constraints, features, product.catalog.groups());
+    RAMPART_RETURN_IF_ERROR(
+        training::check_conditions(constraints, features, product.catalog.groups()));
+    return lender ? notices::check_lender(*lender, product.product.name, features) : base::ok();
 }
 
 Result<Settings> load_settings(const std::filesystem::path& file) {
@@ -254,15 +260,15 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const auto quarantine = read_quarantine(root.table("quarantine"));
     const auto jobs = read_jobs(root.table("jobs"));
     const bool audit = root.table("audit").boolean("enabled", false);
+    auto lender = notices::read_lender(root, folder);
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
     for (const auto& recipe : training.recipes)
         RAMPART_RETURN_IF_ERROR(check_rows(root, recipe, table_schema.features, product));
-    if (auto status = check_retention(privacy, product.product); !status)
-        return status.error().with_context(file.string());
-    set_impact(training.gate.config, product.product.impact);
-    if (auto status = check_gate(training.gate.config, table_schema.features, product); !status)
+    if (auto status =
+            fit_to_product(privacy, training.gate.config, lender, table_schema.features, product);
+        !status)
         return status.error().with_context(file.string());
     return Settings{store,
                     http,
@@ -288,7 +294,8 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
                     {audit},
                     base::Duration::hours(downtime_hours),
                     quarantine,
-                    jobs};
+                    jobs,
+                    std::move(lender)};
 }
 
 }  // namespace rampart::rampartd

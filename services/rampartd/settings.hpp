@@ -14,6 +14,7 @@
 #include "rampart/identity_provider/provider.hpp"
 #include "rampart/learning/groups_to_come.hpp"
 #include "rampart/model/policy.hpp"
+#include "rampart/notices/lender.hpp"
 #include "rampart/protected_attributes/catalog.hpp"
 #include "rampart/retraining/training_settings.hpp"
 #include "rampart/serving/event_window.hpp"
@@ -80,6 +81,7 @@ struct Settings {
     // for joined states, and the same for applications
     data_retention::QuarantineLimits quarantine{};
     JobSettings jobs{};
+    std::optional<notices::Lender> notices{};  // nullopt: no notices of adverse action
     // how often the embedded log lets go what its topics need not keep; not for operators to choose
     base::Duration retention_period = base::Duration::seconds(600);
     // how often the bounds of the quarantines are applied; likewise

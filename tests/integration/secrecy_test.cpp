@@ -430,13 +430,14 @@ std::set<std::string> names_in(const std::string& text) {
 }
 
 /// Commands that answer nothing of a store, or act on one by routes that are tested above. `keys
-/// export` writes keys, `replay` numbers of decisions and which differ.
+/// export` writes keys, `replay` numbers of decisions and which differ, `letter` why one was a
+/// decline.
 const std::set<std::string> kOthers = names_in(
     "audit-individual, card, clock accept, compare, decide, erase, errors, metrics, score, "
     "evaluate, export, frontier, gate, hold add, hold remove, import, "
-    "inspect model, keys export, keys import, keys list, keys rotate, learners, "
+    "inspect model, keys export, keys import, keys list, keys rotate, learners, letter, "
     "postprocessors, partition move, partition resume, postprocess, quarantine drop, "
-    "quarantine replay, recipe check, replay, schema infer, serve, topics acls, "
+    "quarantine replay, reasons check, recipe check, replay, schema infer, serve, topics acls, "
     "topics check, topics create, trainer hand-over, trainer take-back, trainer take-over, "
     "train");
 struct Command {

@@ -29,6 +29,8 @@ void add_audit(Frame& frame) {
     add_audit_individual(frame);
     add_explain(frame);
     add_card(frame);
+    frame.family("reasons", "Check the lender's words for reasons");
+    add_reasons_check(frame);
 }
 
 void add_gate(Frame& frame) {
@@ -98,6 +100,7 @@ void add_store(Frame& frame) {
     frame.family("store", "Check a store");
     add_store_check(frame);
     add_replay(frame);
+    add_letter(frame);
     frame.family("keys", "List, copy and change the keys of a store");
     add_keys_list(frame);
     add_keys_export(frame);

@@ -392,6 +392,14 @@ Result<std::optional<domain::Decision>> OutcomeJoiner::find_decision(
     return std::optional(std::move(decision));
 }
 
+Result<std::optional<domain::Override>> OutcomeJoiner::find_override(
+    const domain::DecisionId& id) const {
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));
+    RAMPART_TRY(const auto state, impl_->load(id.value()));
+    if (!state || state->taken.empty()) return std::optional<domain::Override>();
+    return std::optional(to_override(state->taken.back(), id));  // they are by revision
+}
+
 Result<std::optional<bool>> OutcomeJoiner::is_erased(const domain::DecisionId& id) const {
     RAMPART_TRY(const auto state, impl_->load(id.value()));
     if (!state || (!state->erased && state->decision.empty())) return std::optional<bool>();

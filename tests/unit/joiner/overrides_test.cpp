@@ -39,6 +39,18 @@ TEST_F(OverridesTest, TheHighestRevisionCountsWhateverCameFirstAndConflictsAreQu
     EXPECT_EQ(joiner->list_quarantined(9)->at(0).reason, "conflicting_override");
 }
 
+TEST_F(OverridesTest, TheLatestIsFoundBeforeAnythingMatures) {
+    const auto found = [&] { return joiner->find_override(domain::DecisionId("d-1")).value(); };
+    EXPECT_EQ(found(), std::nullopt);
+    say(make_decision("1", day(0)));
+    EXPECT_EQ(found(), std::nullopt);
+    say(make_override("1", 2, true, day(3)));
+    say(make_override("1", 1, false, day(2)));
+    EXPECT_EQ(found(), make_override("1", 2, true, day(3)));
+    say(domain::Erasure{domain::DecisionId("d-1"), day(4)});
+    EXPECT_EQ(found(), std::nullopt);
+}
+
 TEST_F(OverridesTest, OneThatComesLaterNeverChangesWhatWasKnown) {
     say(make_decision("1", day(0)));
     ASSERT_TRUE(joiner->advance(day(50)));

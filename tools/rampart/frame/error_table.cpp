@@ -40,6 +40,7 @@
 #include "rampart/model/reasons.hpp"
 #include "rampart/model_exchange/reasons.hpp"
 #include "rampart/monitoring/reasons.hpp"
+#include "rampart/notices/reasons.hpp"
 #include "rampart/numeric/reasons.hpp"
 #include "rampart/ope/reasons.hpp"
 #include "rampart/postprocessing/reasons.hpp"
@@ -104,6 +105,7 @@ const std::span<const base::ReasonInfo> kLists[] = {
     model::reasons::kAll,
     model_exchange::reasons::kAll,
     monitoring::reasons::kAll,
+    notices::reasons::kAll,
     numeric::reasons::kAll,
     ope::reasons::kAll,
     postprocessing::reasons::kAll,

@@ -15,6 +15,7 @@
 #include "rampart/runtime/secrets.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/decision_json.hpp"
+#include "rampart/wire/json_value.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -31,30 +32,56 @@ struct Options {
     decision::CoolOff cool_off;
 };
 
-/// Returns the draw that a service would take at the time of --at, or else of the application.
-Result<double> draw_of(const Options& options, const domain::Application& application) {
+/// What a user hands over: an application, or a decision as GET /v1/decisions/{id} gives it.
+struct Given {
+    domain::Application application;
+    std::optional<domain::Decision> decision;
+};
+
+Result<Given> read_given(const fs::path& file) {
+    RAMPART_TRY(const auto text, base::read_file(file, base::limits::kMaxRequestBytes));
+    RAMPART_TRY(const auto document, wire::parse_json(text));
+    const auto& members = document.members;
+    if (std::any_of(members.begin(), members.end(),
+                    [](const auto& member) { return member.key == "decision_id"; })) {
+        RAMPART_TRY(auto decision, wire::decision_from_json(text));
+        auto application = decision.application;
+        return Given{std::move(application), std::move(decision)};
+    }
+    RAMPART_TRY(auto application, wire::application_from_json(text));
+    return Given{std::move(application), std::nullopt};
+}
+
+/// Returns the draw that a service would take at the time of --at, or else of the application; of a
+/// decision, at its own time and in its own window, unless options say otherwise.
+Result<double> draw_of(const Options& options, const Given& given) {
     if (std::error_code error; !fs::exists(options.draw_key, error)) {
         return base::make_error(base::Reason::kNoSuchFile,
                                 "--draw-key {}: there is no such file; a store has it as keys/draw",
                                 options.draw_key.string());
     }
-    if (options.cool_off.product.empty()) {
+    auto cool_off = options.cool_off;
+    const auto& made = given.decision;
+    const bool by_id = cool_off.product.empty() && made && !made->draw_window;
+    if (cool_off.product.empty() && made && made->draw_window)
+        cool_off = {made->draw_window->product, made->draw_window->cool_off_days};
+    if (cool_off.product.empty() && !by_id) {
         return base::make_error(base::Reason::kBadUsage,
                                 "--draw-key needs --product: draws differ between products");
     }
-    base::TimePoint now = application.event_time;
+    base::TimePoint now = made ? made->decided_at : given.application.event_time;
     if (!options.at.empty()) {
         RAMPART_TRY(now, base::parse_iso8601(options.at));
     }
     RAMPART_TRY(auto secret, named_file(runtime::load_secret(options.draw_key)));
     const decision::DrawKey key{{}, std::move(secret)};
-    const auto& person = application.person;
-    return decision::window_draw(key, person,
-                                 decision::draw_window(key, person, options.cool_off, now));
+    if (by_id) return decision::draw_by_id(key, made->id);
+    const auto& person = given.application.person;
+    return decision::window_draw(key, person, decision::draw_window(key, person, cool_off, now));
 }
 
 /// What the score can be, and, with a key, what is drawn.
-base::Status put_scores(const Options& options, const domain::Application& application,
+base::Status put_scores(const Options& options, const Given& given,
                         const std::vector<model::ScoreMass>& scores,
                         const model::PolicyOutput& output, Answer& answer, json::object& out) {
     json::array list;
@@ -65,12 +92,12 @@ base::Status put_scores(const Options& options, const domain::Application& appli
     }
     out["scores"] = std::move(list);
     if (options.draw_key.empty()) return base::ok();
-    RAMPART_TRY(const double draw, draw_of(options, application));
-    const auto id = domain::decision_id_of(application.id);
+    RAMPART_TRY(const double draw, draw_of(options, given));
+    const auto id = domain::decision_id_of(given.application.id);
     const double drawn = model::drawn_score(scores, draw);
     const bool approved = draw < output.approve;
-    answer.text += fmt::format("\ndecision {}: drawn score {:.6f}, {}\n", id.value(), drawn,
-                               approved ? "approve" : "decline");
+    answer.text += fmt::format("\ndecision {}: draw {:.6f}, drawn score {:.6f}, {}\n", id.value(),
+                               draw, drawn, approved ? "approve" : "decline");
     out["decision_id"] = id.value();
     out["draw"] = draw;
     out["drawn_score"] = drawn;
@@ -81,9 +108,8 @@ base::Status put_scores(const Options& options, const domain::Application& appli
 
 /// What a policy would say: probabilities, nothing logged; a draw only with the key of one.
 Result<Answer> what_if(const Options& options) {
-    RAMPART_TRY(const auto text,
-                base::read_file(options.application, base::limits::kMaxRequestBytes));
-    RAMPART_TRY(const auto application, wire::application_from_json(text));
+    RAMPART_TRY(const auto given, read_given(options.application));
+    const auto& application = given.application;
     RAMPART_TRY(const auto loaded, named_file(model::load_model_file(options.model)));
     const auto& policy = loaded.policy;
     RAMPART_TRY(const auto row, decision::encode_row(application, policy.schema()));
@@ -110,14 +136,19 @@ Result<Answer> what_if(const Options& options) {
                      {"p_approve", output.approve}};
     if (policy.draws_score() || !options.draw_key.empty()) {
         RAMPART_RETURN_IF_ERROR(
-            put_scores(options, application, policy.scores(row, group), output, answer, out));
+            put_scores(options, given, policy.scores(row, group), output, answer, out));
     }
+    if (given.decision && given.decision->policy != loaded.id)
+        answer.notes.push_back(fmt::format("the decision was made by policy {}, and this is {}",
+                                           given.decision->policy, loaded.id));
     answer.json = json::serialize(out);
     return answer;
 }
 
 Result<Answer> ask_service(const Options& options) {
     RAMPART_TRY(auto body, base::read_file(options.application, base::limits::kMaxRequestBytes));
+    // a decision is not what the service takes; anything else it may judge itself
+    if (const auto made = wire::decision_from_json(body)) body = wire::to_json(made->application);
     http::ClientOptions client_options;
     if (!options.token_file.empty()) {
         RAMPART_TRY(client_options.token, base::read_file(options.token_file, 4096));
@@ -133,10 +164,10 @@ Result<Answer> ask_service(const Options& options) {
     Answer answer;
     answer.json = response.body;
     if (const auto decision = wire::decision_from_json(response.body)) {
-        answer.text =
-            fmt::format("{}  {}  P(approve) {:.4f}  propensity {:.4f}  policy {}\n", decision->id,
-                        domain::to_string(decision->action), decision->p_approve,
-                        decision->propensity, decision->policy.value().substr(0, 12));
+        answer.text = fmt::format(
+            "{}  {}  P(approve) {:.4f}  draw {:.4f}  propensity {:.4f}  policy {}\n", decision->id,
+            domain::to_string(decision->action), decision->p_approve, decision->draw,
+            decision->propensity, decision->policy.value().substr(0, 12));
         for (const auto& reason : decision->reasons) answer.text += "  " + reason + "\n";
     } else {
         answer.text = response.body + "\n";
@@ -167,14 +198,18 @@ void add_decide(Frame& frame) {
              "Send an application to a running service, or show what a model file would decide",
          .example = "rampart decide application.json --model m.rmp",
          .detail = "APPLICATION is a JSON file: {\"application_id\", \"person_id\", "
-                   "\"event_time\", \"features\": {…}}."},
+                   "\"event_time\", \"features\": {…}}, or with a decision, as GET "
+                   "/v1/decisions/{id} gives it: its application is decided again, with --draw-key "
+                   "at its time and in its product's window."},
         [options](const Context&) -> Result<Answer> {
             if (options->url.empty() == options->model.empty()) {
                 return base::make_error(base::Reason::kBadUsage, "give either --url or --model");
             }
             return options->url.empty() ? what_if(*options) : ask_service(*options);
         });
-    command.add_option("APPLICATION", options->application, "JSON file with the application")
+    command
+        .add_option("APPLICATION", options->application,
+                    "JSON file with the application, or with a decision")
         ->required();
     command.add_option("--model", options->model,
                        "model file: show its decision without logging it; give --model or --url");
@@ -187,8 +222,10 @@ void add_decide(Frame& frame) {
                     "with --draw-key: decision.cool_off_days of that service")
         ->check(CLI::Range(1, domain::kMaxCoolOffDays))
         ->capture_default_str();
-    command.add_option("--at", options->at,
-                       "with --draw-key: time of the decision; the default is the event time");
+    command.add_option(
+        "--at", options->at,
+        "with --draw-key: time of the decision; the default is that of a decision, or else "
+        "the event time");
     command.add_option("--group", options->group, "protected group, for a group-aware model file");
     command.add_option("--url", options->url,
                        "host:port or https://host:port of a running service, which decides and "

@@ -245,6 +245,10 @@ class OutcomeJoiner {
     /// nullopt: no such decision (yet).
     base::Result<std::optional<domain::Decision>> find_decision(const domain::DecisionId& id) const;
 
+    /// Returns the override of the highest revision; nullopt: none has been read. Refused while a
+    /// partition is not whole.
+    base::Result<std::optional<domain::Override>> find_override(const domain::DecisionId& id) const;
+
     Counts counts() const;
     /// Those of one partition; nullopt: it is not held.
     std::optional<Counts> counts_of(streaming::PartitionId partition) const;

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+
+#include "rampart/notices/notice.hpp"
+#include "services/rampartd/node.hpp"
+
+namespace rampart::rampartd {
+
+/// Returns the data of a decision's adverse-action notice, dated now; `language` empty: the usual
+/// one. Errors: failed_precondition "no_notices": the configuration has no [notices];
+/// serving::DecisionService::find's; Node::override_of's; registry::ModelRegistry::load_model's;
+/// notices::make_notice's.
+base::Result<notices::Notice> notice_of(Node& node, const domain::DecisionId& id,
+                                        std::string_view language);
+
+}  // namespace rampart::rampartd
