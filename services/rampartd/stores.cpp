@@ -9,6 +9,7 @@
 #include "rampart/storage/process_limits.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 #include "services/rampartd/key_change.hpp"
+#include "services/rampartd/key_inventory.hpp"
 #include "services/rampartd/store_layout.hpp"
 
 namespace rampart::rampartd {
@@ -129,6 +130,10 @@ Status Stores::open_joiner(OnUnreadable on_unreadable) {
     // who is in the vault, only the node that trains knows
     options.withheld = [&salt = keys_.split, trains = settings_.trains](const auto& person) {
         return !trains || training_set::in_vault(salt, person);
+    };
+    draws_ = std::make_unique<decision::DrawCheck>(draw_keys(keys_, *registry_, store));
+    options.check_draw = [draws = draws_.get()](const auto& decision) {
+        return draws->check(decision);
     };
     RAMPART_TRY(joiner_, joiner::OutcomeJoiner::open(store / "partitions", std::move(options),
                                                      log_->reader()));
