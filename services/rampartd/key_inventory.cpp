@@ -267,4 +267,16 @@ Result<std::vector<fs::path>> import_keys(const KeyPlaces& places,
     return written;
 }
 
+std::vector<decision::DrawKey> draw_keys(const Keys& keys, const registry::ModelRegistry& registry,
+                                         const fs::path& store) {
+    std::vector<decision::DrawKey> found{{keys.ids.draw, keys.draw}};
+    for (const auto& change : registry.key_changes()) {
+        if (change.name != "draw") continue;
+        auto secret = runtime::load_secret(retired_file(store, change.from));
+        if (secret && runtime::secret_id(*secret) == change.from)
+            found.push_back({change.from, *std::move(secret)});
+    }
+    return found;
+}
+
 }  // namespace rampart::rampartd

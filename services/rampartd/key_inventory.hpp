@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "rampart/base/clock.hpp"
+#include "rampart/decision/draw.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/runtime/key_file.hpp"
 #include "services/rampartd/key_change.hpp"
+#include "services/rampartd/keys.hpp"
 
 /// The keys of a store: those that it has to have, those that it has, and a copy of them.
 namespace rampart::rampartd {
@@ -43,6 +45,11 @@ base::Result<std::vector<ListedKey>> list_keys(const KeyPlaces& places,
 /// Reads the keys for wrap_keys(). Errors: failed_precondition "key_missing", "other_key", also of
 /// a retired one: what is exported is complete.
 base::Result<std::vector<runtime::StoredKey>> read_keys(std::span<const ListedKey> keys);
+
+/// Returns the key of draws in use and the retired ones that the store has: those by which its own
+/// decisions were drawn. A retired one whose file is not there, or is another key, is left out.
+std::vector<decision::DrawKey> draw_keys(const Keys& keys, const registry::ModelRegistry& registry,
+                                         const std::filesystem::path& store);
 
 /// Puts the keys into their places, all or, where an error is returned, none; what is there already
 /// stays. `registry`: that of the store, in which `request` is recorded; nullptr: there is no store

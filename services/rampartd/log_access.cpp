@@ -25,8 +25,8 @@ Result<std::unique_ptr<LogAccess>> LogAccess::open(const LogSettings& settings,
 }
 
 void LogAccess::seal_with(privacy::PersonKeys& keys, bool seals) {
-    sealed_ =
-        std::make_unique<sealed_log::SealedLog>(*reader_, *writer_, keys, topics_.decisions, seals);
+    sealed_ = std::make_unique<sealed_log::SealedLog>(*reader_, *writer_, keys, topics_.decisions,
+                                                      seals, topics_.protected_attributes);
     reader_ = sealed_.get();
     writer_ = sealed_.get();
 }

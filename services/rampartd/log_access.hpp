@@ -35,8 +35,8 @@ class LogAccess {
     const wire::Topics& topics() const { return topics_; }
     streaming::Reader& reader() const { return *reader_; }
     streaming::Writer& writer() const { return *writer_; }
-    /// Decisions are opened with these keys when they are read from now on and, if `seals`, sealed
-    /// with them when they are appended. Before anybody has asked for reader() or writer().
+    /// Decisions and protected attributes are opened with these keys when they are read from now on
+    /// and, if `seals`, sealed with them when they are appended. Before anybody has asked for reader() or writer().
     void seal_with(privacy::PersonKeys& keys, bool seals);
     /// Appends are timed by this clock from now on, which has to outlive it; nothing where a broker
     /// does that. Before anything is appended.

@@ -120,9 +120,9 @@ Status Loop::catch_up() {
 Status Loop::read_to_end(const std::function<bool()>& stopping,
                          std::set<streaming::PartitionId>* waiting) {
     auto& joiner = deps_.stores.joiner();
+    RAMPART_RETURN_IF_ERROR(deps_.stores.person_keys().refresh());
     Status attributes;
     if (deps_.attributes != nullptr) attributes = deps_.attributes->catch_up(deps_.clock.now());
-    RAMPART_RETURN_IF_ERROR(deps_.stores.person_keys().refresh());
     const uint64_t before = joiner.counts().conflicting_outcomes;
     RAMPART_TRY(auto caught_up, joiner::catch_up(joiner, stopping));
     const uint64_t conflicts = joiner.counts().conflicting_outcomes;
@@ -140,6 +140,9 @@ Status Loop::read_to_end(const std::function<bool()>& stopping,
     }
     if (waiting != nullptr && attributes)
         *waiting = only_partitions_of(deps_.stores.topics().decisions, caught_up.stopped);
+    if (!attributes)
+        caught_up.stopped.push_back({deps_.stores.topics().protected_attributes,
+                                     streaming::PartitionId(0), attributes.error()});
     const std::lock_guard lock(status_mutex_);
     stopped_ = std::move(caught_up.stopped);
     return attributes ? status : attributes;

@@ -417,25 +417,29 @@ std::vector<joiner::StoppedPartition> Node::stopped() const {
     return all;
 }
 
-/// Accepts the topic of person keys as it is, or, for a partition of decisions that has stopped at
-/// a key that is not here, that the key is lost; false: neither is so.
+/// Accepts the topic of person keys as it is, or, for a partition of decisions or the topic of
+/// protected attributes that has stopped at a key that is not here, that the key is lost; false:
+/// neither is so.
 Result<bool> Node::resume_keys(const std::string& topic, streaming::PartitionId partition) {
     const auto& topics = stores_->topics();
     if (topic == topics.person_keys) {
         return stores_->accept_key_topic().map([] { return true; });
     }
-    if (topic != topics.decisions) return false;
+    const bool attributes = topic == topics.protected_attributes;
+    if (topic != topics.decisions && !attributes) return false;
     const auto lacks_key = [](const Status& status) {
         return !status && status.error().is(privacy::Reason::kUnknownPersonKey);
     };
     bool stopped = false;
     for (const auto& view : decisions_->partitions())
-        stopped |= view.partition == partition && lacks_key(view.status);
+        stopped |= !attributes && view.partition == partition && lacks_key(view.status);
     for (const auto& one : loop_->stopped())
         stopped |= one.topic == topic && one.partition == partition && lacks_key(one.error);
     if (!stopped) return false;
     RAMPART_TRY(auto lost, stores_->person_keys().missing());
     std::erase_if(lost, [&](const auto& key) {
+        const bool of_attributes = key.name.starts_with(sealed_log::kAttributesName);
+        if (attributes || of_attributes) return attributes != of_attributes;
         return streaming::partition_of(key.name, settings_.log.partitions) != partition;
     });
     RAMPART_RETURN_IF_ERROR(stores_->person_keys().give_up(lost));

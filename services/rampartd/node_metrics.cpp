@@ -121,7 +121,8 @@ void NodeMetrics::write_joining(Samples& out) const {
     const std::pair<const char*, uint64_t> kinds[] = {
         {"undecodable", counts.undecodable},
         {"conflicting_decision", counts.conflicting_decisions},
-        {"conflicting_outcome", counts.conflicting_outcomes}};
+        {"conflicting_outcome", counts.conflicting_outcomes},
+        {"foreign_draw", counts.foreign_draws}};
     for (const auto& [kind, count] : kinds) {
         out.add(metric::kQuarantined, number(count), {{"kind", kind}});
     }

@@ -8,6 +8,9 @@ namespace rampart::rampartd {
 #define RAMPART_RAMPARTD_REASONS(X)                                                             \
     X(kAttributesElsewhere, kFailedPrecondition, "attributes_elsewhere",                        \
       "Send protected attributes to the node that trains, or to one that decides by group.")    \
+    X(kAttributesLeft, kFailedPrecondition, "attributes_left",                                  \
+      "Set training.enabled = true again, or hand the training over first "                     \
+      "(ops/runbooks/trainer.md); if another node trains, delete the folder.")                  \
     X(kAuditRequired, kPermissionDenied, "audit_required",                                      \
       "Set audit.enabled = true at a node of those who audit the gate; there, no candidate "    \
       "can be proposed.")                                                                       \

@@ -8,7 +8,9 @@
 #include "rampart/privacy/reasons.hpp"
 #include "rampart/storage/process_limits.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
+#include "services/rampartd/attributes_left.hpp"
 #include "services/rampartd/key_change.hpp"
+#include "services/rampartd/key_inventory.hpp"
 #include "services/rampartd/store_layout.hpp"
 
 namespace rampart::rampartd {
@@ -100,8 +102,8 @@ Status Stores::check_person_keys() const {
     RAMPART_TRY(const auto missing, person_keys_->missing());
     if (missing.empty()) return base::ok();
     return base::make_error(privacy::Reason::kUnknownPersonKey,
-                            "{} keys of persons are not here, with one of which decision '{}' is "
-                            "sealed; see ops/runbooks/person-keys.md",
+                            "{} keys of persons are not here, with one of which '{}' is sealed; "
+                            "see ops/runbooks/person-keys.md",
                             missing.size(), missing.front().name);
 }
 
@@ -114,6 +116,8 @@ Status Stores::accept_key_topic() const {
 Status Stores::open_joiner(OnUnreadable on_unreadable) {
     const auto& store = settings_.store;
     tell_of_earlier_layout(store);
+    if (log_->shared() && !settings_.log.attributes)
+        RAMPART_RETURN_IF_ERROR(remove_attributes_left(store, *registry_, wall_clock_.now()));
     RAMPART_TRY(protected_, protected_attributes::ProtectedStore::open(store / "protected",
                                                                        settings_.catalog, memory_));
     joiner::JoinerOptions options;
@@ -129,6 +133,10 @@ Status Stores::open_joiner(OnUnreadable on_unreadable) {
     // who is in the vault, only the node that trains knows
     options.withheld = [&salt = keys_.split, trains = settings_.trains](const auto& person) {
         return !trains || training_set::in_vault(salt, person);
+    };
+    draws_ = std::make_unique<decision::DrawCheck>(draw_keys(keys_, *registry_, store));
+    options.check_draw = [draws = draws_.get()](const auto& decision) {
+        return draws->check(decision);
     };
     RAMPART_TRY(joiner_, joiner::OutcomeJoiner::open(store / "partitions", std::move(options),
                                                      log_->reader()));

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <span>
 
+#include "rampart/decision/draw_check.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/privacy/person_keys.hpp"
 #include "rampart/privacy/register.hpp"
@@ -72,6 +73,7 @@ class Stores {
     std::unique_ptr<privacy::PersonKeys> person_keys_;
     std::unique_ptr<privacy::Register> register_;
     std::unique_ptr<protected_attributes::ProtectedStore> protected_;
+    std::unique_ptr<decision::DrawCheck> draws_;  // asked by the joiner
     std::unique_ptr<joiner::OutcomeJoiner> joiner_;
     std::unique_ptr<registry::ModelRegistry> registry_;
 };

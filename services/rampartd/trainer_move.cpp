@@ -358,10 +358,18 @@ Status take_back(const Settings& settings, std::optional<uint64_t> over, const K
     RAMPART_TRY(const auto log, open_log(settings, clock));
     RAMPART_TRY(const auto lease, log->trainer_lease(seat_of(store)));
     RAMPART_TRY(const auto registry, ModelRegistry::open(store / "registry"));
-    RAMPART_RETURN_IF_ERROR(registry->record_operation(
-        by.at, by.actor, "trainer_take_back",
-        {{"over", over ? fmt::format("{}", *over) : std::string()}, {"reason", by.reason}}));
-    return lease->take_back(over);
+    const auto record = [&](std::string_view action, const std::string& why) {
+        std::map<std::string, std::string> details{
+            {"over", over ? fmt::format("{}", *over) : std::string()}, {"reason", by.reason}};
+        if (!why.empty()) details.emplace("why", why);
+        return registry->record_operation(by.at, by.actor, action, std::move(details));
+    };
+    // who asks is on record before, and what came of it after
+    RAMPART_RETURN_IF_ERROR(record("trainer_take_back", ""));
+    const Status taken = lease->take_back(over);
+    const Status recorded = taken ? record("trainer_taken_back", "")
+                                  : record("trainer_take_back_refused", taken.error().reason);
+    return taken ? recorded : taken;
 }
 
 }  // namespace rampart::rampartd

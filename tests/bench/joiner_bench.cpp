@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "rampart/base/digest.hpp"
+#include "rampart/decision/draw_check.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/joiner/state_hash.hpp"
 #include "support/loan_makers.hpp"
@@ -139,6 +140,24 @@ void decode_a_state(benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(decode_join_state(bytes));
 }
 BENCHMARK(decode_a_state);
+
+/// The draw of each decision, which a node checks when it joins it; items are decisions.
+void check_draws(benchmark::State& state) {
+    const decision::DrawKey key{"k", std::string(32, 's')};
+    decision::DrawCheck check(std::span(&key, 1));
+    std::vector<domain::Decision> decisions;
+    for (size_t i = 0; i < 1000; ++i) {
+        auto& one = decisions.emplace_back(decision_of(i));
+        const auto& person = one.application.person;
+        one.draw_window = decision::draw_window(key, person, {"loan", 30}, one.decided_at);
+        one.draw = decision::window_draw(key, person, *one.draw_window);
+    }
+    for (auto _ : state)
+        for (const auto& one : decisions)
+            if (!check.check(one)) std::abort();
+    state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(decisions.size()));
+}
+BENCHMARK(check_draws)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace rampart::joiner

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -101,6 +102,25 @@ TEST_F(AlertsOfANode, ADecisionInTheLogCannotBeRead) {
     EXPECT_EQ(tick(), "");
     EXPECT_TRUE(node_->upkeep());
     expect_fires({"RampartDecisionsUnread", "RampartQuarantine"}, before, scrape());
+}
+
+TEST_F(AlertsOfANode, ADecisionInTheLogWasNotDrawnByItsKey) {
+    prepare();
+    open();
+    decide(0, 5);
+    EXPECT_EQ(tick(), "");
+    const auto before = scrape();
+    auto decision = *node_->joiner().find_decision(domain::decision_id_of(applicant(0).id)).value();
+    decision.application.id = domain::ApplicationId("forged");
+    decision.id = domain::decision_id_of(decision.application.id);
+    decision.draw = std::nextafter(decision.draw, 0.5);
+    with_log([&](auto& log) {
+        const auto record = wire::to_record(decision, 0);
+        ASSERT_TRUE(log.append("decisions", {&record, 1}));
+    });
+    open();
+    EXPECT_EQ(tick(), "");
+    expect_fires({"RampartDrawForged", "RampartQuarantine"}, before, scrape());
 }
 
 // --- the disk

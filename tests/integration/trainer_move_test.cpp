@@ -120,6 +120,17 @@ class TrainerMoveTest : public testing::Test, public DemoStore {
         EXPECT_EQ(audited, (std::set<std::string>{"trainer_handed_over", "trainer_taken_over"}));
     }
 
+    /// Returns the last action in the audit log of a store, and why it was refused.
+    static std::string last_audited(const std::string& name) {
+        const auto registry =
+            registry::ModelRegistry::open(settings(name).store / "registry",
+                                          registry::ModelRegistry::Mode::kReadOnly)
+                .value();
+        const auto last = registry->audit_entries().value().back();
+        const auto why = last.details.find("why");
+        return last.action + " " + (why == last.details.end() ? "" : why->second);
+    }
+
     std::unique_ptr<test_support::KafkaBroker> broker_;
 };
 
@@ -176,6 +187,7 @@ TEST_F(TrainerMoveTest, LedgerRunsAndKeysGoOnAtTheOtherNodeAndTheFileIsGoodOnce)
     EXPECT_NE(move("hand-over --out other.rt", "a").exit_code, 0);
     EXPECT_FALSE(fs::exists(out() / "other.rt"));
     EXPECT_EQ(reason(take_back(settings("a"), {}, request("").by)), "trainer_elsewhere");
+    EXPECT_EQ(last_audited("a"), "trainer_take_back_refused trainer_elsewhere");
     {
         const auto a = open("a");
         EXPECT_EQ(reason(a->check_trains()), "trainer_elsewhere");
@@ -256,6 +268,7 @@ TEST_F(TrainerMoveTest, AHandOverThatIsCutOffIsRepeatedOrTakenBack) {
     EXPECT_EQ(reason(take_over(other, request("second"))), "training_off");
     EXPECT_FALSE(fs::exists(out() / "b/store/.take-over"));
     ASSERT_EQ(reason(take_back(settings("a"), {}, request("").by)), "");
+    EXPECT_EQ(last_audited("a"), "trainer_taken_back ");
     EXPECT_EQ(reason(take_over(settings("b"), request("second"))), "hand_over_used");
     const auto a = open("a");
     EXPECT_TRUE(a->check_trains());

@@ -190,7 +190,11 @@ std::vector<std::string> what_remains(const ErasureDeps& deps, size_t in_clear) 
     remains.push_back(
         "the topic person-keys: the destroyed key, wrapped, until the broker has "
         "compacted it (a day)");
-    if (deps.feed == nullptr) {
+    if (deps.feed != nullptr) {
+        remains.push_back(
+            "the topic protected-attributes: the person's id, and what other systems wrote there, "
+            "until the broker has compacted it (a day)");
+    } else {
         remains.push_back(
             "protected attributes: this node has none; ask the node that trains as well");
     }

@@ -56,7 +56,8 @@ auto fields(C& c) {
                       &c.ignored,
                       &c.appended_late,
                       &c.sealed,
-                      &c.in_clear};
+                      &c.in_clear,
+                      &c.foreign_draws};
 }
 
 Result<TimePoint> read_time(base::ByteReader& in) {

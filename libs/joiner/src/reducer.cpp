@@ -126,6 +126,10 @@ Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::R
     }
     const std::string& id = decision->id.value();
     RAMPART_TRY(JoinState * state, batch.load(id));
+    if (const auto foreign = check_draw(*state, *decision)) {
+        ++counts.foreign_draws;
+        return foreign;
+    }
     switch (add_decision(*state, record.value, arrival)) {
         case Applied::kDuplicate:
             ++counts.duplicate_decisions;
@@ -157,6 +161,14 @@ Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::R
         batch.erase(kUnmatched, id);
     }
     return MaybeError();
+}
+
+/// Returns why the decision is refused for its draw. Of one that is erased nothing is kept, also not
+/// in quarantine.
+MaybeError Reducer::check_draw(const JoinState& state, const domain::Decision& decision) const {
+    if (!options_.check_draw || state.erased) return MaybeError();
+    const auto genuine = options_.check_draw(decision);
+    return genuine ? MaybeError() : MaybeError(genuine.error());
 }
 
 /// Returns whether a contradiction has to look like a repetition. Without the decision it is not

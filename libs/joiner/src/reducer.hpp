@@ -43,6 +43,8 @@ class Reducer {
     Verdict apply(JoinBatch& batch, const domain::Override& taken, Arrival arrival) const;
     Verdict erasure(JoinBatch& batch, const streaming::Record& record) const;
     base::Status forget(JoinBatch& batch, const std::string& id, const JoinState& state) const;
+    std::optional<base::Error> check_draw(const JoinState& state,
+                                          const domain::Decision& decision) const;
     base::Result<bool> is_withheld(const JoinState& state) const;
 
     const JoinerOptions& options_;

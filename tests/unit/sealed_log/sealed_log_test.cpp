@@ -155,5 +155,123 @@ TEST_F(SealedLogTest, ADecisionThatCannotBeReadIsNotSealed) {
     EXPECT_TRUE(all(below).empty());
 }
 
+/// Protected attributes, which the view knows by their topic alone.
+class SealedAttributes : public SealedLogTest {
+  protected:
+    SealedAttributes() { below.create("protected-attributes", 1); }
+    SealedLog log(bool seals = true) {
+        return {below, below, *keys, "decisions", seals, "protected-attributes"};
+    }
+    static streaming::Record stated(const std::string& person) {
+        return {person, "she is a lighthouse keeper", day(3), {{"schema", "A/1"}, {"stated", "7"}}};
+    }
+    void append(SealedLog& to, const streaming::Record& record) {
+        ASSERT_TRUE(to.append_to("protected-attributes", kOnly, std::span(&record, 1)));
+    }
+    std::vector<streaming::StoredRecord> all(const streaming::Reader& from) {
+        return from.read("protected-attributes", kOnly, Offset(0), 100).value();
+    }
+    std::vector<streaming::StoredRecord>& stored() {
+        return below.topics["protected-attributes"].partitions[0];
+    }
+};
+
+TEST_F(SealedAttributes, AreReadAsTheyWereStatedAndCannotBeReadBelow) {
+    auto sealed = log();
+    append(sealed, stated("ann"));
+    ASSERT_TRUE(sealed.append("protected-attributes", std::vector{stated("bert")}));
+    for (const auto& position :
+         sealed.append_each("protected-attributes", std::vector{stated("carol")}))
+        ASSERT_TRUE(position);
+    ASSERT_EQ(all(sealed).size(), 3u);
+    size_t i = 0;
+    for (const char* person : {"ann", "bert", "carol"}) {
+        EXPECT_EQ(all(sealed)[i].record, stated(person));
+        EXPECT_EQ(all(sealed)[i].seal, streaming::Seal::kOpened);
+        auto below_it = all(below)[i++].record;
+        EXPECT_EQ(below_it.value.find("lighthouse"), std::string::npos);
+        EXPECT_EQ(below_it.value.find(person), std::string::npos);
+        EXPECT_EQ(below_it.headers[0].value, "A/1+sealed/1");
+        below_it.value = stated(person).value;
+        below_it.headers[0].value = "A/1";
+        EXPECT_EQ(below_it, stated(person)) << "key, time and other headers stay";
+    }
+    auto nameless = stated("ann");
+    nameless.headers.clear();
+    append(sealed, nameless);
+    EXPECT_EQ(all(below)[3].record.value.find("lighthouse"), std::string::npos);
+    EXPECT_EQ(all(sealed)[3].record.value, nameless.value);
+}
+
+TEST_F(SealedAttributes, OfADestroyedKeyReadAsTheErasureAndThoseOfTheNextKeyDoNot) {
+    auto sealed = log();
+    append(sealed, stated("ann"));
+    append(sealed, stated("bert"));
+    ASSERT_TRUE(keys->destroy(domain::PersonId("ann")));
+    append(sealed, stated("ann"));
+    const auto records = all(sealed);
+    ASSERT_EQ(records.size(), 3u);
+    EXPECT_EQ(records[0].record.key, "ann");
+    EXPECT_EQ(records[0].record.value, "");
+    EXPECT_EQ(records[0].seal, streaming::Seal::kErased);
+    EXPECT_EQ(records[1].record, stated("bert"));
+    EXPECT_EQ(records[2].record, stated("ann"));
+}
+
+TEST_F(SealedAttributes, ErasuresAndWhatOthersWrotePassAsTheyAre) {
+    auto sealed = log(), clear = log(false);
+    const streaming::Record tombstone{"ann", "", day(1), {}};
+    append(sealed, tombstone);
+    append(clear, stated("bert"));
+    append(sealed, stated("carol"));
+    ASSERT_TRUE(below.append("protected-attributes", std::vector{stated("other-system")}));
+    EXPECT_EQ(all(below)[0].record, tombstone);
+    EXPECT_EQ(all(below)[1].record, stated("bert"));
+    for (const SealedLog* reader : {&sealed, &clear}) {
+        const auto records = all(*reader);
+        ASSERT_EQ(records.size(), 4u);
+        EXPECT_EQ(records[0].record, tombstone);
+        EXPECT_EQ(records[1].record, stated("bert"));
+        EXPECT_EQ(records[1].seal, streaming::Seal::kNone);
+        EXPECT_EQ(records[2].record, stated("carol"));
+        EXPECT_EQ(records[3].record, stated("other-system"));
+    }
+}
+
+TEST_F(SealedAttributes, AnEnvelopeCountsForItsPersonAndItsTopicOnly) {
+    auto sealed = log();
+    append(sealed, stated("p-1"));
+    append(sealed, stated("p-2"));
+    auto moved = stored()[0].record;
+    moved.key = "p-2";
+    const auto decision = wire::to_record(make_decision("1", day(3)), 0);
+    ASSERT_TRUE(sealed.append("decisions", std::span(&decision, 1)));
+    auto crossed = stored()[0].record;
+    crossed.value = below.topics["decisions"].partitions[0][0].record.value;
+    ASSERT_TRUE(below.append("protected-attributes", std::vector{moved, crossed}));
+    const auto records = all(sealed);
+    ASSERT_EQ(records.size(), 4u);
+    EXPECT_EQ(records[2].record, moved) << "not opened";
+    EXPECT_EQ(records[3].record, crossed);
+}
+
+TEST_F(SealedAttributes, AKeyThatIsNotHereStopsReadingThereAndNamesNoPerson) {
+    auto sealed = log();
+    append(sealed, stated("bert"));
+    append(sealed, stated("annabelle"));
+    stored()[1].record.value[5] ^= 1;  // in the key id
+    EXPECT_EQ(all(sealed).size(), 1u);
+    const auto stopped = sealed.read("protected-attributes", kOnly, Offset(1), 9);
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().reason, "unknown_person_key");
+    EXPECT_EQ(stopped.error().message.find("annabelle"), std::string::npos);
+    const auto missing = keys->missing().value();
+    ASSERT_EQ(missing.size(), 1u);
+    EXPECT_TRUE(missing[0].name.starts_with(kAttributesName)) << missing[0].name;
+    EXPECT_EQ(missing[0].name.find("annabelle"), std::string::npos);
+    ASSERT_TRUE(keys->give_up(missing));
+    EXPECT_EQ(all(sealed)[1].seal, streaming::Seal::kErased);
+}
+
 }  // namespace
 }  // namespace rampart::sealed_log

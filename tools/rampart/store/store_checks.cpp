@@ -178,6 +178,7 @@ class Agreement {
         RAMPART_TRY(const bool comparable, read_log(std::max(by_index, by_joiner)));
         if (!comparable) return problems_;
         complete_ = log_ != nullptr && state.first.gaps_accepted == 0;
+        refused_ = state.first.foreign_draws > 0;
         RAMPART_RETURN_IF_ERROR(index_.visit_ids([&](const auto& id, bool erased) -> base::Status {
             RAMPART_TRY(const auto joined, joined_.is_erased(id));
             compare(id, erased, joined);
@@ -259,6 +260,7 @@ class Agreement {
                  std::optional<bool> joined) {
         if (index == joined || between_.contains(id.value())) return;
         if ((!index || !joined) && !complete_) return;
+        if (index && !joined && refused_) return;
         const auto standing = [](std::optional<bool> erased) {
             return !erased ? "not known" : *erased ? "erased" : "readable";
         };
@@ -275,6 +277,7 @@ class Agreement {
     Offset read_by_both_;
     std::set<std::string, std::less<>> between_;
     bool complete_ = false;  // what one of them lacks was lost, and not before both began
+    bool refused_ = false;   // the joiner took in less than the index: draws of no key of the store
     Problems problems_;
 };
 

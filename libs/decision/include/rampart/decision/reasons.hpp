@@ -10,6 +10,8 @@ namespace rampart::decision {
       "Train the policy again; its reference row needs one number or nan for each feature.")       \
     X(kBadRow, kInvalidArgument, "bad_row",                                                        \
       "Encode the application with the policy's schema, one value for each feature.")              \
+    X(kForeignDraw, kDataLoss, "foreign_draw",                                                     \
+      "Find out who wrote the decision; drop it from the quarantine if no node of yours did.")     \
     X(kGroupUnknown, kFailedPrecondition, "group_unknown", "Say which group the applicant is in.") \
     X(kMissingFeature, kInvalidArgument, "missing_feature",                                        \
       "Send every feature of the schema; null stands for a value that is not known.")              \

@@ -51,6 +51,9 @@ struct JoinerOptions {
     /// counted as one that repeats it, and lies in quarantine as "withheld_outcome"; so is one
     /// whose decision has not arrived. Otherwise a guess would be answered. Null: there are none.
     std::function<bool(const domain::PersonId&)> withheld{};
+    /// Asked of each decision before it is taken in; its error says why the decision lies in
+    /// quarantine instead: its draw is not that of its key. Null: none is checked.
+    std::function<base::Status(const domain::Decision&)> check_draw{};
 };
 
 /// Whether what lies in quarantine as "withheld_outcome" is there for the caller.
@@ -107,6 +110,7 @@ struct Counts {
     uint64_t ignored = 0;        // what came for them
     uint64_t appended_late = 0;  // by their append time to be known earlier than the clock
     uint64_t sealed = 0, in_clear = 0;  // records of decisions, whether or not they count
+    uint64_t foreign_draws = 0;         // quarantined: refused by JoinerOptions::check_draw
     bool operator==(const Counts&) const = default;
 };
 

@@ -28,7 +28,8 @@ class AttributeFeed {
 
     /// Takes in what is new in the topic; a record that does not say when it was stated is known
     /// from `now` on. A record that makes no sense is passed over, with a line
-    /// in the log that names its place and no content.
+    /// in the log that names its place and no content. Errors: the reader's, such as unavailable
+    /// "unknown_person_key" of a sealed log; the next call goes on there.
     base::Status catch_up(base::TimePoint now);
 
   private:
