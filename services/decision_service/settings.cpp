@@ -1,16 +1,18 @@
 #include "services/decision_service/settings.hpp"
 
+#include <cstdlib>
+
 namespace rampart::decision_service {
 
 namespace {
 
-std::optional<http::TlsFiles> read_tls(config::Table table, const std::filesystem::path& folder) {
+std::optional<http::TlsFiles> read_tls(config::Table table, const config::Places& places) {
     http::TlsFiles tls;
     const auto read = [&](const char* key, std::filesystem::path& file) {
-        if (const auto name = table.string(key, ""); !name.empty()) file = folder / name;
+        if (const auto name = table.string(key, ""); !name.empty()) file = places.folder / name;
     };
     read("certificate_file", tls.certificate);
-    read("key_file", tls.key);
+    tls.key = config::secret_file(table, "key_file", places);
     read("client_ca_file", tls.client_ca);
     const auto least = table.choice("min_version", {"1.2", "1.3"}, "1.3");
     tls.least = least == "1.2" ? http::TlsVersion::k12 : http::TlsVersion::k13;
@@ -26,9 +28,14 @@ std::optional<http::TlsFiles> read_tls(config::Table table, const std::filesyste
 
 }  // namespace
 
-http::ServerOptions read_http(config::Table table, const std::filesystem::path& folder) {
+config::Places places_of(const std::filesystem::path& file) {
+    const char* credentials = std::getenv("CREDENTIALS_DIRECTORY");
+    return {file.parent_path(), credentials == nullptr ? "" : credentials};
+}
+
+http::ServerOptions read_http(config::Table table, const config::Places& places) {
     http::ServerOptions options;
-    options.tls = read_tls(table.table("tls"), folder);
+    options.tls = read_tls(table.table("tls"), places);
     options.plaintext_anywhere = table.choice("plaintext", {"loopback_only", "any_address"},
                                               "loopback_only") == "any_address";
     options.address = table.string("address", "127.0.0.1");
@@ -89,7 +96,7 @@ base::Result<Settings> load_settings(const std::filesystem::path& file) {
     settings.cool_off_days = static_cast<int>(
         root.integer("cool_off_days", 1, domain::kMaxCoolOffDays, domain::kDefaultCoolOffDays));
     settings.event_window = serving::read_event_window(root.table("event_time"));
-    settings.http = read_http(root.table("http"), file.parent_path());
+    settings.http = read_http(root.table("http"), places_of(file));
     settings.oidc = read_oidc(root.table("http").table("oidc"), file.parent_path());
     RAMPART_RETURN_IF_ERROR(root.finish());
     return settings;

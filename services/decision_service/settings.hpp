@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "rampart/base/result.hpp"
+#include "rampart/config/secret_file.hpp"
 #include "rampart/config/table.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/http/server.hpp"
@@ -34,7 +35,7 @@ namespace rampart::decision_service {
 ///     plaintext = "loopback_only"     # or "any_address": ServerOptions::plaintext_anywhere
 ///     [http.tls]                      # TlsFiles; without certificate_file: plain HTTP
 ///     certificate_file = "server.pem"
-///     key_file = "server.key"
+///     key_file = "server.key"         # or "credential:NAME", as config::secret_file() says
 ///     client_ca_file = ""             # not empty: clients must show a certificate
 ///     min_version = "1.3"             # or "1.2"
 ///     [http.oidc]                     # ProviderSettings; without issuer: no such tokens
@@ -56,8 +57,11 @@ struct Settings {
     std::optional<identity_provider::ProviderSettings> oidc;
 };
 
-/// Reads the table [http] but for keys that are not of the server. Paths are relative to `folder`.
-http::ServerOptions read_http(config::Table table, const std::filesystem::path& folder);
+/// Returns the folder of a configuration file, and what systemd has handed to this process.
+config::Places places_of(const std::filesystem::path& file);
+
+/// Reads the table [http] but for keys that are not of the server.
+http::ServerOptions read_http(config::Table table, const config::Places& places);
 
 /// Reads the table [http.oidc]; nullopt: nothing is in it.
 std::optional<identity_provider::ProviderSettings> read_oidc(config::Table table,

@@ -183,6 +183,7 @@ Result<HandOver> read_about(FrameReader& reader) {
 
 /// Whether the path lies below one of the parts, whatever its writer had in mind.
 bool is_below(const std::string& path, const std::vector<std::string>& parts) {
+    if (path.find('\0') != path.npos) return false;  // the disk would take another name
     if (fs::path(path).lexically_normal().generic_string() != path) return false;
     return std::any_of(parts.begin(), parts.end(),
                        [&](const auto& part) { return path.starts_with(part + "/"); });

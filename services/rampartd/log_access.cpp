@@ -66,6 +66,8 @@ void LogAccess::write(runtime::Samples& out) const {
     if (leases_ == nullptr) return;
     if (const auto age = leases_->age()) {
         out.add(metric::kLeaseAge, static_cast<double>(age->micros()) / 1e6);
+        const auto sign = leases_->last_sign(lease::kTrainer);
+        out.add(metric::kTrainerSign, sign ? static_cast<double>(sign->micros()) / 1e6 : 0);
     }
     out.add(metric::kLeaseTtl, static_cast<double>(leases_->ttl().micros()) / 1e6);
     for (const auto& [partition, epoch] : leases_->owned()) {

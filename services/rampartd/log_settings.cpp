@@ -24,14 +24,12 @@ std::vector<PartitionId> read_partitions(config::Table& log, std::string_view ke
 }
 
 /// Reads how the records of a shared log are known to come from the group.
-void read_group_key(config::Table& log, const std::filesystem::path& folder,
-                    LogSettings& settings) {
-    const auto files = log.strings("group_key_files");
+void read_group_key(config::Table& log, const config::Places& places, LogSettings& settings) {
+    auto files = config::secret_files(log, "group_key_files", places);
     const bool open = log.choice("control_records", {"authenticated", "unauthenticated"},
                                  "authenticated") == "unauthenticated";
     const auto until = log.string("unauthenticated_until", "");
     if (settings.broker == LogSettings::Broker::kLocal) return;
-    for (const auto& file : files) settings.group_keys.push_back(folder / file);
     if (files.empty() != open) {
         log.fail(files.empty() ? "group_key_files" : "control_records",
                  "with log.broker = \"kafka\" name in group_key_files a file with 64 hex digits "
@@ -39,10 +37,12 @@ void read_group_key(config::Table& log, const std::filesystem::path& folder,
                  "only the group can write to its topics, leave it out and set control_records = "
                  "\"unauthenticated\"");
     }
+    settings.group_keys = std::move(files);
     if (until.empty()) return;
     const auto time = base::parse_iso8601(until);
     if (!time) return log.fail("unauthenticated_until", time.error().message);
-    if (files.empty()) log.fail("unauthenticated_until", "has no effect without group_key_files");
+    if (settings.group_keys.empty())
+        log.fail("unauthenticated_until", "has no effect without group_key_files");
     settings.unauthenticated_until = *time;
 }
 
@@ -63,7 +63,7 @@ std::vector<PartitionId> LogSettings::held() const {
     return {all.begin(), all.end()};
 }
 
-LogSettings read_log_settings(config::Table& root, const std::filesystem::path& folder) {
+LogSettings read_log_settings(config::Table& root, const config::Places& places) {
     LogSettings settings;
     auto log = root.table("log");
     auto kafka = root.table("kafka");
@@ -73,7 +73,7 @@ LogSettings read_log_settings(config::Table& root, const std::filesystem::path& 
     settings.partitions = static_cast<int32_t>(log.integer("partitions", 1, 256, 4));
     settings.topic_prefix = log.string("topic_prefix", "");
     settings.advertise = read_advertise(root.table("http"));
-    read_group_key(log, folder, settings);
+    read_group_key(log, places, settings);
     settings.own = read_partitions(log, "own", settings.partitions);
     settings.follow = read_partitions(log, "follow", settings.partitions);
     if (settings.own.empty() && settings.follow.empty()) {
@@ -85,7 +85,7 @@ LogSettings read_log_settings(config::Table& root, const std::filesystem::path& 
         }
     }
     if (settings.broker == kKafka || root.has("kafka")) {
-        settings.kafka = runtime::read_kafka(kafka, folder);
+        settings.kafka = runtime::read_kafka(kafka, places);
         settings.group = kafka.string("group", settings.group);
         settings.node = kafka.string("node", "");
         settings.lease_ttl =

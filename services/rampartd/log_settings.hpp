@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rampart/base/clock.hpp"
+#include "rampart/config/secret_file.hpp"
 #include "rampart/config/table.hpp"
 #include "rampart/streaming/record.hpp"
 #include "rampart/streaming_kafka/settings.hpp"
@@ -37,7 +38,7 @@ struct LogSettings {
     bool holds_all() const { return held().size() == static_cast<size_t>(partitions); }
 };
 
-/// Errors are the table's. Paths are relative to `folder`.
-LogSettings read_log_settings(config::Table& root, const std::filesystem::path& folder);
+/// Errors are the table's. Keys and passwords may be credentials (config::secret_file()).
+LogSettings read_log_settings(config::Table& root, const config::Places& places);
 
 }  // namespace rampart::rampartd

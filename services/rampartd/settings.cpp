@@ -44,22 +44,21 @@ void check_place(config::Table table, const char* key, const std::filesystem::pa
         "move the file to <store>/keys/ or out of the store, and name it there");
 }
 
-http::ServerOptions read_server(config::Table table, const std::filesystem::path& folder,
+http::ServerOptions read_server(config::Table table, const config::Places& places,
                                 const std::filesystem::path& store) {
-    const auto http = decision_service::read_http(table, folder);
+    const auto http = decision_service::read_http(table, places);
     if (http.tls) check_place(table.table("tls"), "key_file", http.tls->key, store);
     return http;
 }
 
-PrivacySettings read_privacy(config::Table table, const std::filesystem::path& folder,
+PrivacySettings read_privacy(config::Table table, const config::Places& places,
                              const std::filesystem::path& store, const LogSettings& log) {
     PrivacySettings privacy;
     privacy.encrypt_log = table.boolean("encrypt_log", true);
     privacy.retention_months =
         static_cast<int>(table.integer("retention_months", 1, 1200, privacy.retention_months));
-    const std::string secret = table.string("secret", "");
-    if (!secret.empty()) {
-        privacy.secret = folder / secret;
+    privacy.secret = config::secret_file(table, "secret", places);
+    if (!privacy.secret.empty()) {
         check_place(table, "secret", privacy.secret, store);
     } else if (privacy.encrypt_log && log.broker == LogSettings::Broker::kKafka) {
         table.fail(
@@ -229,11 +228,12 @@ base::Status fit_to_product(const PrivacySettings& privacy, certification::GateC
 
 Result<Settings> load_settings(const std::filesystem::path& file) {
     RAMPART_TRY(auto root, config::parse_file(file));
-    const auto folder = file.parent_path();
+    const auto places = decision_service::places_of(file);
+    const auto& folder = places.folder;
     const std::filesystem::path product_path = folder / root.string("product");
     const std::filesystem::path schema_path = folder / root.string("schema");
     const std::filesystem::path store = folder / root.string("store", "store");
-    const http::ServerOptions http = read_server(root.table("http"), folder, store);
+    const http::ServerOptions http = read_server(root.table("http"), places, store);
     const auto oidc = decision_service::read_oidc(root.table("http").table("oidc"), folder);
     auto clock = root.table("clock");
     const bool event_clock = clock.choice("mode", {"system", "event"}, "system") == "event";
@@ -243,7 +243,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const bool group_aware = decision.choice("protected_attributes", {"group_blind", "group_aware"},
                                              "group_blind") == "group_aware";
     const auto [exploration_per_day, cool_off_days] = read_limits(decision);
-    LogSettings log = read_log_settings(root, folder);
+    LogSettings log = read_log_settings(root, places);
     const auto memory_mib = root.table("memory").integer("databases_mib", 32, 1 << 20, 512);
     const auto disk = read_disk(root.table("disk"));
     const bool trains = root.table("training").boolean("enabled", true);
@@ -254,7 +254,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     log.attributes = trains || group_aware;
     const auto threads = static_cast<size_t>(root.table("training").integer("threads", 1, 64, 2));
     for (const auto& recipe : training.recipes) check_criterion(root, recipe, group_aware);
-    const PrivacySettings privacy = read_privacy(root.table("privacy"), folder, store, log);
+    const PrivacySettings privacy = read_privacy(root.table("privacy"), places, store, log);
     const auto monitor = champion_monitor::read_monitor_settings(root);
     const auto event_window = serving::read_event_window(root.table("event_time"));
     const auto quarantine = read_quarantine(root.table("quarantine"));

@@ -131,6 +131,19 @@ TEST(OpenApi, DescribesTheRoutesThatAreServedAndNoOther) {
     EXPECT_EQ(document.all, served_by_the_whole());
 }
 
+/// A scope that permits nothing is said to: who gives it to a person has to know.
+TEST(OpenApi, NamesTheScopesThatNoRouteNeeds) {
+    const auto schema = read_document().at("components").at("schemas").at("Scopes").as_object();
+    std::set<std::string> unused;
+    for (const auto& scope : schema.at("items").at("enum").as_array())
+        unused.insert(std::string(scope.as_string()));
+    EXPECT_EQ(unused.size(), access::kScopes.size());
+    for (const auto& [route, scope] : documented().all) unused.erase(scope);
+    EXPECT_EQ(unused, std::set<std::string>{"approve"});
+    const std::string text(schema.at("description").as_string());
+    EXPECT_NE(text.find("No operation needs approve yet"), std::string::npos) << text;
+}
+
 TEST(OpenApi, DescribesWhatAMisdirectedRequestIsAnsweredWith) {
     const auto components = read_document().at("components");
     const auto response = decision_service::error_answer(

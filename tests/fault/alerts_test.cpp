@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "alerts_fixture.hpp"
+#include "rampart/runtime/system_clock.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "rampart/wire/topics.hpp"
 #include "support/kafka_mock.hpp"
@@ -193,6 +194,27 @@ TEST_F(AlertsOfANode, ARecordIsForgedAndTheBrokerIsSlowAndThenGone) {
     }
     expect_fires({"RampartLeaseNotRenewed", "RampartLogFails"}, before, after);
     mock.up();
+}
+
+TEST_F(AlertsOfANode, NoStoreOfTheGroupTrains) {
+    const support::KafkaMock mock;
+    for (const auto& spec : wire::Topics::with_prefix("").specs(4))
+        mock.create(spec.name, spec.partitions);
+    prepare(demo::KafkaBroker{mock.bootstrap(), ""});
+    open();
+    ASSERT_FALSE(HasFatalFailure());
+    ASSERT_TRUE(node_->check_trains());
+    // the broker has the time of the machine, not the one that the test sets
+    const auto after_hours = [&](int hours) {
+        auto scraped = scrape();
+        scraped.at = runtime::SystemClock().now() + Duration::hours(hours);
+        return scraped;
+    };
+    ASSERT_TRUE(node_->keep_leases());
+    const auto before = after_hours(0);
+    ASSERT_TRUE(node_->keep_leases());  // of its partitions, but not of the trainer
+    expect_fires({"RampartNoTrainer"}, before, after_hours(5));
+    expect_silent({"RampartNoTrainer"}, before, after_hours(1));  // and two hours of the rule
 }
 
 }  // namespace

@@ -169,6 +169,7 @@ const std::set<std::string> kNotOfThisNode{"rampart_http_certificate_expiry_time
                                            "rampart_monitor_evidence",
                                            "rampart_scrub_damaged_files",
                                            "rampart_scrub_last_success_timestamp_seconds",
+                                           "rampart_trainer_last_sign_timestamp_seconds",
                                            "rampart_trainer_lease_epoch",
                                            "rampart_trainer_lease_held",
                                            "rampart_unseen_categories_total"};

@@ -16,7 +16,9 @@ set(CMAKE_CXX_FLAGS_RELEASE "${RAMPART_RELEASE} -fstack-protector-strong -fstack
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     string(APPEND CMAKE_CXX_FLAGS_RELEASE " -fcf-protection=full")
 endif()
-set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+# Debug information names sources from the root of the clone on, wherever that is: so ccache gives
+# one clone what another has compiled, and each finds its own sources when it runs there.
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1 -fdebug-prefix-map=${CMAKE_SOURCE_DIR}=.")
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 find_program(CCACHE ccache)

@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "rampart/base/file.hpp"
+#include "rampart/base/file_access.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/http/reasons.hpp"
 
@@ -38,7 +39,7 @@ Result<KeyPtr> read_key(const NamedFile& file) {
         return base::make_error(Reason::kBadTlsKey, "{}: {}: {}", file.field, file.path.string(),
                                 std::strerror(errno));
     }
-    if ((status.st_mode & 077) != 0) {
+    if (base::others_have_access(file.path, status.st_mode)) {
         return base::make_error(base::Reason::kSecretExposed,
                                 "{}: {}: others than its owner have access (mode {:04o}); chmod "
                                 "600, and make a new key if they may have read it",

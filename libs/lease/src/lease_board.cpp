@@ -89,6 +89,7 @@ void LeaseBoard::apply(const streaming::StoredRecord& stored) {
     lease.released = record->kind == LeaseRecord::Kind::kRelease;
     lease.proven = record->kind != LeaseRecord::Kind::kClaim;
     lease.last_sign = stored.offset;
+    lease.signed_at = stored.appended_at;
 }
 
 }  // namespace rampart::lease

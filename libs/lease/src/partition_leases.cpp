@@ -127,12 +127,15 @@ Result<PartitionLeases::Epochs> PartitionLeases::claim_all(std::set<PartitionId>
 
 void PartitionLeases::publish() {
     std::map<PartitionId, Holder> holders;
+    std::map<PartitionId, base::TimePoint> signs;
     for (const auto& [p, lease] : board_.leases()) {
+        if (lease.signed_at) signs[p] = *lease.signed_at;
         if (!lease.released) holders[p] = {p, lease.node, lease.epoch, lease.address};
     }
     const std::lock_guard lock(view_mutex_);
     owned_view_ = owned_;
     holders_view_ = std::move(holders);
+    signs_view_ = std::move(signs);
 }
 
 /// Returns when every other holder has been silent for its ttl.
@@ -267,6 +270,12 @@ std::optional<base::Duration> PartitionLeases::age() const {
     const std::lock_guard lock(view_mutex_);
     if (!renewed_) return std::nullopt;
     return base::Duration::micros(now.micros() - renewed_->micros());
+}
+
+std::optional<base::TimePoint> PartitionLeases::last_sign(PartitionId partition) const {
+    const std::lock_guard lock(view_mutex_);
+    const auto it = signs_view_.find(partition);
+    return it == signs_view_.end() ? std::nullopt : std::optional(it->second);
 }
 
 PartitionLeases::Epochs PartitionLeases::owned() const {

@@ -19,11 +19,11 @@ size_t read_bytes(config::Table& table, std::string_view key, size_t fallback) {
 
 }  // namespace
 
-KafkaSettings read_kafka(config::Table table, const std::filesystem::path& folder) {
+KafkaSettings read_kafka(config::Table table, const config::Places& places) {
     KafkaSettings settings;
     const auto path = [&](std::string_view key) {
         const std::filesystem::path given = table.string(key, "");
-        return given.empty() || given.is_absolute() ? given : folder / given;
+        return given.empty() || given.is_absolute() ? given : places.folder / given;
     };
     settings.bootstrap_servers = table.string("bootstrap_servers");
     settings.client_id = table.string("client_id", settings.client_id);
@@ -33,13 +33,13 @@ KafkaSettings read_kafka(config::Table table, const std::filesystem::path& folde
         streaming_kafka::parse_security(security).value_or(streaming_kafka::Security::kPlaintext);
     settings.ca_file = path("ca_file");
     settings.certificate_file = path("certificate_file");
-    settings.key_file = path("key_file");
+    settings.key_file = config::secret_file(table, "key_file", places);
     const auto mechanism = table.choice(
         "sasl_mechanism", {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"}, "SCRAM-SHA-512");
     settings.sasl_mechanism = streaming_kafka::parse_sasl_mechanism(mechanism).value_or(
         streaming_kafka::SaslMechanism::kScramSha512);
     settings.user = table.string("user", "");
-    settings.password_file = path("password_file");
+    settings.password_file = config::secret_file(table, "password_file", places);
     settings.request_timeout = read_millis(table, "request_timeout_ms", settings.request_timeout);
     settings.delivery_timeout =
         read_millis(table, "delivery_timeout_ms", settings.delivery_timeout);

@@ -8,6 +8,7 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/base/file_access.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/runtime/reasons.hpp"
@@ -24,7 +25,7 @@ base::Status check_mode(const std::filesystem::path& path) {
     if (::stat(path.c_str(), &status) != 0) {
         return base::make_error(Reason::kNoAccess, "{}: {}", path.string(), std::strerror(errno));
     }
-    if ((status.st_mode & 077) != 0) {
+    if (base::others_have_access(path, status.st_mode)) {
         return base::make_error(base::Reason::kSecretExposed,
                                 "{}: others than its owner have access (mode {:04o}); if "
                                 "you are sure that none of them has read it, chmod 600",

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rampart/base/file.hpp"
+#include "rampart/base/file_access.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/streaming_kafka/reasons.hpp"
 
@@ -52,18 +53,21 @@ Status set_all(rd_kafka_conf_t* conf, const std::vector<Property>& properties) {
     return base::ok();
 }
 
+Status check_mode(std::string_view field, const std::filesystem::path& path, unsigned mode) {
+    if (!base::others_have_access(path, mode)) return base::ok();
+    return base::make_error(base::Reason::kSecretExposed,
+                            "{}: {}: others than its owner have access (mode {:04o}); make a new "
+                            "one if they may have read it, then chmod 600",
+                            field, path.string(), mode & 07777);
+}
+
 Result<std::string> read_password(const std::filesystem::path& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
         return base::make_error(Reason::kBadKafkaSettings, "password_file: {}: {}", path.string(),
                                 std::strerror(errno));
     }
-    if ((status.st_mode & 077) != 0) {
-        return base::make_error(base::Reason::kSecretExposed,
-                                "password_file: {}: others than its owner have access (mode "
-                                "{:04o}); change the password, then chmod 600",
-                                path.string(), status.st_mode & 07777);
-    }
+    RAMPART_RETURN_IF_ERROR(check_mode("password_file", path, status.st_mode));
     RAMPART_TRY(std::string text, base::read_file(path, kMaxPasswordBytes));
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
     if (text.empty() || text.find_first_of(std::string_view("\n\0", 2)) != std::string::npos) {
@@ -102,6 +106,9 @@ Status set_security(rd_kafka_conf_t* conf, const KafkaSettings& settings) {
          {"key_file", "ssl.key.location", settings.key_file}}};
     for (const auto& [field, property, path] : files) {
         RAMPART_RETURN_IF_ERROR(check_readable(field, path));
+        struct stat status {};
+        if (field == "key_file" && ::stat(path.c_str(), &status) == 0)
+            RAMPART_RETURN_IF_ERROR(check_mode(field, path, status.st_mode));
         if (!path.empty()) RAMPART_RETURN_IF_ERROR(set(conf, {property, path.string()}));
     }
     if (settings.password_file.empty()) return base::ok();

@@ -152,6 +152,37 @@ TEST_F(PartitionLeasesTest, TheirAgeCountsFromTheLastRenewal) {
     EXPECT_EQ(a->age(), kTtl);
 }
 
+TEST_F(PartitionLeasesTest, TheLastSignIsWhenTheLogTookARecordThatCounted) {
+    const auto a = node("a"), b = node("b");
+    const auto at = [](int second) { return base::TimePoint::from_micros(second * 1'000'000); };
+    const auto taken_at = [&](int second) {
+        log_.topics["leases"].partitions[0].back().appended_at = at(second);
+        EXPECT_TRUE(b->heartbeat());
+        return b->last_sign(kTrainer);
+    };
+    EXPECT_TRUE(b->heartbeat());
+    EXPECT_EQ(b->last_sign(kTrainer), std::nullopt) << "never claimed";
+    ASSERT_TRUE(a->claim({kTrainer}));
+    EXPECT_EQ(taken_at(100), at(100));
+    ASSERT_TRUE(a->heartbeat());
+    EXPECT_EQ(taken_at(200), at(200));
+    EXPECT_EQ(b->last_sign(kZero), std::nullopt);
+    const auto c = node("c");
+    ASSERT_TRUE(c->claim({kZero}));
+    EXPECT_EQ(taken_at(300), at(200)) << "a partition's lease";
+    EXPECT_EQ(b->last_sign(kZero), at(300));
+    ASSERT_TRUE(a->release());
+    EXPECT_EQ(taken_at(400), at(400));
+    auto late = log_.topics["leases"].partitions[0].front();
+    late.appended_at = at(900);
+    late.offset =
+        streaming::Offset(static_cast<int64_t>(log_.topics["leases"].partitions[0].size()));
+    log_.topics["leases"].partitions[0].push_back(late);  // a claim that lost
+    EXPECT_TRUE(b->heartbeat());
+    EXPECT_EQ(b->last_sign(kTrainer), at(400));
+    EXPECT_EQ(node("d")->last_sign(kTrainer), std::nullopt) << "has read nothing";
+}
+
 TEST_F(PartitionLeasesTest, ANodeThatIsAliveIsNotRobbed) {
     const auto a = node("a"), b = node("b");
     ASSERT_TRUE(a->claim({kZero, kOne}));

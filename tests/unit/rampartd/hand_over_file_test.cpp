@@ -6,6 +6,9 @@
 
 #include <fstream>
 
+#include "rampart/base/aead.hpp"
+#include "rampart/base/bytes.hpp"
+#include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 
 namespace rampart::rampartd {
@@ -115,6 +118,27 @@ TEST_F(HandOverFile, WritesNowhereButBelowTheParts) {
     EXPECT_EQ(unpack({"registry"}).error().reason, "bad_hand_over");
     EXPECT_EQ(unpack({"regist", "privacy"}).error().reason, "bad_hand_over");
     EXPECT_FALSE(unpack({}));
+}
+
+/// A name of which the disk would take a part.
+TEST_F(HandOverFile, TakesNoNameWithAZeroByte) {
+    const std::string format = "rampart training 1\n", secret(base::kAeadKeyBytes, 'k');
+    const auto make_with = [&](const std::string& name) {
+        auto file = format + runtime::wrap_keys({{"hand-over", "", false, base::to_hex(secret)}},
+                                                kWords, kCheap)
+                                 .value();
+        uint64_t index = 0;
+        for (const auto& plain : {"a" + encode(about()), "f" + name, std::string("e")})
+            base::append_field(file,
+                               base::seal(secret, fmt::format("{}{}", format, index++), plain));
+        write("file", file);
+    };
+    make_with("registry/a");
+    ASSERT_TRUE(unpack());
+    EXPECT_TRUE(fs::exists(folder_ / "out/registry/a"));
+    make_with(std::string("registry/a\0b", 12));
+    EXPECT_EQ(unpack().error().reason, "bad_hand_over");
+    EXPECT_FALSE(fs::exists(folder_ / "out/registry/a"));
 }
 
 TEST_F(HandOverFile, SaysWhatIsMissing) {

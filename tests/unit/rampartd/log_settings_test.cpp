@@ -7,7 +7,7 @@ namespace {
 
 std::string settings_error(const std::string& text) {
     auto root = config::parse(text, "x.toml").value();
-    const auto settings = read_log_settings(root, "/etc");
+    const auto settings = read_log_settings(root, {"/etc"});
     const auto status = root.finish();
     return status ? "" : status.error().message;
 }
@@ -48,7 +48,7 @@ TEST(LogSettings, ASharedLogNeedsAKeyOfTheGroupOrTheWordsThatItHasNone) {
     EXPECT_NE(settings_error(log + key + until + "\"soon\"\n" + kafka), "");
     EXPECT_NE(settings_error(log + open + until + "\"2026-12-01\"\n" + kafka), "");
     auto root = config::parse(log + key + until + "\"2026-12-01\"\n" + kafka, "x.toml").value();
-    const auto settings = read_log_settings(root, "/etc");
+    const auto settings = read_log_settings(root, {"/etc"});
     EXPECT_EQ(settings.group_keys, std::vector<std::filesystem::path>{"/etc/k"});
     EXPECT_EQ(settings.unauthenticated_until, base::parse_iso8601("2026-12-01").value());
 }
@@ -57,7 +57,7 @@ TEST(LogSettings, TheAddressForClientsIsSchemeHostAndPort) {
     const auto read = [](const std::string& address) {
         const auto text = "[http]\nadvertise = \"" + address + "\"\n";
         auto root = config::parse(text, "x.toml").value();
-        auto settings = read_log_settings(root, "/etc");
+        auto settings = read_log_settings(root, {"/etc"});
         const auto status = root.finish();
         return status ? settings.advertise : status.error().message;
     };

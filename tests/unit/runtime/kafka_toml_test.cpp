@@ -17,7 +17,7 @@ struct Read {
 
 Read read(std::string_view toml) {
     auto root = config::parse(toml, "test.toml").value();
-    auto settings = read_kafka(root.table("kafka"), "/etc/rampart");
+    auto settings = read_kafka(root.table("kafka"), {"/etc/rampart"});
     return {std::move(settings), root.finish()};
 }
 

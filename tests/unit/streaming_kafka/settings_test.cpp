@@ -119,6 +119,20 @@ TEST(KafkaSettings, FilesAndLoginGoWithTheSecurityThatUsesThem) {
     expect_bad(settings, "user");
 }
 
+TEST(KafkaSettings, AKeyThatOthersMayReadIsRefused) {
+    KafkaSettings settings = plain();
+    settings.security = Security::kTls;
+    settings.certificate_file = file_with("certificate", 0644);
+    for (const mode_t mode : {0600u, 0400u, 0640u, 0604u}) {
+        settings.key_file = file_with("key", mode);
+        const auto opened = KafkaReader::open(settings);
+        ASSERT_FALSE(opened) << "it is no key";
+        EXPECT_EQ(opened.error().reason == "secret_exposed", (mode & 077) != 0) << mode;
+        if ((mode & 077) == 0) continue;
+        EXPECT_TRUE(opened.error().message.starts_with("key_file: " + settings.key_file.string()));
+    }
+}
+
 TEST(KafkaSettings, APasswordThatOthersMayReadIsRefusedAndNeverShown) {
     const auto exposed = KafkaReader::open(with_login(file_with("hunter2\n", 0640)));
     ASSERT_FALSE(exposed);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "frame/named_secret.hpp"
 #include "frame/reasons.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
@@ -32,9 +33,9 @@ Result<std::string> first_line(const std::filesystem::path& file) {
 }
 
 /// Returns the file with the token of this command's caller.
-std::filesystem::path token_file_of(const rampartd::Settings& settings) {
+Result<std::filesystem::path> token_file_of(const rampartd::Settings& settings) {
     const char* named = std::getenv("RAMPART_TOKEN_FILE");
-    if (named != nullptr && *named != '\0') return named;
+    if (named != nullptr && *named != '\0') return named_secret(named);
     return rampartd::principal_files(settings.store).token;
 }
 
@@ -48,7 +49,8 @@ Result<http::Client> connect(const std::filesystem::path& config) {
                                 "'rampart serve --config {}'",
                                 settings.store.string(), config.string());
     }
-    RAMPART_TRY(options.token, first_line(token_file_of(settings)));
+    RAMPART_TRY(const auto token, token_file_of(settings));
+    RAMPART_TRY(options.token, first_line(token));
     if (const auto& tls = settings.http.tls) {
         // the node is known by its own certificate, whatever name or authority that has, and takes
         // it from any client that has its key

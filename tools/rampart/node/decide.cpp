@@ -4,6 +4,7 @@
 
 #include "frame/commands.hpp"
 #include "frame/named_file.hpp"
+#include "frame/named_secret.hpp"
 #include "frame/reasons.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
@@ -151,10 +152,12 @@ Result<Answer> ask_service(const Options& options) {
     if (const auto made = wire::decision_from_json(body)) body = wire::to_json(made->application);
     http::ClientOptions client_options;
     if (!options.token_file.empty()) {
-        RAMPART_TRY(client_options.token, base::read_file(options.token_file, 4096));
+        RAMPART_TRY(const auto file, named_secret(options.token_file));
+        RAMPART_TRY(client_options.token, base::read_file(file, 4096));
         client_options.token.erase(client_options.token.find_last_not_of('\n') + 1);
     }
     client_options.tls = options.tls;
+    RAMPART_TRY(client_options.tls.key, named_secret(options.tls.key));
     RAMPART_TRY(auto client, http::Client::create(options.url, client_options));
     RAMPART_TRY(const auto response, client.post("/v1/decisions", std::move(body)));
     if (response.status >= 300) {

@@ -158,8 +158,9 @@ void add_token_create(Frame& frame) {
              .example = "rampart token create underwriting --scope decide --scope read --days 90 "
                         "--config rampartd.toml",
              .detail = "Scopes: decide, report, protect, operate, approve, erase, audit, read, "
-                       "grant; schemas/http/openapi.yaml says which one a route needs. The store "
-                       "keeps the token's SHA-256 only. A running node takes it within seconds."},
+                       "grant; schemas/http/openapi.yaml says which one a route needs; approve "
+                       "permits nothing yet. The store keeps the token's SHA-256 only. A running "
+                       "node takes it within seconds."},
             options, create);
     command.add_option("NAME", options->name, "name, the actor in the audit log")->required();
     command.add_option("--scope", options->scopes, "scope; may be given several times")

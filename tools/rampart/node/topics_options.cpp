@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "frame/named_secret.hpp"
 #include "frame/reasons.hpp"
 #include "rampart/streaming_kafka/topic_admin.hpp"
 #include "rampart/wire/topics.hpp"
@@ -41,10 +42,10 @@ base::Result<streaming_kafka::KafkaSettings> KafkaOptions::settings() const {
     RAMPART_TRY(settings.security, streaming_kafka::parse_security(security));
     settings.ca_file = ca;
     settings.certificate_file = certificate;
-    settings.key_file = key;
+    RAMPART_TRY(settings.key_file, named_secret(key));
     RAMPART_TRY(settings.sasl_mechanism, streaming_kafka::parse_sasl_mechanism(mechanism));
     settings.user = user;
-    settings.password_file = password_file;
+    RAMPART_TRY(settings.password_file, named_secret(password_file));
     settings.request_timeout = base::Duration::seconds(timeout_seconds);
     RAMPART_RETURN_IF_ERROR(streaming_kafka::validate(settings));
     return settings;
@@ -52,9 +53,13 @@ base::Result<streaming_kafka::KafkaSettings> KafkaOptions::settings() const {
 
 Status KafkaOptions::log_in(streaming_kafka::KafkaSettings& settings) const {
     if (!user.empty()) settings.user = user;
-    if (!password_file.empty()) settings.password_file = password_file;
+    if (!password_file.empty()) {
+        RAMPART_TRY(settings.password_file, named_secret(password_file));
+    }
     if (!certificate.empty()) settings.certificate_file = certificate;
-    if (!key.empty()) settings.key_file = key;
+    if (!key.empty()) {
+        RAMPART_TRY(settings.key_file, named_secret(key));
+    }
     return streaming_kafka::validate(settings);
 }
 

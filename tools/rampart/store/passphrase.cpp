@@ -7,8 +7,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "frame/named_secret.hpp"
 #include "frame/reasons.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/base/file_access.hpp"
 #include "rampart/base/reasons.hpp"
 
 namespace rampart::cli {
@@ -38,16 +40,17 @@ Result<std::string> ask(const char* prompt) {
 
 }  // namespace
 
-Result<std::string> read_passphrase(const fs::path& file, bool twice) {
-    if (file.empty()) {
+Result<std::string> read_passphrase(const fs::path& named, bool twice) {
+    if (named.empty()) {
         RAMPART_TRY(auto typed, ask("passphrase"));
         if (!twice) return typed;
         RAMPART_TRY(const auto again, ask("passphrase, again"));
         if (again != typed) return base::make_error(Reason::kMisuse, "the passphrases differ");
         return typed;
     }
+    RAMPART_TRY(const auto file, named_secret(named));
     struct stat status {};
-    if (::stat(file.c_str(), &status) == 0 && (status.st_mode & 077) != 0) {
+    if (::stat(file.c_str(), &status) == 0 && base::others_have_access(file, status.st_mode)) {
         return base::make_error(base::Reason::kSecretExposed,
                                 "{}: others than its owner have access (mode {:04o}); chmod 600",
                                 file.string(), status.st_mode & 07777);

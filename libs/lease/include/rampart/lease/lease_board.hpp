@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "rampart/base/result.hpp"
@@ -18,6 +19,7 @@ struct Lease {
     bool proven = false;  // the holder has confirmed that it won
     streaming::Offset last_sign{
         0};  // offset of the last record that counted; increases while the holder is alive
+    std::optional<base::TimePoint> signed_at{};  // when the log took that record, if it says so
 };
 
 /// The leases of one group, as a function of the lease topic. Every reader computes the same state:

@@ -94,6 +94,9 @@ class PartitionLeases {
     Epochs owned() const;
     /// Returns the holder as far as this node has read the topic; nullopt: none.
     std::optional<Holder> holder(streaming::PartitionId partition) const;
+    /// Returns when the log took the last claim, beat or release of the partition, as far as this
+    /// node has read the topic; nullopt: there was none, or the log does not say.
+    std::optional<base::TimePoint> last_sign(streaming::PartitionId partition) const;
     base::Duration ttl() const { return options_.ttl; }
     /// Returns how long ago the leases were last claimed or renewed; nullopt: never. Never waits.
     std::optional<base::Duration> age() const;
@@ -122,6 +125,7 @@ class PartitionLeases {
     Epochs owned_view_;
     std::optional<base::Duration> renewed_;  // by the timer
     std::map<streaming::PartitionId, Holder> holders_view_;
+    std::map<streaming::PartitionId, base::TimePoint> signs_view_;
 };
 
 }  // namespace rampart::lease

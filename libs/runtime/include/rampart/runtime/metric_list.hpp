@@ -129,7 +129,10 @@ namespace rampart::runtime::metric {
       "Records between where a partition was last read to and where it then ended, of the first " \
       "256 partitions; the largest of the others is partition=\"others\".")                       \
     X(kLogReadRecords, "counter", "rampart_log_read_records_total", "topic",                      \
-      "Records read from the log, by all readers of this process.")
+      "Records read from the log, by all readers of this process.")                               \
+    X(kTrainerSign, "gauge", "rampart_trainer_last_sign_timestamp_seconds", "",                   \
+      "When Kafka took the last record of a lease by which a store trains for the group, as far " \
+      "as this node has read; 0: there was none.")
 
 #define RAMPART_METRICS_OF_STORAGE(X)                                                           \
     X(kLogUnauthenticated, "counter", "rampart_log_unauthenticated_records_total", "topic",     \

@@ -1,0 +1,84 @@
+#include "services/rampartd/settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/base/file.hpp"
+#include "services/decision_service/settings.hpp"
+
+namespace rampart::rampartd {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder with a configuration and with credentials, gone afterwards.
+class CredentialSettings : public testing::Test {
+  protected:
+    void SetUp() override { ASSERT_TRUE(fs::create_directories(credentials())); }
+    void TearDown() override {
+        ::unsetenv("CREDENTIALS_DIRECTORY");
+        fs::remove_all(folder_);
+    }
+    fs::path credentials() const { return folder_ / "credentials"; }
+    std::string refusal(const std::string& text) {
+        const auto head = "product = \"p.toml\"\nschema = \"s.toml\"\n";
+        const auto file = folder_ / "rampartd.toml";
+        EXPECT_TRUE(base::write_file_atomically(file, head + text));
+        return load_settings(file).error().message;
+    }
+
+    fs::path folder_ = fs::path(testing::TempDir()) / ("s" + base::to_hex(base::random_bytes(8)));
+};
+
+TEST_F(CredentialSettings, EachFileOfASecretMayBeOne) {
+    const std::string kafka = "[log]\nbroker = \"kafka\"\n", open =
+                                                                 "control_records = \"unauthen"
+                                                                 "ticated\"\n";
+    const std::vector<std::pair<std::string, std::string>> settings{
+        {"http.tls.key_file", "[http.tls]\ncertificate_file = \"c\"\nkey_file = \"credential:k\""},
+        {"kafka.key_file", kafka + open +
+                               "[kafka]\nbootstrap_servers = \"a:1\"\n"
+                               "key_file = \"credential:k\""},
+        {"kafka.password_file", kafka + open +
+                                    "[kafka]\nbootstrap_servers = \"a:1\"\n"
+                                    "password_file = \"credential:k\""},
+        {"log.group_key_files", kafka + "group_key_files = [\"credential:k\"]"},
+        {"privacy.secret", "[privacy]\nsecret = \"credential:k\""}};
+    const auto refused = [&](const std::string& text, const std::string& key) {
+        const auto said = refusal(text);
+        return said.find(key + ": 'credential:k'") != std::string::npos &&
+               said.find("LoadCredential=k:FILE") != std::string::npos;
+    };
+    for (const auto& [key, text] : settings) EXPECT_TRUE(refused(text, key)) << refusal(text);
+    ::setenv("CREDENTIALS_DIRECTORY", credentials().c_str(), 1);
+    for (const auto& [key, text] : settings) EXPECT_TRUE(refused(text, key)) << refusal(text);
+    ASSERT_TRUE(base::write_file_atomically(credentials() / "k", "key", 0400));
+    for (const auto& [key, text] : settings)
+        EXPECT_EQ(refusal(text).find("credential:k"), std::string::npos) << refusal(text);
+}
+
+TEST_F(CredentialSettings, ComeFromTheFolderOfSystemd) {
+    ::setenv("CREDENTIALS_DIRECTORY", credentials().c_str(), 1);
+    ASSERT_TRUE(base::write_file_atomically(credentials() / "k", "key", 0400));
+    const auto places = decision_service::places_of(folder_ / "x.toml");
+    auto http = config::parse("[tls]\ncertificate_file = \"c\"\nkey_file = \"credential:k\"", "x");
+    const auto tls = decision_service::read_http(*http, places).tls;
+    ASSERT_TRUE(tls);
+    EXPECT_EQ(tls->key, credentials() / "k");
+    EXPECT_EQ(tls->certificate, folder_ / "c");
+    auto log = config::parse(
+        "[log]\nbroker = \"kafka\"\ngroup_key_files = [\"g\", \"credential:k\"]\n"
+        "[kafka]\nbootstrap_servers = \"a:1\"\nnode = \"n\"\npassword_file = \"credential:k\"\n"
+        "key_file = \"credential:k\"",
+        "x");
+    const auto read = read_log_settings(*log, places);
+    ASSERT_TRUE(log->finish()) << log->finish().error().message;
+    EXPECT_EQ(read.group_keys, (std::vector<fs::path>{folder_ / "g", credentials() / "k"}));
+    EXPECT_EQ(read.kafka.password_file, credentials() / "k");
+    EXPECT_EQ(read.kafka.key_file, credentials() / "k");
+}
+
+}  // namespace
+}  // namespace rampart::rampartd
