@@ -431,7 +431,8 @@ std::set<std::string> names_in(const std::string& text) {
 /// Commands that answer nothing of a store, or act on one by routes that are tested above. `keys
 /// export` writes keys, `replay` numbers of decisions and which differ.
 const std::set<std::string> kOthers = names_in(
-    "audit-individual, card, clock accept, compare, decide, erase, errors, metrics, score, "
+    "audit-individual, calibrate, card, clock accept, compare, cv, decide, erase, errors, metrics, "
+    "score, "
     "evaluate, explain, export, frontier, gate, hold add, hold remove, import, "
     "inspect model, keys export, keys import, keys list, keys rotate, learners, "
     "postprocessors, partition move, partition resume, postprocess, quarantine drop, "
