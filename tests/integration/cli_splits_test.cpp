@@ -15,8 +15,8 @@ double at(const boost::json::object& json, const char* object, const char* key) 
 
 class Splits : public CommandLine {
   protected:
-    /// Returns persons with rows that have the same features, over the months of 2005 and 2006. The label
-    /// is the person's own coin, or with `learnable` follows from the first feature.
+    /// Returns persons with rows that have the same features, over the months of 2005 and 2006. The
+    /// label is the person's own coin, or with `learnable` follows from the first feature.
     std::string accounts(size_t persons, size_t rows_each, bool learnable,
                          uint64_t seed = 3) const {
         base::Random random(seed);

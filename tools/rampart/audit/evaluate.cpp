@@ -19,7 +19,8 @@ struct Options {
     double confidence = 0.95;
 };
 
-/// Counts the rows of a part that have a twin among the training rows; nullopt: these are not known.
+/// Counts the rows of a part that have a twin among the training rows; nullopt: these are not
+/// known.
 base::Result<std::optional<size_t>> twins_in_training(
     const evaluation::ModelTableNames& names, const std::string& split,
     const dataset::Dataset& table, const std::optional<model::TrainingRecord>& record) {

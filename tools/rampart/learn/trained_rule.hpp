@@ -5,8 +5,9 @@
 
 namespace rampart::cli {
 
-/// Puts the recipe's rule on a score that was just learnt. `fit`: rows that the trees have not seen,
-/// with groups; `others`: the training rows. Errors: "no_groups"; those of postprocess_link().
+/// Puts the recipe's rule on a score that was just learnt. `fit`: rows that the trees have not
+/// seen, with groups; `others`: the training rows. Errors: "no_groups"; those of
+/// postprocess_link().
 base::Result<Postprocessed> fit_rule(const TrainOptions& options, const TrainPlan& plan,
                                      const model::LearnedLink& link, const dataset::Dataset& fit,
                                      const dataset::Dataset& others, base::ThreadPool& pool);

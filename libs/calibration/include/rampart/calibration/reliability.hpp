@@ -23,10 +23,10 @@ struct Reliability {
     double brier = 0, log_loss = 0;
     double expected = 0;  // expected calibration error: mean over bins of |said - happened|
     /// Interval of the expected calibration error that the same bins would have on all of the
-    /// population: expected ± the quantile of sum of share_b · s_b · |Z_b|, at least 0, where s_b is
-    /// the standard error of the bin's rate and Z_b are independent normal draws. By the triangle
-    /// inequality the estimate is off by more than this sum in at most 1 - confidence of all
-    /// samples, so that the interval covers at least as often as it says, up to the normal
+    /// population: expected ± the quantile of sum of share_b · s_b · |Z_b|, at least 0, where s_b
+    /// is the standard error of the bin's rate and Z_b are independent normal draws. By the
+    /// triangle inequality the estimate is off by more than this sum in at most 1 - confidence of
+    /// all samples, so that the interval covers at least as often as it says, up to the normal
     /// approximation. The estimate itself is too high where calibration is good: chance alone moves
     /// bins apart, which `by_chance` shows.
     stats::Interval interval;

@@ -33,10 +33,11 @@ base::Result<std::vector<Fold>> row_folds(const Dataset& data, size_t folds, uin
 base::Result<std::vector<Fold>> unit_folds(const Dataset& data, std::span<const uint32_t> unit,
                                            size_t units, size_t folds, uint64_t seed);
 
-/// Cuts times into origins + 1 periods of about as many rows, equal times together. Fold k is judged by period k + 1, which begins at its origin, and learns from all rows
-/// earlier than the origin less the gap; so the first period is never judged. With units, rows of
-/// units that are learnt from are left out of the test. 1 … kMaxFolds origins. Errors:
-/// "no_such_fold": too few times, or a side without rows; "bad_split_gap".
+/// Cuts times into origins + 1 periods of about as many rows, equal times together. Fold k is
+/// judged by period k + 1, which begins at its origin, and learns from all rows earlier than the
+/// origin less the gap; so the first period is never judged. With units, rows of units that are
+/// learnt from are left out of the test. 1 … kMaxFolds origins. Errors: "no_such_fold": too few
+/// times, or a side without rows; "bad_split_gap".
 base::Result<std::vector<Fold>> rolling_folds(const RowKeys& keys, size_t origins, const Gap& gap);
 
 }  // namespace rampart::dataset
