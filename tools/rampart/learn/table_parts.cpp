@@ -15,7 +15,7 @@
 namespace rampart::cli {
 namespace {
 
-constexpr double kManyTwins = 0.1;
+constexpr double kManyTwins = 0.5;
 
 /// Gives the groups of all tables the numbers of one list of names.
 base::Status unite_groups(const std::vector<dataset::Dataset*>& tables) {
@@ -102,10 +102,10 @@ base::Status divide(const TableSource& source, TableParts& parts) {
 }  // namespace
 
 std::string SplitWords::text() const {
-    auto text = to_text(plan);
-    if (!validation_data.empty()) text += fmt::format("; validation {}", validation_data);
-    if (!test_data.empty()) text += fmt::format("; test {}", test_data);
-    return text;
+    auto out = to_text(plan);
+    if (!validation_data.empty()) out += fmt::format("; validation {}", validation_data);
+    if (!test_data.empty()) out += fmt::format("; test {}", test_data);
+    return out;
 }
 
 void add_split_words(CLI::App& command, SplitWords& words, const std::string& group) {
