@@ -433,9 +433,9 @@ std::set<std::string> names_in(const std::string& text) {
 /// export` writes keys, `replay` numbers of decisions and which differ, `letter` why one was a
 /// decline.
 const std::set<std::string> kOthers = names_in(
-    "audit-individual, card, clock accept, compare, decide, erase, errors, metrics, score, "
-    "evaluate, export, frontier, gate, hold add, hold remove, import, "
-    "inspect model, keys export, keys import, keys list, keys rotate, learners, letter, "
+    "audit-individual, calibrate, card, clock accept, compare, cv, decide, erase, errors, metrics, "
+    "evaluate, export, frontier, gate, hold add, hold remove, import, inspect model, "
+    "keys export, keys import, keys list, keys rotate, learners, letter, score, "
     "postprocessors, partition move, partition resume, postprocess, quarantine drop, "
     "quarantine replay, reasons check, recipe check, replay, schema infer, serve, topics acls, "
     "topics check, topics create, trainer hand-over, trainer take-back, trainer take-over, "

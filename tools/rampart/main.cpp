@@ -14,8 +14,10 @@ void add_learn(Frame& frame) {
     add_learners(frame);
     frame.family("recipe", "Recipes of scheduled training");
     add_recipe(frame);
+    add_cv(frame);
     add_frontier(frame);
     add_postprocess(frame);
+    add_calibrate(frame);
     add_import(frame);
     add_export(frame);
 }

@@ -7,11 +7,36 @@
 #include "rampart/base/random.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/reasons.hpp"
-#include "rampart/dataset/split.hpp"
+#include "rampart/dataset/split_plan.hpp"
 #include "rampart/evaluation/reasons.hpp"
 #include "rampart/evaluation/table_digest.hpp"
 
 namespace rampart::evaluation {
+namespace {
+
+/// Returns the digest of the file that a part is; nullopt: it is some rows of the table.
+std::optional<base::Digest> file_of(const dataset::SplitPlan& plan, const std::string& part) {
+    if (part == "validation") return plan.validation_file;
+    return part == "test" ? plan.test_file : std::nullopt;
+}
+
+/// Reads what the table was split by, and checks that it is what it was.
+base::Result<dataset::RowKeys> keys_of(const ModelTableNames& names,
+                                       const dataset::SplitPlan& plan) {
+    if (!plan.needs_keys()) return dataset::RowKeys{};
+    RAMPART_TRY(auto keys, dataset::read_row_keys(names.data, plan.by, plan.time));
+    if (!plan.keys || *plan.keys != keys.digest)
+        return base::make_error(Reason::kOtherData,
+                                "{} has other cells in the columns by which {} was split ({}): "
+                                "take all rows with --split all",
+                                names.data, names.model,
+                                plan.by.empty()     ? plan.time
+                                : plan.time.empty() ? plan.by
+                                                    : plan.by + ", " + plan.time);
+    return keys;
+}
+
+}  // namespace
 
 base::Result<dataset::TableSchema> schema_for(const ModelTableNames& names,
                                               const model::Policy& policy,
@@ -37,26 +62,46 @@ bool is_training_table(const dataset::Dataset& data,
     return record && digest_of(data) == record->data;
 }
 
-base::Result<dataset::Dataset> part_of(const ModelTableNames& names, const std::string& split,
-                                       dataset::Dataset data,
-                                       const std::optional<model::TrainingRecord>& record) {
-    if (split == "all") return data;
+base::Result<std::vector<uint32_t>> rows_of_part(
+    const ModelTableNames& names, const std::string& split, const dataset::Dataset& data,
+    const std::optional<model::TrainingRecord>& record) {
+    std::vector<uint32_t> all(data.rows());
+    std::iota(all.begin(), all.end(), 0u);
+    if (split == "all") return all;
     if (!record)
         return base::make_error(Reason::kNoSplit,
                                 "{} does not remember a split: take all rows with --split all",
                                 names.model);
-    if (!is_training_table(data, record))
+    RAMPART_TRY(const auto plan, dataset::parse_split_plan(record->split));
+    const auto digest = digest_of(data);
+    if (const auto file = file_of(plan, split)) {
+        if (*file == digest) return all;
+        return base::make_error(Reason::kOtherData,
+                                "the {} rows of {} were a file of their own, and {} is not it: "
+                                "name that file, or take all rows with --split all",
+                                split, names.model, names.data);
+    }
+    if (digest != record->data)
         return base::make_error(Reason::kOtherData,
                                 "{} is not the table that {} was trained on, so that the "
                                 "model's split says nothing about it: "
                                 "take all rows with --split all",
                                 names.data, names.model);
-    RAMPART_TRY(const auto fractions, dataset::parse_split(record->split));
-    RAMPART_TRY(const auto rows, dataset::split_rows(data, fractions, record->seed).part(split));
+    RAMPART_TRY(const auto keys, keys_of(names, plan));
+    RAMPART_TRY(const auto parts, dataset::split_by_plan(data, plan, keys, record->seed));
+    RAMPART_TRY(auto rows, parts.parts.part(split));
     if (rows.empty())
         return base::make_error(Reason::kEmptyPart,
                                 "the split {} leaves no {} rows: choose another part",
                                 record->split, split);
+    return rows;
+}
+
+base::Result<dataset::Dataset> part_of(const ModelTableNames& names, const std::string& split,
+                                       dataset::Dataset data,
+                                       const std::optional<model::TrainingRecord>& record) {
+    if (split == "all") return data;
+    RAMPART_TRY(const auto rows, rows_of_part(names, split, data, record));
     return data.subset(rows);
 }
 

@@ -9,7 +9,7 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/utf8.hpp"
-#include "rampart/dataset/split.hpp"
+#include "rampart/dataset/split_plan.hpp"
 #include "rampart/dataset/text.hpp"
 #include "rampart/model/reasons.hpp"
 
@@ -203,7 +203,7 @@ base::Status check_loss(const StoredLoss& loss) {
 base::Status check_training(const TrainingRecord& record) {
     if (record.table_schema.empty()) return bad("the training record has no table schema");
     RAMPART_RETURN_IF_ERROR(check_text("the table schema", record.table_schema));
-    if (const auto split = dataset::parse_split(record.split); !split)
+    if (const auto split = dataset::parse_split_plan(record.split); !split)
         return split.error().with_context("the training record");
     return base::ok();
 }

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
+#include "rampart/dataset/row_keys.hpp"
 #include "rampart/evaluation/table_digest.hpp"
 #include "stump.hpp"
 
@@ -50,6 +53,42 @@ TEST(ModelTable, OnlyTheTrainingTableHasParts) {
     auto whole = record;
     whole.split = "100/0/0";
     EXPECT_EQ(part_of(kNames, "test", data, whole).error().reason, "empty_part");
+}
+
+TEST(ModelTable, APartIsOfTheColumnsThatTheTableWasSplitBy) {
+    const auto data = stump_data();
+    const StumpFolder folder;
+    std::string table = "person\n";
+    for (size_t i = 0; i < data.rows(); ++i) table += fmt::format("p{}\n", i / 2);
+    std::ofstream(folder.file("keys.csv")) << table;
+    const ModelTableNames names{"m.rmp", folder.file("keys.csv"), ""};
+    auto record = record_for(data);
+    record.split = fmt::format("50/25/25; by person; keys {}",
+                               dataset::read_row_keys(names.data, "person", "")->digest.hex());
+    std::vector<int> parts(data.rows() / 2);
+    for (const char* part : {"train", "validation", "test"}) {
+        const auto rows = rows_of_part(names, part, data, record);
+        ASSERT_TRUE(rows) << rows.error().message;
+        for (const uint32_t row : *rows)
+            parts[row / 2] += part[0] == 'v' ? 10 : part[1] == 'r' ? 1 : 100;
+    }
+    for (const int part : parts)  // both rows of each person in one part
+        EXPECT_TRUE(part == 2 || part == 20 || part == 200) << part;
+    std::ofstream(folder.file("keys.csv")) << "person\nq" << table.substr(8);
+    EXPECT_EQ(rows_of_part(names, "test", data, record).error().reason, "other_data");
+    EXPECT_EQ(rows_of_part(names, "all", data, record)->size(), data.rows());
+}
+
+TEST(ModelTable, APartThatWasAFileIsKnownByItsDigest) {
+    const auto data = stump_data();
+    auto test = data;
+    test.label[0] = 1;
+    auto record = record_for(data);
+    record.split = fmt::format("50/25/25; test-file {}", digest_of(test).hex());
+    EXPECT_EQ(rows_of_part(kNames, "test", test, record)->size(), test.rows());
+    EXPECT_EQ(rows_of_part(kNames, "test", data, record).error().reason, "other_data");
+    EXPECT_EQ(rows_of_part(kNames, "train", test, record).error().reason, "other_data");
+    EXPECT_LT(rows_of_part(kNames, "train", data, record)->size(), data.rows());
 }
 
 TEST(ModelTable, NumbersAreNoLabels) {

@@ -236,6 +236,7 @@ TEST(PolicyState, ATextOfAnOlderFileThatSaysNoSuchThingIsRefused) {
         {with("seed", "18446744073709551616"), "bad_training_record"},
         {with("data_sha256", "ab"), "bad_training_record"},
         {with("split", "60/20"), "bad_split"},
+        {with("split", "60/20/20; gap 3m"), "bad_split"},
         {with("table_schema", ""), "bad_policy"},
     };
     for (const auto& [text, reason] : cases) {

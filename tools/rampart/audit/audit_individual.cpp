@@ -162,13 +162,8 @@ base::Result<Audited> read(const Options& o, const model::Policy& policy) {
     RAMPART_TRY(const auto schema, evaluation::schema_for(names, policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(o.data, schema));
     RAMPART_RETURN_IF_ERROR(evaluation::require_labels(table, names));
-    RAMPART_TRY(auto rows, evaluation::part_of(names, o.split, table, record));
-    std::vector<uint32_t> numbers(rows.rows());
-    std::iota(numbers.begin(), numbers.end(), 0u);
-    if (o.split != "all") {
-        RAMPART_TRY(const auto fractions, dataset::parse_split(record->split));
-        RAMPART_TRY(numbers, dataset::split_rows(table, fractions, record->seed).part(o.split));
-    }
+    RAMPART_TRY(auto numbers, evaluation::rows_of_part(names, o.split, table, record));
+    auto rows = table.subset(numbers);
     RAMPART_TRY(auto own, metric_in(policy));
     if (own && !o.metric.given())
         return Audited{std::move(rows), std::move(numbers), schema, *std::move(own),

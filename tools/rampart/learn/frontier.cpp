@@ -13,12 +13,10 @@
 #include "learn/frontier_trials.hpp"
 #include "learn/learner_flags.hpp"
 #include "learn/regression_frontier.hpp"
+#include "learn/table_parts.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
-#include "rampart/dataset/read_table.hpp"
-#include "rampart/dataset/split.hpp"
-#include "rampart/evaluation/table_digest.hpp"
 #include "rampart/fairness/operating_point.hpp"
 #include "rampart/fairness/reasons.hpp"
 #include "rampart/report/text_table.hpp"
@@ -32,7 +30,8 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxSchemaBytes = 16 << 20;
 
 struct Options {
-    std::string data, schema, out, constraint = "fnr", operate_at, split = "60/20/20";
+    std::string data, schema, out, constraint = "fnr", operate_at;
+    SplitWords split;
     std::vector<std::string> learners{"fairgbm", "gbdt", "thresholds"};
     size_t trials = 20;
     fairness::FrontierParams bands;
@@ -41,6 +40,9 @@ struct Options {
     std::unique_ptr<LearnerFlags> flags;  // flags of regression
     std::vector<const CLI::Option*> of_classification;
     CLI::Option* tolerances = nullptr;
+    std::string rows_text;  // sizes of the parts, twins
+    boost::json::object rows_json;
+    std::vector<std::string> notes;  // on the parts
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
@@ -59,27 +61,28 @@ base::Result<std::string> prepare(Options& o) {
                                     o.operate_at);
         job.operate_at = point.meets;
     }
-    RAMPART_TRY(const auto fractions, dataset::parse_split(o.split));
     RAMPART_TRY(const auto schema_text, base::read_file(o.schema, kMaxSchemaBytes));
     RAMPART_TRY(const auto schema, dataset::parse_table_schema(schema_text, o.schema));
     job.attributes = schema.protected_columns;
-    RAMPART_TRY(const auto all, dataset::read_table(o.data, schema));
-    const auto split = dataset::split_rows(all, fractions, job.seed);
-    job.train = all.subset(split.train);
-    job.validation = all.subset(split.validation);
-    job.test = all.subset(split.test);
+    RAMPART_TRY(auto parts, read_table_parts({o.data, "", o.split, job.seed}, schema));
+    o.rows_text = parts.text();
+    o.rows_json = parts.json();
+    o.notes = parts.notes();
+    job.train = std::move(parts.train);
+    job.validation = std::move(parts.validation);
+    job.test = std::move(parts.test);
     for (const auto& [name, rows] : {std::pair{"training", &job.train},
                                      {"validation", &job.validation},
                                      {"test", &job.test}}) {
         const auto sound = dataset::validate(*rows);
         if (!sound)
             return sound.error().with_context(
-                fmt::format("the {} rows of the split {}", name, o.split));
+                fmt::format("the {} rows of the split {}", name, o.split.text()));
     }
     return fmt::format(
         "rampart frontier, data {}, split {}, constraint {}, operate at {}, tolerance to {}, trees "
         "to {}, reduction fits {}, seed {}",
-        evaluation::digest_of(all).hex(), o.split, o.constraint,
+        parts.data.hex(), to_text(parts.plan), o.constraint,
         o.operate_at.empty() ? "1/2" : o.operate_at, job.most_tolerance, job.most_trees,
         job.reduction_fits, job.seed);
 }
@@ -124,7 +127,7 @@ base::Result<std::vector<TrialRow>> run_all(const Options& o, const std::string&
 
 base::Result<FrontierReport> report_of(const Options& o, const std::vector<TrialRow>& rows) {
     FrontierReport report;
-    report.data = fmt::format("{}, split {}, seed {}", o.data, o.split, o.job.seed);
+    report.data = fmt::format("{}, split {}, seed {}", o.data, o.split.text(), o.job.seed);
     report.constraints =
         fmt::format("gap of {}{}", o.constraint,
                     o.operate_at.empty() ? "" : fmt::format(" at {}", o.operate_at));
@@ -211,7 +214,7 @@ base::Result<Answer> frontier(Options& o, const Context& context) {
                                     of_regression ? "with" : "without"));
     if (of_regression) {
         RAMPART_TRY(auto answer, regression(o, context));
-        answer.notes = std::move(notes);
+        answer.notes.insert(answer.notes.begin(), notes.begin(), notes.end());
         return answer;
     }
     RAMPART_TRY(const auto line, prepare(o));
@@ -221,6 +224,7 @@ base::Result<Answer> frontier(Options& o, const Context& context) {
         base::write_file_atomically(fs::path(o.out) / "frontier.csv", frontier_csv(report)));
     RAMPART_RETURN_IF_ERROR(
         base::write_file_atomically(fs::path(o.out) / "frontier.html", frontier_page(report)));
+    notes.insert(notes.end(), o.notes.begin(), o.notes.end());
     Answer answer{.notes = std::move(notes)};
     report::Table table{{"learner", "alpha", report.performance, "gap"}};
     boost::json::array learners;
@@ -231,10 +235,10 @@ base::Result<Answer> frontier(Options& o, const Context& context) {
                              fmt::format("{:.4f}", band.mean.performance),
                              fmt::format("{:.4f}", band.mean.unfairness)});
     }
-    answer.text = fmt::format("{}\nwrote {}/frontier.html, frontier.csv and trials.csv\n",
-                              report::align(table), o.out);
-    answer.json = boost::json::serialize(
-        boost::json::object{{"out", o.out}, {"learners", std::move(learners)}});
+    answer.text = fmt::format("{}{}\nwrote {}/frontier.html, frontier.csv and trials.csv\n",
+                              o.rows_text, report::align(table), o.out);
+    answer.json = boost::json::serialize(boost::json::object{
+        {"out", o.out}, {"split_rows", o.rows_json}, {"learners", std::move(learners)}});
     return answer;
 }
 
@@ -337,8 +341,7 @@ void add_frontier(Frame& frame) {
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     add_regression_flags(command, o);
-    command.add_option("--split", o.split, "per cent of the rows for training/validation/test")
-        ->capture_default_str();
+    add_split_words(command, o.split, "Split");
     command.add_option("--seed", o.job.seed, "seed of the split, the settings and the bootstrap")
         ->capture_default_str();
     command.add_option("--threads", o.threads, "default: one per core; the result is the same")

@@ -18,6 +18,7 @@
 #include "rampart/base/reasons.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/split.hpp"
+#include "rampart/dataset/twins.hpp"
 #include "rampart/evaluation/evaluation.hpp"
 #include "rampart/evaluation/model_table.hpp"
 #include "rampart/model/model_file.hpp"
@@ -57,6 +58,7 @@ struct Side {
 struct Tables {
     dataset::Dataset fit, others;
     std::optional<dataset::Dataset> test;
+    std::optional<size_t> twins;  // fitting rows with the same features as a training row
 };
 
 base::Result<double> number_in(std::string_view text, double lo, double hi, std::string_view what) {
@@ -166,6 +168,9 @@ base::Result<Tables> read_tables(const Options& o, const model::LoadedPolicy& lo
     }
     if (auto test = evaluation::part_of(names, "test", table, record); test && o.split != "test")
         tables.test = *std::move(test);
+    if (auto train = evaluation::part_of(names, "train", table, record);
+        train && o.split != "train")
+        tables.twins = dataset::count_twins(tables.fit, *train);
     return tables;
 }
 
@@ -418,14 +423,8 @@ base::Result<Answer> postprocess(Options& o) {
     RAMPART_TRY(const auto fitted,
                 postprocess_link(*before, tables.fit, tables.others, o.settings, pool));
 
-    auto provenance = loaded.policy.provenance();
-    provenance["postprocess"] = provenance_text(o, fitted.link);
-    provenance["postprocessed_from"] = loaded.id.value();
-    const auto names =
-        fitted.link.group_aware() ? tables.fit.group_names : std::vector<std::string>();
-    RAMPART_TRY(const auto policy,
-                model::Policy::create(loaded.policy.schema(), {fitted.link}, names,
-                                      std::move(provenance), loaded.policy.state()));
+    RAMPART_TRY(const auto policy, policy_of_link(loaded, fitted.link, tables.fit.group_names,
+                                                  provenance_text(o, fitted.link)));
     if (!o.frontier.empty())
         RAMPART_RETURN_IF_ERROR(write_frontier(o, fitted, tables.fit, tables.test));
     std::vector<Side> sides;
@@ -436,7 +435,12 @@ base::Result<Answer> postprocess(Options& o) {
                     side_of(o, "test", *std::move(tables.test), loaded.policy, policy));
     }
     RAMPART_TRY(const auto id, model::save_model_file(policy, o.out));
-    return answer_of(o, fitted, sides, id);
+    RAMPART_TRY(auto answer, answer_of(o, fitted, sides, id));
+    if (tables.twins)
+        answer.text +=
+            fmt::format("{} of {} fitted rows have the same features as a training row\n",
+                        *tables.twins, sides.front().rows.rows());
+    return answer;
 }
 
 /// Adds a flag for each option of any post-processor, but for those with a flag of their own.
@@ -488,6 +492,18 @@ void add_rule_options(CLI::App& command, Options& o) {
 }
 
 }  // namespace
+
+base::Result<model::Policy> policy_of_link(const model::LoadedPolicy& loaded,
+                                           const model::LearnedLink& link,
+                                           const std::vector<std::string>& group_names,
+                                           const std::string& how) {
+    auto provenance = loaded.policy.provenance();
+    provenance["postprocess"] = how;
+    provenance["postprocessed_from"] = loaded.id.value();
+    return model::Policy::create(loaded.policy.schema(), {link},
+                                 link.group_aware() ? group_names : std::vector<std::string>(),
+                                 std::move(provenance), loaded.policy.state());
+}
 
 void add_postprocess(Frame& frame) {
     auto options = std::make_shared<Options>();

@@ -9,6 +9,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/dataset/dataset.hpp"
+#include "rampart/model/model_file.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/postprocessing/postprocessor.hpp"
 #include "rampart/report/text_table.hpp"
@@ -43,6 +44,13 @@ base::Result<Postprocessed> postprocess_link(const model::LearnedLink& before,
                                              const dataset::Dataset& others,
                                              const PostprocessSettings& settings,
                                              base::ThreadPool& pool);
+
+/// Returns the model with this link in the place of its own; `how` is printed as what was done to
+/// it. Errors: Policy::create()'s.
+base::Result<model::Policy> policy_of_link(const model::LoadedPolicy& loaded,
+                                           const model::LearnedLink& link,
+                                           const std::vector<std::string>& group_names,
+                                           const std::string& how);
 
 /// What each epsilon costs, the rest as in settings: one solution each, for one sort.
 struct EpsilonPoint {

@@ -330,19 +330,19 @@ Result<Data> read_data(const RegressionFrontier& job) {
         out.range = {job.schema.label_range->lo, job.schema.label_range->hi};
     RAMPART_TRY(out.parts, read_table_parts(job.source, job.schema));
     const auto what = [&](const char* part) {
-        return fmt::format("the {} rows of the split {}", part, job.source.split);
+        return fmt::format("the {} rows of the split {}", part, job.source.split.text());
     };
     RAMPART_RETURN_IF_ERROR(check_groups(out.parts.train, what("training")));
     if (out.parts.test.rows() == 0)
         return base::make_error(Reason::kNoTestRows,
                                 "the split {} leaves no test rows to judge on: try 50/0/50",
-                                job.source.split);
+                                job.source.split.text());
     RAMPART_RETURN_IF_ERROR(check_groups(out.parts.test, what("test")));
     RAMPART_TRY(out.train, fair_regression::regression_table(out.parts.train, out.range));
     RAMPART_TRY(out.test, fair_regression::regression_table(out.parts.test, out.range));
     out.line =
         fmt::format("rampart frontier of regression, data {}, split {}, seed {}, fits {}, {}",
-                    evaluation::digest_of(out.parts.all).hex(), job.source.split, job.source.seed,
+                    out.parts.data.hex(), to_text(out.parts.plan), job.source.seed,
                     job.reduction_fits, job.values.canonical());
     return out;
 }
@@ -470,7 +470,8 @@ base::Status check_learners(const RegressionFrontier& job, const dataset::TableS
     return base::ok();
 }
 
-Answer answer_of(const RegressionFrontier& job, const std::vector<RegressionPoint>& points) {
+Answer answer_of(const RegressionFrontier& job, const TableParts& parts,
+                 const std::vector<RegressionPoint>& points) {
     report::Table table{{"learner", "tolerance", "loss", "95 % band", "disparity", "95 % band",
                          "train", "members", "seconds"}};
     boost::json::array list;
@@ -494,10 +495,11 @@ Answer answer_of(const RegressionFrontier& job, const std::vector<RegressionPoin
                         {"seconds", p.seconds}});
     }
     Answer answer;
-    answer.text =
-        fmt::format("{}\nwrote {}/frontier.html and points.csv\n", report::align(table), job.out);
-    answer.json =
-        boost::json::serialize(boost::json::object{{"out", job.out}, {"points", std::move(list)}});
+    answer.text = fmt::format("{}{}\nwrote {}/frontier.html and points.csv\n", parts.text(),
+                              report::align(table), job.out);
+    answer.json = boost::json::serialize(boost::json::object{
+        {"out", job.out}, {"split_rows", parts.json()}, {"points", std::move(list)}});
+    answer.notes = parts.notes();
     return answer;
 }
 
@@ -523,11 +525,12 @@ Result<Answer> regression_frontier(const RegressionFrontier& job, const Context&
     RAMPART_TRY(const auto settings, settings_of(job.values));
     RAMPART_TRY(const auto data, read_data(job));
     RAMPART_TRY(const auto points, run_all(job, settings, data, context));
-    const auto page = regression_frontier_page(
-        fmt::format("{}, split {}, seed {}", job.source.data, job.source.split, job.source.seed),
-        fair_regression::loss_text(settings.loss), points);
+    const auto page =
+        regression_frontier_page(fmt::format("{}, split {}, seed {}", job.source.data,
+                                             job.source.split.text(), job.source.seed),
+                                 fair_regression::loss_text(settings.loss), points);
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(fs::path(job.out) / "frontier.html", page));
-    return answer_of(job, points);
+    return answer_of(job, data.parts, points);
 }
 
 }  // namespace rampart::cli

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "frame/frame.hpp"
-#include "learn/result_file.hpp"
+#include "learn/table_parts.hpp"
 #include "rampart/learning/learner.hpp"
 #include "rampart/stats/metrics.hpp"
 

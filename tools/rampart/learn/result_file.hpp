@@ -4,11 +4,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "rampart/dataset/csv.hpp"
-#include "rampart/dataset/dataset.hpp"
-#include "rampart/dataset/feature_schema.hpp"
 
 namespace rampart::cli {
 
@@ -41,19 +38,5 @@ class ResultFile {
 
 /// Returns the two lines before the rows.
 std::string result_file_head(std::string_view run, std::string_view header);
-
-struct TableSource {
-    std::string data, cache, split;  // cache may be empty: none
-    uint64_t seed = 0;
-};
-
-struct TableParts {
-    dataset::Dataset all, train, validation, test;
-    std::string note;  // on the cache
-};
-
-/// Nothing is checked yet of the parts. Errors: those of read_table and parse_split.
-base::Result<TableParts> read_table_parts(const TableSource& source,
-                                          const dataset::TableSchema& schema);
 
 }  // namespace rampart::cli

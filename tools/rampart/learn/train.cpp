@@ -8,18 +8,17 @@
 #include "frame/figures_text.hpp"
 #include "frame/help.hpp"
 #include "frame/reasons.hpp"
-#include "learn/postprocess_fit.hpp"
 #include "learn/regression_page.hpp"
-#include "learn/result_file.hpp"
+#include "learn/table_parts.hpp"
 #include "learn/train_options.hpp"
 #include "learn/train_search.hpp"
+#include "learn/trained_rule.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/budro/baselines.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/evaluation/evaluation.hpp"
 #include "rampart/evaluation/regression_evaluation.hpp"
-#include "rampart/evaluation/table_digest.hpp"
 #include "rampart/learning/option_text.hpp"
 #include "rampart/learning/reasons.hpp"
 #include "rampart/model/model_file.hpp"
@@ -95,7 +94,7 @@ base::Result<Parts> read_parts(const Options& options, const TrainPlan& plan,
             Reason::kNoValidationRows,
             "the ramp is fitted on rows that the learner has not seen, and the split "
             "{} leaves none for validation: try 60/20/20",
-            options.split);
+            options.split.text());
     return parts;
 }
 
@@ -176,31 +175,6 @@ base::Result<Trained> learn(const Options& options, const TrainPlan& plan, const
     return trained;
 }
 
-/// Puts the recipe's rule on the score, fitted on the validation rows, which the trees have not
-/// seen.
-base::Result<Postprocessed> fit_rule(const Options& options, const TrainPlan& plan,
-                                     const model::LearnedLink& link, const Parts& parts) {
-    if (parts.validation.group.empty())
-        return base::make_error(
-            base::Reason::kNoGroups,
-            "the ramp needs protected groups: name columns under `protected` in {}",
-            options.schema);
-    RAMPART_TRY(const auto chosen, training::chosen_postprocessor(plan.recipe));
-    RAMPART_TRY(const auto at, postprocessing::setting_on(link, plan.values(), link.score_slope,
-                                                          link.score_intercept));
-    base::ThreadPool pool(options.threads);
-    auto made = postprocess_link(link, parts.validation, parts.train,
-                                 {.postprocessor = chosen.postprocessor,
-                                  .values = chosen.values,
-                                  .search_gamma = false,
-                                  .seed = options.seed,
-                                  .threshold = at.threshold,
-                                  .operate_at = at.operate_at},
-                                 pool);
-    if (!made) return made.error().with_context("the ramp on the validation rows");
-    return made;
-}
-
 boost::json::object describe(const Postprocessed& post, const std::string& criterion) {
     const auto& rule = post.link.ramp;
     boost::json::object out{{"criterion", criterion},
@@ -251,13 +225,13 @@ base::Status put_individual(const Options& options, const TrainPlan& plan, const
 base::Status put_regression(const Options& options, const Schema& schema, const Parts& parts,
                             const Trained& trained, const std::optional<model::Policy>& policy,
                             boost::json::object& figures, Answer& answer) {
-    RegressionPage page{
-        .data = fmt::format("{}, split {}, seed {}", options.data, options.split, options.seed),
-        .learned = trained.learned,
-        .range = schema.range(),
-        .notes = answer.notes,
-        .train_tails = {},
-        .validation_tails = {}};
+    RegressionPage page{.data = fmt::format("{}, split {}, seed {}", options.data,
+                                            options.split.text(), options.seed),
+                        .learned = trained.learned,
+                        .range = schema.range(),
+                        .notes = answer.notes,
+                        .train_tails = {},
+                        .validation_tails = {}};
     const auto levels = figures.at("grid").to_number<size_t>();
     if (policy) {
         page.train_tails = score_tails(*policy, parts.train, levels);
@@ -291,7 +265,7 @@ void put_shortfalls(const Options& options, const TrainPlan& plan, const Parts& 
         answer.notes.push_back(
             fmt::format("--early-stopping has no effect without validation rows, "
                         "and the split {} leaves none",
-                        options.split));
+                        options.split.text()));
     if (options.baseline == "project")
         answer.notes.push_back(
             "the model reads projected columns, not the table's: it is for "
@@ -356,10 +330,12 @@ base::Result<Answer> answer_of(const Outcome& of) {
     Answer answer;
     answer.notes = ineffective(options, plan);
     if (!parts.note.empty()) answer.notes.push_back(parts.note);
+    for (auto& note : parts.notes()) answer.notes.push_back(std::move(note));
     put_shortfalls(options, plan, parts, trained, id.has_value(), answer);
     boost::json::object json{{"learner", name},
                              {"trees", learned.link.trees()},
-                             {"split", options.split},
+                             {"split", options.split.text()},
+                             {"split_rows", parts.json()},
                              {"seed", options.seed},
                              {"training_rows", parts.train.rows()}};
     if (options.baseline != "none") json["baseline"] = options.baseline;
@@ -374,9 +350,9 @@ base::Result<Answer> answer_of(const Outcome& of) {
         RAMPART_RETURN_IF_ERROR(
             put_regression(options, schema, parts, trained, policy, figures, answer));
     if (!options.report.empty() && regression) json["report"] = options.report;
-    answer.text +=
-        fmt::format("{}, {} trees, {} training rows\n{}{}", name, learned.link.trees(),
-                    parts.train.rows(), learned.report.empty() ? "" : "\n", learned.report);
+    answer.text += fmt::format("{}, {} trees, {} training rows\n{}{}{}", name, learned.link.trees(),
+                               parts.train.rows(), parts.text(), learned.report.empty() ? "" : "\n",
+                               learned.report);
     if (trained.search) {
         answer.text += "\n" + trained.search->text;
         json["search"] = trained.search->json;
@@ -420,9 +396,9 @@ base::Result<model::Policy> policy_of(const Options& options, const TrainPlan& p
         trained.link().group_aware() ? parts.all.group_names : std::vector<std::string>();
     auto state = trained.learned.state;
     state.training = {.table_schema = schema.text,
-                      .split = options.split,
+                      .split = to_text(parts.plan),
                       .seed = options.seed,
-                      .data = evaluation::digest_of(parts.all)};
+                      .data = parts.data};
     return model::Policy::create(seen.train.schema, {trained.link()}, names,
                                  provenance_of(options, plan), std::move(state));
 }
@@ -464,7 +440,9 @@ base::Result<Answer> train(const Options& options, const Context& context) {
     RAMPART_TRY(auto trained, learn(options, plan, schema, seen, context));
     trained.search = std::move(search);
     if (plan.has_ramp()) {
-        RAMPART_TRY(trained.ramp, fit_rule(options, plan, trained.link(), parts));
+        base::ThreadPool pool(options.threads);
+        RAMPART_TRY(trained.ramp,
+                    fit_rule(options, plan, trained.link(), parts.validation, parts.train, pool));
         trained.link() = trained.ramp->link;
     }
     std::optional<model::Policy> policy;

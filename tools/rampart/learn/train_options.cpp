@@ -17,7 +17,7 @@ namespace {
 using learning::Learner;
 using learning::OptionValues;
 
-constexpr const char *kFiles = "Input and output", *kLearning = "Learning",
+constexpr const char *kFiles = "Input and output", *kLearning = "Learning", *kSplit = "Split",
                      *kRamp = "Ramp (--postprocess ramp)",
                      *kMetric = "Fair metric (budro, --baseline project)";
 
@@ -59,7 +59,7 @@ void add_files(CLI::App& command, TrainOptions& o) {
         ->group(kFiles);
 }
 
-void add_learning(CLI::App& command, TrainOptions& o) {
+void add_choice(CLI::App& command, TrainOptions& o) {
     std::vector<std::string> names;
     for (const auto* learner : learning::learners()) names.emplace_back(learner->name());
     auto* learner = command
@@ -75,9 +75,10 @@ void add_learning(CLI::App& command, TrainOptions& o) {
                     "the flags: beside it no flag of a learner is taken, nor --allow-infeasible, "
                     "--postprocess and --baseline")
         ->group(kLearning);
-    command.add_option("--split", o.split, "per cent of the rows for training/validation/test")
-        ->capture_default_str()
-        ->group(kLearning);
+    o.of_recipe = {learner};
+}
+
+void add_running(CLI::App& command, TrainOptions& o) {
     command.add_option("--seed", o.seed, "seed of the split and of sampling")
         ->capture_default_str()
         ->group(kLearning);
@@ -86,6 +87,12 @@ void add_learning(CLI::App& command, TrainOptions& o) {
                     "number of threads, default one per core; the result does not depend on it")
         ->check(CLI::Range(size_t{1}, size_t{256}))
         ->group(kLearning);
+}
+
+void add_learning(CLI::App& command, TrainOptions& o) {
+    add_choice(command, o);
+    add_split_words(command, o.split, kSplit);
+    add_running(command, o);
     o.allow_infeasible_option =
         command
             .add_flag("--allow-infeasible", o.allow_infeasible,
@@ -100,7 +107,7 @@ void add_learning(CLI::App& command, TrainOptions& o) {
             ->check(CLI::IsMember({"none", "reweigh", "project"}))
             ->capture_default_str()
             ->group(kLearning);
-    o.of_recipe = {learner, o.allow_infeasible_option, baseline};
+    o.of_recipe.insert(o.of_recipe.end(), {o.allow_infeasible_option, baseline});
 }
 
 void add_ramp(CLI::App& command, TrainOptions& o) {
@@ -139,6 +146,9 @@ void add_metric(CLI::App& command, TrainOptions& o) {
     add_metric_options(command, o.metric, kMetric);
     o.of_metric = o.metric.options;
     o.of_recipe.insert(o.of_recipe.end(), o.of_metric.begin(), o.of_metric.end());
+}
+
+void add_metric_results(CLI::App& command, TrainOptions& o) {
     o.of_metric.push_back(
         command.add_option("--save-metric", o.save_metric, "file to write the fair metric to")
             ->group(kMetric));
@@ -148,6 +158,13 @@ void add_metric(CLI::App& command, TrainOptions& o) {
                         "FEATURE=VALUE,VALUE or FEATURE*FEATURE: report the share of rows with "
                         "the same decision for all these values; may be repeated")
             ->group(kMetric));
+}
+
+void add_flags(CLI::App& command, TrainOptions& o) {
+    std::vector<std::string_view> of_metric;
+    const auto metric = learning::metric_options();
+    for (const auto& option : metric) of_metric.push_back(option.name);
+    o.flags = std::make_unique<LearnerFlags>(command, all_learners(), of_metric);
 }
 
 /// Puts what the flags of the fair metric say into the learner's options, where it has them.
@@ -250,16 +267,22 @@ std::string learners_that(const std::function<bool(const learning::Capabilities&
 void add_train_options(CLI::App& command, TrainOptions& o) {
     add_files(command, o);
     add_learning(command, o);
-    std::vector<std::string_view> of_metric;
-    const auto metric = learning::metric_options();
-    for (const auto& option : metric) of_metric.push_back(option.name);
-    o.flags = std::make_unique<LearnerFlags>(command, all_learners(), of_metric);
+    add_flags(command, o);
     o.report_option =
         command
             .add_option("--report", o.report,
                         "fair-regression: HTML page with the distribution of the scores in each "
                         "group")
             ->group(kFiles);
+    add_ramp(command, o);
+    add_metric(command, o);
+    add_metric_results(command, o);
+}
+
+void add_recipe_options(CLI::App& command, TrainOptions& o) {
+    add_choice(command, o);
+    add_running(command, o);
+    add_flags(command, o);
     add_ramp(command, o);
     add_metric(command, o);
 }
@@ -310,7 +333,7 @@ bool needs_metric(const TrainOptions& o, const TrainPlan& plan) {
 }
 
 std::vector<std::string> ineffective(const TrainOptions& o, const TrainPlan& plan) {
-    if (o.search_option->count() > 0 && !plan.recipe.search)
+    if (o.search_option != nullptr && o.search_option->count() > 0 && !plan.recipe.search)
         return {fmt::format("{} has no effect without a recipe that has a [search]",
                             o.search_option->get_name())};
     if (!o.recipe.empty()) return of_the_loop(o.recipe);
@@ -318,7 +341,7 @@ std::vector<std::string> ineffective(const TrainOptions& o, const TrainPlan& pla
     if (o.baseline == "project") used = {"epsilon", "attack_memory"};
     auto notes = o.flags->ineffective(plan.values(), used);
     const auto note = [&](const CLI::Option* option, std::string_view needs) {
-        if (option->count() > 0)
+        if (option != nullptr && option->count() > 0)
             notes.push_back(fmt::format("{} has no effect without {}", option->get_name(), needs));
     };
     if (!plan.values().has("constraints"))

@@ -9,6 +9,7 @@
 
 #include "frame/metric_options.hpp"
 #include "learn/learner_flags.hpp"
+#include "learn/table_parts.hpp"
 #include "rampart/base/result.hpp"
 #include "rampart/gbdt/learner.hpp"
 #include "rampart/ramp/solver.hpp"
@@ -20,7 +21,8 @@ namespace rampart::cli {
 /// As typed.
 struct TrainOptions {
     std::string data, schema, out, cache, resume, recipe, report, save_metric, search_state;
-    std::string learner = "gbdt", split = "60/20/20", baseline = "none", postprocess = "none",
+    SplitWords split;
+    std::string learner = "gbdt", baseline = "none", postprocess = "none",
                 criterion = "statistical_parity";
     bool print_recipe = false;
     bool allow_infeasible = false;  // a model that misses a constraint is written all the same
@@ -36,6 +38,9 @@ struct TrainOptions {
                 *search_option = nullptr;
 };
 void add_train_options(CLI::App& command, TrainOptions& options);
+/// Adds those that say how a model is trained: learner or recipe with all their options, seed and
+/// threads; no files, no split.
+void add_recipe_options(CLI::App& command, TrainOptions& options);
 
 /// How a model is to be trained, whether flags say so or a recipe file.
 struct TrainPlan {

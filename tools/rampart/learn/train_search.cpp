@@ -40,7 +40,9 @@ tuning::ValuationInputs inputs_of(const TrainOptions& options, const SearchRows&
         .label_lo = rows.range.lo,
         .label_hi = rows.range.hi,
         .seed = options.seed};
-    for (size_t i = 0; i < train.rows(); ++i) out.persons.push_back(std::to_string(i));
+    out.persons = rows.parts.persons;
+    if (out.persons.empty())
+        for (size_t i = 0; i < train.rows(); ++i) out.persons.push_back(std::to_string(i));
     return out;
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "learn/result_file.hpp"
+#include "learn/table_parts.hpp"
 #include "learn/train_options.hpp"
 #include "rampart/fair_regression/loss.hpp"
 
@@ -25,9 +25,10 @@ struct SearchTable {
     boost::json::object json;
 };
 
-/// Searches the recipe's options out of fold on the training rows, each of which counts as a
-/// person, and puts what was found into plan.recipe. Trials are kept in --search-state as they are
-/// done. Errors: those of tuning::search(); "other_search" names the file; "interrupted".
+/// Searches the recipe's options out of fold on the training rows, by the column of --split-by,
+/// else with each row as a person, and puts what was found into plan.recipe. Trials are kept in
+/// --search-state as they are done. Errors: those of tuning::search(); "other_search" names the
+/// file; "interrupted".
 base::Result<SearchTable> search_options(const TrainOptions& options, const SearchRows& rows,
                                          TrainPlan& plan);
 

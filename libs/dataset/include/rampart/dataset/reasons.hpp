@@ -22,6 +22,10 @@ namespace rampart::dataset {
       "Give max_bins from 2 up to the limit in the message.")                                   \
     X(kBadSplit, kInvalidArgument, "bad_split",                                                 \
       "Write the split as three percentages that sum to 100, like 60/20/20.")                   \
+    X(kBadSplitGap, kInvalidArgument, "bad_split_gap",                                          \
+      "Write the gap like 90d, 2w, 3m or 1y, or as a number where times are numbers.")          \
+    X(kBadSplitTime, kInvalidArgument, "bad_split_time",                                        \
+      "Write times like 2006, 2006-01 or 2006-01-31, or all as numbers.")                       \
     X(kBadTableCache, kDataLoss, "bad_table_cache",                                             \
       "Delete the cache file; it is made again from the table.")                                \
     X(kBinaryLabel, kInvalidArgument, "binary_label",                                           \
@@ -32,11 +36,15 @@ namespace rampart::dataset {
     X(kDuplicateColumn, kInvalidArgument, "duplicate_column", "Rename one of the columns.")     \
     X(kEmptyFile, kInvalidArgument, "empty_file",                                               \
       "Give a file whose first line names the columns.")                                        \
+    X(kEmptySplitCell, kInvalidArgument, "empty_split_cell",                                    \
+      "Fill the cell, or leave the row out of the file.")                                       \
     X(kLabelNotANumber, kInvalidArgument, "label_not_a_number",                                 \
       "Correct the label's cells, or give `favourable` instead of `label_range`.")              \
     X(kLabelOutsideRange, kOutOfRange, "label_outside_range",                                   \
       "Widen the declared range of labels, or leave the rows out.")                             \
     X(kLongColumnName, kInvalidArgument, "long_column_name", "Shorten the name of the column.") \
+    X(kLongSplitCell, kOutOfRange, "long_split_cell",                                           \
+      "Split by a column of short texts, such as a person's id.")                               \
     X(kMissingColumn, kInvalidArgument, "missing_column",                                       \
       "Add the column to the file, or take it out of the schema.")                              \
     X(kMissingLabel, kInvalidArgument, "missing_label",                                         \
@@ -44,6 +52,8 @@ namespace rampart::dataset {
     X(kNoFavourableLabel, kInvalidArgument, "no_favourable_label",                              \
       "Name a value in `favourable` that the label has.")                                       \
     X(kNoFeatures, kInvalidArgument, "no_features", "List at least one feature in the schema.") \
+    X(kNoSuchFold, kFailedPrecondition, "no_such_fold",                                         \
+      "Ask for fewer folds or origins or a shorter gap, or give more rows.")                    \
     X(kNoSuchPart, kNotFound, "no_such_part", "Ask for train, validation or test.")             \
     X(kNotANumber, kInvalidArgument, "not_a_number",                                            \
       "Correct the cell, or make the feature categorical.")                                     \

@@ -25,8 +25,15 @@ base::Result<dataset::TableSchema> schema_for(const ModelTableNames& names,
 bool is_training_table(const dataset::Dataset& data,
                        const std::optional<model::TrainingRecord>& record);
 
-/// Returns the rows of "train", "validation", "test" or "all". Only the table that the model was
-/// trained on has parts.
+/// Returns the numbers of the rows of "train", "validation", "test" or "all", ascending. Only the
+/// table that the model was trained on has parts, and the file that was a part of its own. What a
+/// split by a column or by time needs is read from the file names.data. Errors: "other_data",
+/// "no_split", "empty_part"; those of read_row_keys().
+base::Result<std::vector<uint32_t>> rows_of_part(
+    const ModelTableNames& names, const std::string& split, const dataset::Dataset& data,
+    const std::optional<model::TrainingRecord>& record);
+
+/// Returns these rows.
 base::Result<dataset::Dataset> part_of(const ModelTableNames& names, const std::string& split,
                                        dataset::Dataset data,
                                        const std::optional<model::TrainingRecord>& record);

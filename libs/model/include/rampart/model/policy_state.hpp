@@ -46,7 +46,7 @@ struct StoredLoss {
 /// the same way, and know that it is the same.
 struct TrainingRecord {
     std::string table_schema;  // the schema file's text, not empty
-    std::string split;         // "60/20/20", as dataset::parse_split reads it
+    std::string split;         // dataset::SplitPlan as text: "60/20/20; by person"
     uint64_t seed = 0;
     base::Digest data;  // evaluation::digest_of(the table)
     bool operator==(const TrainingRecord&) const = default;
