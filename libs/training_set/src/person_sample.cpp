@@ -1,5 +1,7 @@
 #include "rampart/training_set/person_sample.hpp"
 
+#include <iterator>
+
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/digest.hpp"
 
