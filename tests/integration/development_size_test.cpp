@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "rampart/joiner/outcome_joiner.hpp"
+#include "rampart/storage/memory_budget.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 #include "support/loan_makers.hpp"
 

@@ -85,12 +85,13 @@ TEST_F(ErasedScene, OfASampleOfTheDevelopmentSetTheShareOfTheErasedCounts) {
     auto part = development;
     const Submission of_part{run.candidate, run.reference, part, run.at};
     EXPECT_EQ(test(of_part).result.reason, "too_many_erased");
-    part.extent = {{}, 10 * part.rows.size(), part.rows.size(), 1};
+    part.extent = {{}, 100 * part.rows.size(), part.rows.size(), 1};
     EXPECT_EQ(test(of_part).result.verdict, Verdict::kCertified);
-    records.tally.front().records = 5000;
+    records.tally.front().records = 50'000;
     const auto refused = test(Submission{run.candidate, run.reference, part, at(kAll + 1)});
     EXPECT_EQ(refused.result.reason, "too_many_erased");
     EXPECT_NE(refused.result.message.find("500 "), std::string::npos) << refused.result.message;
+    store.ledger.clear();
     records.tally.front().month = "1969-05";
     part.extent.from = at(0);  // of an earlier month than the window's
     EXPECT_EQ(test(Submission{run.candidate, run.reference, part, at(kAll + 2)}).result.verdict,

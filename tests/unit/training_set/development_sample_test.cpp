@@ -195,7 +195,8 @@ TEST_F(SampleTest, IsTheSameInAStoreMadeAnewAndAfterMoreHasComeIn) {
 
 TEST_F(SampleTest, WhatWasDecidedInAStoppedPeriodTakesNoPlaceInIt) {
     const auto stopped = [] {
-        return std::vector<domain::StoppedPeriod>{{.from = day(10), .to = day(30)}};
+        return std::vector<domain::StoppedPeriod>{
+            {day(10), day(30), domain::StopKind::kExplorationOff, "test"}};
     };
     const auto build = builder(*joiner, stopped);
     const auto whole = build.development_rows(day(kKnown)).value();

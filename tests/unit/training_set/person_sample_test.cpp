@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "rampart/training_set/training_set_builder.hpp"
