@@ -86,7 +86,7 @@ class GeneratedLog final : public streaming::Reader {
     int64_t decisions_;
 };
 
-/// A figure of the process in MiB, such as "VmRSS" and "VmHWM".
+/// Returns a figure of the process in MiB, such as "VmRSS" and "VmHWM".
 double mebibytes(const std::string& name) {
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);)

@@ -158,7 +158,7 @@ Status Gate::add_erased(const Submission& run, std::optional<TimePoint> from, In
     in.selection.decisions.erased = count_erased(
         tally,
         {Side::kDevelopment, learnt.group_names, learnt.cell_names, learnt.extent.from, run.at});
-    // of whom the sample would have had as large a part as of the others
+    // a sample would have had as large a part of them as of the others
     in.selection.decisions.erased =
         share_of(std::move(in.selection.decisions.erased), learnt.extent.share());
     return base::ok();

@@ -144,7 +144,7 @@ struct TrainingSetBuilder::Reading {
     std::vector<domain::StoppedPeriod> stopped;
     std::unordered_set<std::string> stopped_ids;
     std::optional<PersonSample> sample;
-    std::vector<std::string> identities;  // of each row, as are late and places
+    std::vector<std::string> identities;  // one of each row, as are late and places
     std::vector<uint8_t> late;
     std::vector<double> places;  // empty without a sample
 

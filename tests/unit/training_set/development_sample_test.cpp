@@ -39,7 +39,7 @@ class SampleTest : public testing::Test {
         for (int i = 0; i < kPersons; ++i) {
             const protected_attributes::ProtectedAttributes known{
                 domain::PersonId(fmt::format("p-{}", i)),
-                day(i % 3 * 10),  // of some persons later than they are decided about
+                day(i % 3 * 10),  // some persons' later than they are decided about
                 {{"sex", i % 2 == 0 ? "female" : "male"}}};
             EXPECT_TRUE(store->put(std::span(&known, 1), day(i % 3 * 10)));
         }
@@ -98,7 +98,7 @@ class SampleTest : public testing::Test {
     fs::path folder_;
 };
 
-/// What a test compares of a row.
+/// Returns what a test compares of a row.
 auto looks(const DevelopmentSet& set, size_t i) {
     const Row& row = set.rows[i];
     return std::tuple(row.decision, row.person, row.repeat, row.ordinal, row.label, row.impact,

@@ -33,7 +33,7 @@ class PersonSample {
     bool holds(double place) const { return place < limit_; }
 
     size_t rows_there() const { return there_; }  // all that were added
-    size_t rows() const { return rows_; }         // of persons in the sample: at most max_rows
+    size_t rows() const { return rows_; }  // those of persons in the sample: at most max_rows
     size_t places() const { return rows_of_.size(); }
 
   private:

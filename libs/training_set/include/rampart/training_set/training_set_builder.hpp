@@ -118,7 +118,7 @@ struct DevelopmentRequest {
     std::optional<base::TimePoint> from{};  // applications of then or later; nullopt: all
     /// Where there are more, a sample of whole persons (PersonSample) with at most so many.
     size_t max_rows = base::limits::kMaxRows;
-    uint64_t seed = 0;  // of the sample
+    uint64_t seed = 0;  // the sample's
 };
 
 /// Rows of one side of the split, by event time, then decision id. The two sides are
@@ -142,7 +142,7 @@ struct DecisionSet {
     /// a count of its own. 0 in the development set.
     size_t known = 0;
     size_t unreadable = 0;  // records of decisions in quarantine, of either side
-    Extent extent{};        // of a development set; of a part of one, that of the whole
+    Extent extent{};        // for a development set; a part of one has that of the whole
     /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read, groups,
     /// and whether it is a repeat, a referral and its answer: the same digest is the same set.
     base::Digest digest;
