@@ -17,7 +17,7 @@ using training_set::DevelopmentSet;
 
 constexpr base::Logger kLog("monitor");
 constexpr std::string_view kActor = "monitor", kAlarm = "monitor_alarm";
-constexpr size_t kRowsToPlan = 2'000'000;  // of a watch; more are not read into memory
+constexpr size_t kRowsToPlan = 2'000'000;  // for a watch; more are not read into memory
 
 /// Returns the rows that `wanted` accepts, with the parts that a gate input reads.
 template <class Wanted>

@@ -77,8 +77,8 @@ TEST_F(ErasedScene, TooManyOfTheDevelopmentSetRefuseAndTooManyOfTheVaultDoNotPas
     EXPECT_EQ(test(submission("better", kAll + 1)).result.verdict, Verdict::kCertified);
 }
 
-/// Of the persons who were erased a sample would have had as many as of the others, and a window
-/// those of its months.
+/// A sample would have had as large a share of the erased persons as of the others, and a window
+/// has those of its months.
 TEST_F(ErasedScene, OfASampleOfTheDevelopmentSetTheShareOfTheErasedCounts) {
     records.tally = {{"1970-01", Side::kDevelopment, "approve", false, "", 500}};
     auto run = submission("better", kAll);
@@ -93,7 +93,7 @@ TEST_F(ErasedScene, OfASampleOfTheDevelopmentSetTheShareOfTheErasedCounts) {
     EXPECT_NE(refused.result.message.find("500 "), std::string::npos) << refused.result.message;
     store.ledger.clear();
     records.tally.front().month = "1969-05";
-    part.extent.from = at(0);  // of an earlier month than the window's
+    part.extent.from = at(0);  // the tally has an earlier month than the window's
     EXPECT_EQ(test(Submission{run.candidate, run.reference, part, at(kAll + 2)}).result.verdict,
               Verdict::kCertified);
 }

@@ -92,8 +92,7 @@ TEST(PersonSample, IsTheSameForASeedAndAnotherForAnother) {
     EXPECT_NE(PersonSample::key_of(kSalt, 1), PersonSample::key_of(kSalt + "x", 1));
 }
 
-/// A sample by the hash of the split itself would have the persons next to the vault alone, or be
-/// empty: of a part of the persons, whoever they are, it has an equal share.
+/// A sample by the hash of the split itself would have no person of the vault below 0.6.
 TEST(PersonSample, IsIndependentOfTheSplit) {
     constexpr int kAll = 20'000;
     const PersonSample keyed(PersonSample::key_of(kSalt, 3), 0);

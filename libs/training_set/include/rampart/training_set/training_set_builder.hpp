@@ -105,7 +105,7 @@ struct Row {
 struct Extent {
     std::optional<base::TimePoint> from{};  // applications of then or later; nullopt: all
     size_t there = 0;                       // the side's matured decisions since then
-    size_t read = 0;                        // of these: all, or those of a sample of persons
+    size_t read = 0;                        // all of these, or those of a sample of persons
     std::optional<uint64_t> seed{};         // the sample's; nullopt: all are read
 
     double share() const {
