@@ -17,6 +17,7 @@ using training_set::DevelopmentSet;
 
 constexpr base::Logger kLog("monitor");
 constexpr std::string_view kActor = "monitor", kAlarm = "monitor_alarm";
+constexpr size_t kRowsToPlan = 2'000'000;  // for a watch; more are not read into memory
 
 /// Returns the rows that `wanted` accepts, with the parts that a gate input reads.
 template <class Wanted>
@@ -133,7 +134,9 @@ Result<monitoring::WatchPlan> ChampionMonitor::make_plan(
     const registry::Promotion& promotion) const {
     RAMPART_TRY(const auto policy, deps_.registry.load_model(promotion.policy));
     RAMPART_TRY(const auto previous, deps_.registry.load_model(*promotion.replaced));
-    RAMPART_TRY(const auto known, deps_.builder.development_rows(promotion.at));
+    // a plan may be made from any part of what was known before
+    RAMPART_TRY(const auto known,
+                deps_.builder.development_sample(promotion.at, {.max_rows = kRowsToPlan}));
     const auto matured = rows_of(
         known, [&](const auto& row) { return all_matured(row.event_time) <= promotion.at; });
     RAMPART_TRY(const auto before,
@@ -183,14 +186,15 @@ Result<std::map<uint64_t, Alarm>> ChampionMonitor::alarms() const {
 
 Result<Look> ChampionMonitor::watch_all(TimePoint t) {
     Look out{.at = t, .watches = {}};
-    std::optional<DevelopmentSet> known;
+    std::optional<base::Result<DevelopmentSet>> known;
     std::map<uint64_t, Alarm> raised;
     for (const auto& one : standing(t)) {
         const auto& promotion = one.promotion;
         if (!is_watched(one, t)) continue;
         if (!known) {
             // the oldest comes first
-            RAMPART_TRY(known, deps_.builder.development_rows(t, promotion.at));
+            known = deps_.builder.development_rows(t, promotion.at);
+            if (!*known && !training::is_about_data(known->error())) return known->error();
             RAMPART_TRY(raised, alarms());
         }
         Watch watch;
@@ -202,7 +206,9 @@ Result<Look> ChampionMonitor::watch_all(TimePoint t) {
         if (const auto alarm = raised.find(promotion.sequence); alarm != raised.end()) {
             watch.alarm = alarm->second;
         }
-        auto state = state_of(promotion, *known);
+        // too many rows are a problem of the watches, and must not stop the training
+        auto state =
+            *known ? state_of(promotion, **known) : Result<monitoring::WatchState>(known->error());
         if (!state && !training::is_about_data(state.error())) return state.error();
         if (state) watch.state = std::move(*state);
         if (!state) watch.problem = state.error().message;

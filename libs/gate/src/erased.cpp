@@ -1,6 +1,7 @@
 #include "erased.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 namespace rampart::gate {
@@ -51,6 +52,15 @@ ope::ErasedCounts count_erased(std::span<const ErasedRecords> tally, const Erase
     }
     if (out.records > 0) out.of_group = std::move(of_group);
     return out;
+}
+
+ope::ErasedCounts share_of(ope::ErasedCounts counts, double share) {
+    const auto part = [share](size_t n) {
+        return static_cast<size_t>(std::ceil(share * static_cast<double>(n)));
+    };
+    counts.records = part(counts.records);
+    for (size_t& records : counts.of_group) records = part(records);
+    return counts;
 }
 
 }  // namespace rampart::gate

@@ -26,4 +26,7 @@ struct ErasedFrom {
 ope::ErasedCounts count_erased(std::span<const privacy::ErasedRecords> tally,
                                const ErasedFrom& set);
 
+/// Returns the counts of a sample of that share of the persons, rounded up.
+ope::ErasedCounts share_of(ope::ErasedCounts counts, double share);
+
 }  // namespace rampart::gate

@@ -127,7 +127,7 @@ Result<std::optional<training_set::VaultSet>> Gate::rows_read_before(
     using Rows = std::optional<training_set::VaultSet>;
     const auto read_at = std::max(history.epoch_start(), read_until);  // nullopt is before any time
     if (!read_at) return Rows();
-    RAMPART_TRY(auto read, deps_.records.vault_rows(*read_at));
+    RAMPART_TRY(auto read, deps_.records.vault_rows(*read_at, std::nullopt));
     return read.rows.empty() ? Rows() : Rows(std::move(read));
 }
 
@@ -137,11 +137,8 @@ Result<std::optional<training_set::VaultSet>> Gate::rows_read_before(
 Result<Gate::EpochVault> Gate::vault_of_epoch(const LedgerView& history, TimePoint t,
                                               const ReadUntil& read_until) const {
     EpochVault out;
-    RAMPART_TRY(out.vault, deps_.records.vault_rows(t));
-    if (settings_.max_age_months > 0) {
-        out.from = base::add_months(t, -settings_.max_age_months);
-        out.vault = training::decided_since(out.vault, *out.from, training_set::Omission::kTooOld);
-    }
+    if (settings_.max_age_months > 0) out.from = base::add_months(t, -settings_.max_age_months);
+    RAMPART_TRY(out.vault, deps_.records.vault_rows(t, out.from));
     RAMPART_TRY(const auto read, rows_read_before(history, read_until));
     if (!read) return out;
     out.unread = read->rows.back().event_time + base::Duration::micros(1);
@@ -159,7 +156,11 @@ Status Gate::add_erased(const Submission& run, std::optional<TimePoint> from, In
     in.decisions.erased = count_erased(
         tally, {Side::kVault, in.vault.group_names, in.vault.cell_names, from, run.at});
     in.selection.decisions.erased = count_erased(
-        tally, {Side::kDevelopment, learnt.group_names, learnt.cell_names, std::nullopt, run.at});
+        tally,
+        {Side::kDevelopment, learnt.group_names, learnt.cell_names, learnt.extent.from, run.at});
+    // a sample would have had as large a part of them as of the others
+    in.selection.decisions.erased =
+        share_of(std::move(in.selection.decisions.erased), learnt.extent.share());
     return base::ok();
 }
 

@@ -349,21 +349,45 @@ Counts OutcomeJoiner::counts() const {
     return total;
 }
 
-Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const ExampleVisitor& visit,
-                               std::optional<TimePoint> from) const {
-    if (impl_->options.product.find_measure(measure) == nullptr) {
+/// Returns the stores of all partitions. Errors: unknown_measure; that of a partition that is not
+/// whole.
+Result<std::vector<const JoinStore*>> OutcomeJoiner::Impl::stores_to_read(
+    std::initializer_list<std::string_view> measures) const {
+    for (const auto measure : measures) {
+        if (options.product.find_measure(measure) != nullptr) continue;
         return base::make_error(Reason::kUnknownMeasure,
                                 "measure '{}' is not declared by product '{}'", measure,
-                                impl_->options.product.name);
+                                options.product.name);
     }
-    RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));
+    RAMPART_RETURN_IF_ERROR(all_whole({}));
     std::vector<const JoinStore*> stores;
-    for (const auto& partition : impl_->partitions) stores.push_back(&partition->store());
+    for (const auto& partition : partitions) stores.push_back(&partition->store());
+    return stores;
+}
+
+Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const ExampleVisitor& visit,
+                               std::optional<TimePoint> from) const {
+    RAMPART_TRY(const auto stores, impl_->stores_to_read({measure}));
     return visit_by_time(stores, from, [&](const JoinState& state) -> Status {
         const Version* version = as_known_at(state, measure, t);
         if (version == nullptr) return base::ok();
         RAMPART_TRY(const auto example, to_example(state, *version, taken_as_known_at(state, t)));
         return visit(example);
+    });
+}
+
+Status OutcomeJoiner::paired_examples(std::string_view measure, std::string_view second,
+                                      TimePoint t, const PairVisitor& visit,
+                                      std::optional<TimePoint> from) const {
+    RAMPART_TRY(const auto stores, impl_->stores_to_read({measure, second}));
+    return visit_by_time(stores, from, [&](const JoinState& state) -> Status {
+        const Version* version = as_known_at(state, measure, t);
+        if (version == nullptr) return base::ok();
+        const Version* other = as_known_at(state, second, t);
+        RAMPART_TRY(const auto example, to_example(state, *version, taken_as_known_at(state, t)));
+        return visit(example, other == nullptr
+                                  ? std::nullopt
+                                  : std::optional(SecondValue{other->value, other->version}));
     });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -55,6 +56,8 @@ struct OutcomeJoiner::Impl {
     void mend();
     base::Status check_log_is_whole(const PartitionJoiner& partition) const;
     base::Status all_whole(const std::set<streaming::PartitionId>& but_for) const;
+    base::Result<std::vector<const JoinStore*>> stores_to_read(
+        std::initializer_list<std::string_view> measures) const;
     bool is_out(size_t i) const { return !partitions[i]->store().db().damage(); }
     bool any_newly_damaged() const;
     bool reads(size_t i, const Source& source) const {

@@ -17,8 +17,9 @@ class BuilderRecords final : public gate::RecordSource {
     BuilderRecords(const training_set::TrainingSetBuilder& builder, const privacy::Register* list)
         : builder_(builder), list_(list) {}
 
-    Result<training_set::VaultSet> vault_rows(TimePoint t) const override {
-        return builder_.vault_rows(t);
+    Result<training_set::VaultSet> vault_rows(TimePoint t,
+                                              std::optional<TimePoint> from) const override {
+        return builder_.vault_rows(t, from);
     }
     Result<training_set::ApplicantSet> applicants(TimePoint from, TimePoint to) const override {
         return builder_.applicants(from, to);

@@ -61,6 +61,7 @@ Result<std::unique_ptr<TrainingLoop>> TrainingLoop::open(const std::filesystem::
                                                          TrainingSettings settings,
                                                          TrainerDeps deps) {
     RAMPART_RETURN_IF_ERROR(certification::validate(settings.gate.config));
+    RAMPART_RETURN_IF_ERROR(validate(settings.window, deps.product));
     if (settings.recipes.empty())
         return base::make_error(Reason::kNoRecipe, "the settings have no recipe");
     for (const auto& recipe : settings.recipes) RAMPART_RETURN_IF_ERROR(training::validate(recipe));
@@ -169,7 +170,7 @@ Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
         RAMPART_RETURN_IF_ERROR(store_.serve_until(t));
         return std::move(*looked);
     }
-    RAMPART_TRY(const auto development, deps_.builder.development_rows(t));
+    RAMPART_TRY(const auto development, read_window(deps_.builder, t, settings_.window));
     const auto labelled = std::count_if(development.rows.begin(), development.rows.end(),
                                         [](const auto& row) { return row.is_training_example(); });
     if (labelled < settings_.schedule.min_examples) {
@@ -180,8 +181,9 @@ Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
         record.at = t;
         record.verdict = certification::Verdict::kRefused;
         record.reason = reason_info(Reason::kTooFewExamples).word;
-        record.message = fmt::format("{} labelled examples, {} are wanted", labelled,
-                                     settings_.schedule.min_examples);
+        record.message =
+            fmt::format("{} labelled examples, {} are wanted; decisions read: {}", labelled,
+                        settings_.schedule.min_examples, describe_extent(development.extent));
         return record;
     }
     return begin({.at = t, .proposed_by = std::string(kSchedule)});
@@ -228,7 +230,7 @@ Result<Proposed> TrainingLoop::propose(const ProposalRequest& request, TimePoint
     RAMPART_RETURN_IF_ERROR(check_since_promotion(t));
     RAMPART_TRY(const auto reference, deps_.registry.load_model(champion->policy));
     RAMPART_RETURN_IF_ERROR(check_fits(reference.policy));
-    RAMPART_TRY(const auto development, deps_.builder.development_rows(t));
+    RAMPART_TRY(const auto development, read_window(deps_.builder, t, settings_.window));
     RAMPART_TRY(const auto forecast, gate_->forecast_inputs(development));
     RAMPART_TRY(auto proposal,
                 training::propose({development, deps_.product.impact, reference.policy,
@@ -281,7 +283,7 @@ Result<ExportedLog> TrainingLoop::log_of(const LogRequest& request) const {
     RAMPART_TRY(const auto reference, deps_.registry.load_model(id(request.reference)));
     RAMPART_RETURN_IF_ERROR(check_fits(candidate.policy));
     RAMPART_RETURN_IF_ERROR(check_fits(reference.policy));
-    RAMPART_TRY(auto development, deps_.builder.development_rows(request.at));
+    RAMPART_TRY(auto development, read_window(deps_.builder, request.at, settings_.window));
     const auto counted = counting();
     RAMPART_TRY(auto log, gate_->log_of({candidate, reference, development, request.at}));
     return ExportedLog{std::move(development), std::move(log)};
@@ -500,7 +502,8 @@ Result<std::optional<training_set::DevelopmentSet>> TrainingLoop::rows_to_plan(
 Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     RAMPART_TRY(const auto reference, deps_.registry.load_model(domain::PolicyId(run.reference)));
     RAMPART_RETURN_IF_ERROR(check_fits(reference.policy));
-    RAMPART_TRY(const auto development, deps_.builder.development_rows(run.at));
+    RAMPART_TRY(const auto development, read_window(deps_.builder, run.at, settings_.window));
+    record.figures[kRowsRead] = describe_extent(development.extent);
     RAMPART_RETURN_IF_ERROR(check_goes_on());
     RAMPART_TRY(const auto candidate, candidate_of(run, development, reference));
     RAMPART_RETURN_IF_ERROR(check_fits(candidate.policy));
@@ -548,7 +551,7 @@ Result<RunRecord> TrainingLoop::execute(StartedRun run) {
         record.message = judged.error().message;
     }
     record.candidate = run.candidate;
-    record.figures = run.figures;
+    record.figures.insert(run.figures.begin(), run.figures.end());
     kLog.info("run={} at={} verdict={} reason={}", record.ordinal, base::to_iso8601(record.at),
               to_string(record.verdict), record.reason);
     RAMPART_RETURN_IF_ERROR(store_.finish(record, !run.on_request));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rampart/base/limits.hpp"
 #include "rampart/learning/learner.hpp"
 
 namespace rampart::retraining {
@@ -28,6 +29,14 @@ Schedule read_schedule(config::Table& table) {
                    "is 0, and so is every_matured: no training run would ever be due");
     }
     return schedule;
+}
+
+TrainingWindow read_training_window(config::Table& table) {
+    TrainingWindow window;
+    window.months = static_cast<int>(table.integer("window_months", 0, 1200, 0));
+    window.max_rows = static_cast<size_t>(
+        table.integer("max_rows", kFewestRows, base::limits::kMaxRows, kMaxRowsByDefault));
+    return window;
 }
 
 /// Reads the recipe of a file. `recipe` has what stands in no file.
@@ -127,6 +136,12 @@ TrainingSettings read_training_settings(config::Table& root, const std::filesyst
     TrainingSettings settings;
     auto training = root.table("training");
     settings.schedule = read_schedule(training);
+    settings.window = read_training_window(training);
+    if (settings.window.max_rows < static_cast<size_t>(settings.schedule.min_examples))
+        training.fail("max_rows", fmt::format("is {}, below min_examples = {}: no run would have "
+                                              "enough",
+                                              settings.window.max_rows,
+                                              settings.schedule.min_examples));
     auto post = root.table("postprocess");
     training::Recipe shared;
     training::read_postprocess(post, shared);
@@ -140,6 +155,7 @@ TrainingSettings read_training_settings(config::Table& root, const std::filesyst
         recipe.exploration = exploration;
         check_recipe(root, settings.gate.config, recipe);
     }
+    settings.window.seed = settings.recipes.front().seed;
     const bool own_scale = settings.gate.config.at_least || settings.gate.config.max_weight;
     if (own_scale && settings.recipes.size() > 1 && settings.order != training::Order::kListed)
         training.fail("choose",

@@ -13,6 +13,7 @@ training_set::DevelopmentSet part_of(const training_set::DevelopmentSet& develop
     part.schema = development.schema;
     part.group_names = development.group_names;
     part.cell_names = development.cell_names;
+    part.extent = development.extent;
     for (size_t i = 0; i < development.rows.size(); ++i) {
         if (!takes(i)) continue;
         const auto features = development.features_of(i);

@@ -305,8 +305,10 @@ std::vector<size_t> persons_by_group(const training_set::VaultSet& vault) {
 std::vector<size_t> expected_vault_persons(const training_set::DevelopmentSet& development) {
     constexpr double kShare = training_set::kVaultShare / (1 - training_set::kVaultShare);
     auto counts = count_persons(development);
+    // a sample of the persons stands for all of them
+    const double scale = kShare / development.extent.share();
     for (size_t& count : counts)
-        count = static_cast<size_t>(std::lround(kShare * static_cast<double>(count)));
+        count = static_cast<size_t>(std::lround(scale * static_cast<double>(count)));
     return counts;
 }
 

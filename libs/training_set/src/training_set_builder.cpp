@@ -12,6 +12,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/dataset/reasons.hpp"
 #include "rampart/decision/encode.hpp"
+#include "rampart/training_set/person_sample.hpp"
 #include "rampart/training_set/reasons.hpp"
 
 namespace rampart::training_set {
@@ -19,6 +20,7 @@ namespace rampart::training_set {
 namespace limits = base::limits;
 using base::Result;
 using base::Status;
+using base::TimePoint;
 using domain::LabeledExample;
 
 namespace {
@@ -39,13 +41,6 @@ domain::Application fit_to(const dataset::FeatureSchema& schema,
     return fitted;
 }
 
-/// Reports of the measure of impact, by decision id.
-struct Reported {
-    std::optional<double> value;
-    uint32_t version = 0;
-};
-using ReportedById = std::unordered_map<std::string, Reported>;
-
 constexpr uint8_t kOverriddenFlag = 1, kCensoredFlag = 2, kRepeatFlag = 4, kReferredFlag = 8,
                   kAnsweredFlag = 16, kGrantedFlag = 32;
 
@@ -57,12 +52,13 @@ uint8_t flags_of(const Row& row) {
 }
 
 /// Appends the bytes that identify one row in the digest.
-std::string identify(const Row& row, uint32_t label_version, const Reported* impact) {
+std::string identify(const Row& row, uint32_t label_version,
+                     const std::optional<joiner::OutcomeJoiner::SecondValue>& impact) {
     std::string out;
     base::append_field(out, row.decision.value());
     base::append_u32(out, label_version);
-    base::append_u8(out, impact != nullptr ? 1 : 0);
-    base::append_u32(out, impact != nullptr ? impact->version : 0);
+    base::append_u8(out, impact ? 1 : 0);
+    base::append_u32(out, impact ? impact->version : 0);
     base::append_u8(out, row.cell ? 1 : 0);
     base::append_u32(out, row.cell.value_or(0));
     base::append_u32(out, static_cast<uint32_t>(row.groups.size()));
@@ -120,7 +116,52 @@ base::Digest digest_of(const DecisionSet<Side>& set, std::vector<std::string> ro
     return hash.finish();
 }
 
+/// Takes the elements out for whose index `keep` is false; each has `width` numbers in its row.
+template <class T, class Keep>
+void keep_only(std::vector<T>& list, size_t width, const Keep& keep) {
+    size_t to = 0;
+    for (size_t i = 0; i * width < list.size(); ++i) {
+        if (!keep(i)) continue;
+        if (to != i)
+            std::move(list.begin() + static_cast<ptrdiff_t>(i * width),
+                      list.begin() + static_cast<ptrdiff_t>((i + 1) * width),
+                      list.begin() + static_cast<ptrdiff_t>(to * width));
+        ++to;
+    }
+    list.erase(list.begin() + static_cast<ptrdiff_t>(to * width), list.end());
+}
+
 }  // namespace
+
+/// A set that is being read. Rows of persons who have left the sample meanwhile are taken out when
+/// they are a quarter of all, so that each is moved a few times.
+template <class Side>
+struct TrainingSetBuilder::Reading {
+    static constexpr size_t kFewRows = 64;
+
+    DecisionSet<Side> set;
+    std::optional<TimePoint> from;
+    std::vector<domain::StoppedPeriod> stopped;
+    std::unordered_set<std::string> stopped_ids;
+    std::optional<PersonSample> sample;
+    std::vector<std::string> identities;  // one of each row, as are late and places
+    std::vector<uint8_t> late;
+    std::vector<double> places;  // empty without a sample
+
+    /// Is called where the sample has counted a row that the set does not have yet.
+    void take_out_if_many() {
+        const size_t out = set.rows.size() + 1 - sample->rows();
+        if (out > std::max(kFewRows, set.rows.size() / 4)) take_out();
+    }
+    void take_out() {
+        const auto keep = [this](size_t i) { return sample->holds(places[i]); };
+        keep_only(set.rows, 1, keep);
+        keep_only(set.features, set.schema.size(), keep);
+        keep_only(identities, 1, keep);
+        keep_only(late, 1, keep);
+        std::erase_if(places, [this](double place) { return !sample->holds(place); });
+    }
+};
 
 std::string_view to_string(Omission why) {
     switch (why) {
@@ -243,112 +284,142 @@ Result<std::vector<uint32_t>> TrainingSetBuilder::groups_of(
 }
 
 /// Counts a decision of the vault that was made by then; one that is neither a row nor stopped has
-/// not matured.
+/// not matured, or lies before the begin of the set.
 Status TrainingSetBuilder::count_other(const domain::Decision& decision, bool has_matured,
-                                       VaultSet& set) const {
+                                       std::optional<TimePoint> from, VaultSet& set) const {
     if (!in_vault(split_salt_, decision.application.person)) return base::ok();
     if (!has_matured && decision.decided_at > set.as_known_at) return base::ok();
     ++set.known;
     if (has_matured) return base::ok();
+    const auto event_time = decision.application.event_time;
+    const bool too_old = from && event_time < *from;
     RAMPART_TRY(auto groups, groups_of(decision));
     set.omitted.push_back(
-        {decision.application.event_time, Omission::kImmature, std::move(groups)});
+        {event_time, too_old ? Omission::kTooOld : Omission::kImmature, std::move(groups)});
     return base::ok();
 }
 
 /// Reads all decisions, those that the set does not have among them: marks repeats of one whose
 /// event time may be the later one, so that it has not matured, or lies before the set's begin; and
-/// counts those of the vault. `stopped`: ids of stopped ones.
+/// counts those of the vault.
 template <class Side>
-Status TrainingSetBuilder::read_others(DecisionSet<Side>& set,
-                                       const std::unordered_set<std::string>& stopped) const {
+Status TrainingSetBuilder::read_others(Reading<Side>& reading) const {
     constexpr bool kVault = std::is_same_v<Side, VaultSide>;
+    auto& set = reading.set;
     Firsts firsts(set.rows);
     if (!kVault && firsts.empty()) return base::ok();
-    std::unordered_set<std::string_view> matured(stopped.begin(), stopped.end());
+    std::unordered_set<std::string_view> matured(reading.stopped_ids.begin(),
+                                                 reading.stopped_ids.end());
     if (kVault)
         for (const Row& row : set.rows) matured.insert(row.decision.value());
     const auto look = [&](const domain::Decision& decision) -> Status {
         firsts.mark(decision);
         if constexpr (kVault)
-            return count_other(decision, matured.contains(decision.id.value()), set);
+            return count_other(decision, matured.contains(decision.id.value()), reading.from, set);
         return base::ok();
     };
     return joiner_->decisions(base::kFirstTime, base::kLastTime + base::Duration::micros(1), look);
 }
 
+/// Takes an example into the set, if it is of its side and, where there is a sample, in that.
 template <class Side>
-Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t,
-                                                    std::optional<base::TimePoint> from) const {
+Status TrainingSetBuilder::take(const LabeledExample& example,
+                                const std::optional<SecondValue>& impact, bool reported,
+                                Reading<Side>& reading) const {
     constexpr bool kVault = std::is_same_v<Side, VaultSide>;
-    const auto& impact_measure = product_.impact.measure;
-    const bool reported = impact_measure && *impact_measure != product_.label.name;
-    ReportedById impacts;
-    if (reported) {
-        const auto keep = [&](const LabeledExample& example) {
-            if (in_vault(split_salt_, example.decision.application.person) == kVault) {
-                impacts[example.decision.id.value()] = {example.value, example.version};
-            }
-            return base::ok();
-        };
-        RAMPART_RETURN_IF_ERROR(joiner_->examples(*impact_measure, t, keep, from));
+    auto& set = reading.set;
+    const auto& application = example.decision.application;
+    if (in_vault(split_salt_, application.person) != kVault) return base::ok();
+    if (kVault && reported && !impact) return base::ok();  // still to come
+    if (domain::is_stopped(reading.stopped, example.decision.decided_at)) {
+        RAMPART_TRY(auto groups, groups_of(example.decision));
+        set.omitted.push_back({application.event_time, Omission::kStopped, std::move(groups)});
+        reading.stopped_ids.insert(example.decision.id.value());
+        return base::ok();
     }
-    const auto& catalog = store_->catalog();
-    DecisionSet<Side> set;
+    if (reading.sample) {
+        const double place = reading.sample->place_of(application.person);
+        const bool in = reading.sample->add(place);
+        reading.take_out_if_many();
+        if (!in) return base::ok();
+        reading.places.push_back(place);
+    } else if (set.rows.size() == limits::kMaxRows) {
+        return base::make_error(dataset::Reason::kTooManyRows, "more than {} matured decisions{}",
+                                limits::kMaxRows,
+                                kVault ? " in the vault; set gate.max_age_months" : "");
+    }
+    RAMPART_TRY(Row row, make_row(example, reported ? (impact ? impact->value : std::nullopt)
+                                                    : example.value));
+    RAMPART_TRY(const bool late, set_groups(row, example.decision.decided_at));
+    const auto features = decision::encode_row(fit_to(schema_, application), schema_);
+    if (!features) return features.error().with_context(fmt::format("decision '{}'", row.decision));
+    set.features.insert(set.features.end(), features->begin(), features->end());
+    reading.late.push_back(late ? 1 : 0);
+    reading.identities.push_back(identify(row, example.version, impact));
+    set.rows.push_back(std::move(row));
+    return base::ok();
+}
+
+/// Reads the examples with what is reported of the impact, in one pass.
+template <class Side>
+Status TrainingSetBuilder::read_examples(Reading<Side>& reading) const {
+    const auto& measure = product_.impact.measure;
+    const TimePoint t = reading.set.as_known_at;
+    if (!measure || *measure == product_.label.name) {
+        const auto add = [&](const LabeledExample& example) {
+            return take(example, std::nullopt, false, reading);
+        };
+        return joiner_->examples(product_.label.name, t, add, reading.from);
+    }
+    const auto add = [&](const LabeledExample& example, const std::optional<SecondValue>& impact) {
+        return take(example, impact, true, reading);
+    };
+    return joiner_->paired_examples(product_.label.name, *measure, t, add, reading.from);
+}
+
+template <class Side>
+Result<DecisionSet<Side>> TrainingSetBuilder::build(TimePoint t, const DevelopmentRequest* sample,
+                                                    std::optional<TimePoint> from) const {
+    Reading<Side> reading;
+    auto& set = reading.set;
     set.as_known_at = t;
     set.schema = schema_;
-    set.group_names = catalog.groups();
-    set.cell_names = catalog.cells();
+    set.group_names = store_->catalog().groups();
+    set.cell_names = store_->catalog().cells();
     set.late_attributes = late_attributes_;
-    std::vector<domain::StoppedPeriod> stopped;
-    if (stopped_periods_) stopped = stopped_periods_();
-    std::vector<std::string> identities;
-    std::unordered_set<std::string> stopped_ids;
-    const auto add = [&](const LabeledExample& example) -> Status {
-        const auto& application = example.decision.application;
-        if (in_vault(split_salt_, application.person) != kVault) return base::ok();
-        const auto it = impacts.find(example.decision.id.value());
-        const Reported* impact = it == impacts.end() ? nullptr : &it->second;
-        if (kVault && reported && impact == nullptr) return base::ok();  // still to come
-        if (domain::is_stopped(stopped, example.decision.decided_at)) {
-            RAMPART_TRY(auto groups, groups_of(example.decision));
-            set.omitted.push_back({application.event_time, Omission::kStopped, std::move(groups)});
-            stopped_ids.insert(example.decision.id.value());
-            return base::ok();
-        }
-        if (set.rows.size() == limits::kMaxRows) {
-            return base::make_error(dataset::Reason::kTooManyRows, "more than {} matured decisions",
-                                    limits::kMaxRows);
-        }
-        RAMPART_TRY(Row row, make_row(example, reported ? (impact ? impact->value : std::nullopt)
-                                                        : example.value));
-        RAMPART_TRY(const bool late, set_groups(row, example.decision.decided_at));
-        set.late += late ? 1 : 0;
-        const auto features = decision::encode_row(fit_to(schema_, application), schema_);
-        if (!features)
-            return features.error().with_context(fmt::format("decision '{}'", row.decision));
-        set.features.insert(set.features.end(), features->begin(), features->end());
-        set.without_attributes += row.cell ? 0 : 1;
-        identities.push_back(identify(row, example.version, impact));
-        set.rows.push_back(std::move(row));
-        return base::ok();
-    };
-    RAMPART_RETURN_IF_ERROR(joiner_->examples(product_.label.name, t, add, from));
-    RAMPART_RETURN_IF_ERROR(read_others(set, stopped_ids));
+    reading.from = from;
+    if (stopped_periods_) reading.stopped = stopped_periods_();
+    if (sample != nullptr)
+        reading.sample.emplace(PersonSample::key_of(split_salt_, sample->seed),
+                               std::min(sample->max_rows, limits::kMaxRows));
+    RAMPART_RETURN_IF_ERROR(read_examples(reading));
+    if (reading.sample) reading.take_out();
+    RAMPART_RETURN_IF_ERROR(read_others(reading));
     set.repeats = number_records(set.rows);
+    set.late = static_cast<size_t>(std::count(reading.late.begin(), reading.late.end(), 1));
     for (size_t i = 0; i < set.rows.size(); ++i) {
-        if (set.rows[i].repeat) base::append_u8(identities[i], kRepeatFlag);
+        set.without_attributes += set.rows[i].cell ? 0 : 1;
+        if (set.rows[i].repeat) base::append_u8(reading.identities[i], kRepeatFlag);
     }
-    set.digest = digest_of(set, std::move(identities));
-    if constexpr (kVault) {
+    set.digest = digest_of(set, std::move(reading.identities));
+    if constexpr (std::is_same_v<Side, VaultSide>) {
         RAMPART_TRY(set.unreadable, joiner_->unread_decisions(t));
+    } else {
+        const size_t there = reading.sample ? reading.sample->rows_there() : set.rows.size();
+        set.extent = {from, there, set.rows.size(), std::nullopt};
+        if (set.rows.size() < there) set.extent.seed = sample->seed;
     }
-    return set;
+    return std::move(set);
 }
 
 Result<DevelopmentSet> TrainingSetBuilder::development_rows(
     base::TimePoint t, std::optional<base::TimePoint> from) const {
-    return build<DevelopmentSide>(t, from);
+    return build<DevelopmentSide>(t, nullptr, from);
+}
+
+Result<DevelopmentSet> TrainingSetBuilder::development_sample(
+    TimePoint t, const DevelopmentRequest& request) const {
+    return build<DevelopmentSide>(t, &request, request.from);
 }
 
 Result<ApplicantSet> TrainingSetBuilder::applicants(base::TimePoint from,
@@ -371,8 +442,8 @@ Result<ApplicantSet> TrainingSetBuilder::applicants(base::TimePoint from,
     return set;
 }
 
-Result<VaultSet> TrainingSetBuilder::vault_rows(base::TimePoint t) const {
-    return build<VaultSide>(t, std::nullopt);
+Result<VaultSet> TrainingSetBuilder::vault_rows(TimePoint t, std::optional<TimePoint> from) const {
+    return build<VaultSide>(t, nullptr, from);
 }
 
 }  // namespace rampart::training_set

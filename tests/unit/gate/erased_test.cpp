@@ -77,5 +77,26 @@ TEST_F(ErasedScene, TooManyOfTheDevelopmentSetRefuseAndTooManyOfTheVaultDoNotPas
     EXPECT_EQ(test(submission("better", kAll + 1)).result.verdict, Verdict::kCertified);
 }
 
+/// A sample would have had as large a share of the erased persons as of the others, and a window
+/// has those of its months.
+TEST_F(ErasedScene, OfASampleOfTheDevelopmentSetTheShareOfTheErasedCounts) {
+    records.tally = {{"1970-01", Side::kDevelopment, "approve", false, "", 500}};
+    auto run = submission("better", kAll);
+    auto part = development;
+    const Submission of_part{run.candidate, run.reference, part, run.at};
+    EXPECT_EQ(test(of_part).result.reason, "too_many_erased");
+    part.extent = {{}, 100 * part.rows.size(), part.rows.size(), 1};
+    EXPECT_EQ(test(of_part).result.verdict, Verdict::kCertified);
+    records.tally.front().records = 50'000;
+    const auto refused = test(Submission{run.candidate, run.reference, part, at(kAll + 1)});
+    EXPECT_EQ(refused.result.reason, "too_many_erased");
+    EXPECT_NE(refused.result.message.find("500 "), std::string::npos) << refused.result.message;
+    store.ledger.clear();
+    records.tally.front().month = "1969-05";
+    part.extent.from = at(0);  // the tally has an earlier month than the window's
+    EXPECT_EQ(test(Submission{run.candidate, run.reference, part, at(kAll + 2)}).result.verdict,
+              Verdict::kCertified);
+}
+
 }  // namespace
 }  // namespace rampart::gate

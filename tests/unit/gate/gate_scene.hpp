@@ -27,13 +27,14 @@ class MemoryRecords final : public RecordSource {
             row.person = domain::PersonId("v-" + row.person.value());
         }
     }
-    base::Result<training_set::VaultSet> vault_rows(base::TimePoint t) const override {
+    base::Result<training_set::VaultSet> vault_rows(
+        base::TimePoint t, std::optional<base::TimePoint> from) const override {
         auto out = rows_;
         out.as_known_at = t;
         while (!out.rows.empty() && out.rows.back().event_time > t) out.rows.pop_back();
         out.known = out.rows.size() + out.omitted.size();
         out.features.resize(out.rows.size() * out.schema.size());
-        return out;
+        return from ? training::decided_since(out, *from, training_set::Omission::kTooOld) : out;
     }
     /// Makes the impact of the n-th granted record one that the product does not allow.
     void damage_impact(size_t n) {

@@ -14,7 +14,7 @@ class ProtocolTest : public GateScene {
     TestInputs inputs_for(const std::string& candidate) {
         const auto& policy = store.models.at(candidate).policy;
         const auto& reference = store.models.at("reference").policy;
-        vault_ = records.vault_rows(at(4000)).value();
+        vault_ = records.vault_rows(at(4000), std::nullopt).value();
         TestInputs inputs;
         inputs.config = settings.config;
         inputs.config.records_per_person = 1;

@@ -19,7 +19,7 @@ TEST(MemoryStoreTest, TheSameEntriesAgainChangeNothingAndOtherOnesAreRefused) {
 
 TEST(MemoryRecordsTest, TheVaultHasWhatWasDecidedByThen) {
     const MemoryRecords records(training::test::development_set());
-    const auto rows = records.vault_rows(at(9)).value();
+    const auto rows = records.vault_rows(at(9), std::nullopt).value();
     EXPECT_EQ(rows.rows.size(), 10u);
     EXPECT_EQ(rows.features.size(), 20u);
 }

@@ -79,6 +79,22 @@ TEST(TrainingSettings, EveryLearnerMayBeNamedWithItsOwnOptions) {
     }
 }
 
+TEST(TrainingSettings, AllIsReadByDefaultUpToRowsThatFitIntoMemory) {
+    const auto plain = settings_of("");
+    EXPECT_EQ(plain->window.months, 0);
+    EXPECT_EQ(plain->window.max_rows, 2'000'000u);
+    EXPECT_EQ(plain->window.seed, 1u);
+    const auto set = settings_of("[training]\nwindow_months = 24\nmax_rows = 5000\nseed = 9");
+    EXPECT_EQ(set->window.months, 24);
+    EXPECT_EQ(set->window.max_rows, 5000u);
+    EXPECT_EQ(set->window.seed, 9u);
+    for (const char* wrong : {"max_rows = 999", "max_rows = 50000001", "window_months = -1",
+                              "max_rows = 1000\nmin_examples = 1001"}) {
+        const auto settings = settings_of(fmt::format("[training]\n{}", wrong));
+        ASSERT_FALSE(settings) << wrong;
+    }
+}
+
 TEST(TrainingSettings, AKeyOrAWordOfEarlierVersionsIsRefusedWithTheOneOfToday) {
     const std::pair<const char*, const char*> texts[] = {
         {"[postprocess]\nepsilon = 0.05", "tolerance"},

@@ -198,6 +198,8 @@ TEST(GateInputs, TheVaultIsExpectedToHaveTwoPersonsForThreeOfTheDevelopmentSet) 
     set.rows[0].repeat = true;                // no record
     set.rows[2].person = set.rows[4].person;  // a later record
     EXPECT_EQ(expected_vault_persons(set), (std::vector<size_t>{1332, 1333}));
+    set.extent = {{}, 3 * set.rows.size(), set.rows.size(), 1};  // a sample of a third
+    EXPECT_EQ(expected_vault_persons(set), (std::vector<size_t>{3996, 4000}));
 }
 
 /// Points that an approval of the row is expected to bring, by the generating model.

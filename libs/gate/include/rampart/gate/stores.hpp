@@ -67,8 +67,10 @@ class RecordSource {
   public:
     virtual ~RecordSource() = default;
 
-    /// The vault as known at `t`: TrainingSetBuilder::vault_rows.
-    virtual base::Result<training_set::VaultSet> vault_rows(base::TimePoint t) const = 0;
+    /// The vault as known at `t`; with `from` without decisions about earlier applications, which
+    /// are counted as too old: TrainingSetBuilder::vault_rows.
+    virtual base::Result<training_set::VaultSet> vault_rows(
+        base::TimePoint t, std::optional<base::TimePoint> from) const = 0;
     /// All applicants with event time in [from, to): TrainingSetBuilder::applicants.
     virtual base::Result<training_set::ApplicantSet> applicants(base::TimePoint from,
                                                                 base::TimePoint to) const = 0;

@@ -233,6 +233,20 @@ class OutcomeJoiner {
     base::Status examples(std::string_view measure, base::TimePoint t, const ExampleVisitor& visit,
                           std::optional<base::TimePoint> from = std::nullopt) const;
 
+    /// What is known of a second measure of an example's decision.
+    struct SecondValue {
+        std::optional<double> value;
+        uint32_t version = 0;
+    };
+    /// `second` is nullopt where the second measure is not known to have matured.
+    using PairVisitor = std::function<base::Status(const domain::LabeledExample&,
+                                                   const std::optional<SecondValue>& second)>;
+    /// Visits the examples of `measure` as examples() does, each with what was known at `t` of
+    /// `second` of the same decision, in one reading.
+    base::Status paired_examples(std::string_view measure, std::string_view second,
+                                 base::TimePoint t, const PairVisitor& visit,
+                                 std::optional<base::TimePoint> from = std::nullopt) const;
+
     using DecisionVisitor = std::function<base::Status(const domain::Decision&)>;
     /// Every decision about an application of event time in [from, to), matured or not, as they are
     /// now; ordered as examples are.

@@ -19,7 +19,9 @@ namespace rampart::retraining {
     X(kReservedName, kInvalidArgument, "reserved_name",                                         \
       "Give the name of the person who proposes the candidate.")                                \
     X(kTooFewExamples, kFailedPrecondition, "too_few_examples",                                 \
-      "Wait until more outcomes have matured, or lower the number of examples wanted.")
+      "Wait until more outcomes have matured, or lower the number of examples wanted.")         \
+    X(kWindowTooShort, kInvalidArgument, "window_too_short",                                    \
+      "Make the window longer than the horizon of the product's label.")
 RAMPART_REASONS("retraining", RAMPART_RETRAINING_REASONS)
 
 }  // namespace rampart::retraining

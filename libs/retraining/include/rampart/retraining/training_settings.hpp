@@ -4,6 +4,7 @@
 
 #include "rampart/config/table.hpp"
 #include "rampart/gate/gate_settings.hpp"
+#include "rampart/retraining/training_window.hpp"
 #include "rampart/training/choice.hpp"
 
 namespace rampart::retraining {
@@ -19,6 +20,7 @@ inline constexpr size_t kMaxRecipes = 16;
 
 struct TrainingSettings {
     Schedule schedule;
+    TrainingWindow window;
     /// 1 to kMaxRecipes; of several a run takes the candidate of one to the gate.
     std::vector<training::Recipe> recipes = std::vector<training::Recipe>(1);
     training::Order order = training::Order::kExpectedGain;

@@ -8,11 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "rampart/base/clock.hpp"
 #include "rampart/base/digest.hpp"
+#include "rampart/base/limits.hpp"
 #include "rampart/base/result.hpp"
 #include "rampart/dataset/dataset.hpp"
 #include "rampart/dataset/feature_schema.hpp"
@@ -101,6 +101,26 @@ struct Row {
     }
 };
 
+/// How much of the development side a set has.
+struct Extent {
+    std::optional<base::TimePoint> from{};  // applications of then or later; nullopt: all
+    size_t there = 0;                       // the side's matured decisions since then
+    size_t read = 0;                        // all of these, or those of a sample of persons
+    std::optional<uint64_t> seed{};         // the sample's; nullopt: all are read
+
+    double share() const {
+        return read < there ? static_cast<double>(read) / static_cast<double>(there) : 1;
+    }
+};
+
+/// Which part of the development side is read.
+struct DevelopmentRequest {
+    std::optional<base::TimePoint> from{};  // applications of then or later; nullopt: all
+    /// Where there are more, a sample of whole persons (PersonSample) with at most so many.
+    size_t max_rows = base::limits::kMaxRows;
+    uint64_t seed = 0;  // the sample's
+};
+
 /// Rows of one side of the split, by event time, then decision id. The two sides are
 /// different types without a conversion: a function of a DevelopmentSet cannot get the vault by
 /// mistake.
@@ -115,13 +135,14 @@ struct DecisionSet {
     LateAttributes late_attributes = LateAttributes::kMissing;
     size_t late = 0;     // rows whose attributes were others, or not known, when they were decided
     size_t repeats = 0;  // rows that are repeats
-    /// Matured decisions that were made in a stopped period; of the vault also others that are no
-    /// rows.
+    /// Matured decisions that were made in a stopped period (of the development side all, also where
+    /// its rows are a sample); of the vault also others that are no rows.
     std::vector<Omitted> omitted{};
     /// Decisions of the vault that were made by then, rows or not, in whatever way they are known:
     /// a count of its own. 0 in the development set.
     size_t known = 0;
     size_t unreadable = 0;  // records of decisions in quarantine, of either side
+    Extent extent{};        // for a development set; a part of one has that of the whole
     /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read, groups,
     /// and whether it is a repeat, a referral and its answer: the same digest is the same set.
     base::Digest digest;
@@ -181,9 +202,18 @@ class TrainingSetBuilder {
     /// only those about applications of that event time or later, whose outcomes alone are read.
     base::Result<DevelopmentSet> development_rows(
         base::TimePoint t, std::optional<base::TimePoint> from = std::nullopt) const;
+    /// Returns a part of the development set as known at `t`, in the memory that the part needs,
+    /// however much there is: like development_rows(t, request.from), but with more than max_rows
+    /// it is a sample of persons, not an error. The same t, request and salt give the same set in
+    /// every store with the same log.
+    base::Result<DevelopmentSet> development_sample(base::TimePoint t,
+                                                    const DevelopmentRequest& request) const;
     /// Returns the vault as known at `t`: decisions whose label and, if it is reported, impact had
-    /// matured, so that an impact still to come is never taken for one that never came.
-    base::Result<VaultSet> vault_rows(base::TimePoint t) const;
+    /// matured, so that an impact still to come is never taken for one that never came. With `from`
+    /// decisions about applications before it are no rows, but counted (Omission::kTooOld), and
+    /// their outcomes are not read.
+    base::Result<VaultSet> vault_rows(base::TimePoint t,
+                                      std::optional<base::TimePoint> from = std::nullopt) const;
 
     /// Returns the applicants with known decisions and event time in [from, to).
     base::Result<ApplicantSet> applicants(base::TimePoint from, base::TimePoint to) const;
@@ -198,13 +228,21 @@ class TrainingSetBuilder {
                                std::optional<double> reported_impact) const;
     base::Result<bool> set_groups(Row& row, base::TimePoint decided_at) const;
     base::Result<std::vector<uint32_t>> groups_of(const domain::Decision& decision) const;
+    template <class Side>
+    struct Reading;
+    using SecondValue = joiner::OutcomeJoiner::SecondValue;
     base::Status count_other(const domain::Decision& decision, bool has_matured,
-                             VaultSet& set) const;
+                             std::optional<base::TimePoint> from, VaultSet& set) const;
     template <class Side>
-    base::Status read_others(DecisionSet<Side>& set,
-                             const std::unordered_set<std::string>& stopped) const;
+    base::Status read_others(Reading<Side>& reading) const;
     template <class Side>
-    base::Result<DecisionSet<Side>> build(base::TimePoint t,
+    base::Status take(const domain::LabeledExample& example,
+                      const std::optional<SecondValue>& impact, bool reported,
+                      Reading<Side>& reading) const;
+    template <class Side>
+    base::Status read_examples(Reading<Side>& reading) const;
+    template <class Side>
+    base::Result<DecisionSet<Side>> build(base::TimePoint t, const DevelopmentRequest* sample,
                                           std::optional<base::TimePoint> from) const;
     const joiner::OutcomeJoiner* joiner_ = nullptr;
     const protected_attributes::ProtectedStore* store_ = nullptr;

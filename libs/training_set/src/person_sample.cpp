@@ -1,0 +1,34 @@
+#include "rampart/training_set/person_sample.hpp"
+
+#include <iterator>
+
+#include "rampart/base/bytes.hpp"
+#include "rampart/base/digest.hpp"
+
+namespace rampart::training_set {
+
+std::string PersonSample::key_of(std::string_view salt, uint64_t seed) {
+    std::string text = "sample of the development set";
+    base::append_u64(text, seed);
+    return base::hmac_sha256(salt, text).hex();
+}
+
+double PersonSample::place_of(const domain::PersonId& person) const {
+    return base::keyed_uniform(key_, person.value());
+}
+
+bool PersonSample::add(double place) {
+    ++there_;
+    if (!holds(place)) return false;
+    ++rows_of_[place];
+    ++rows_;
+    while (rows_ > max_rows_) {
+        const auto last = std::prev(rows_of_.end());
+        limit_ = last->first;
+        rows_ -= last->second;
+        rows_of_.erase(last);
+    }
+    return holds(place);
+}
+
+}  // namespace rampart::training_set
