@@ -435,7 +435,7 @@ const std::set<std::string> kOthers = names_in(
     "evaluate, explain, export, frontier, gate, hold add, hold remove, import, "
     "inspect model, keys export, keys import, keys list, keys rotate, learners, "
     "postprocessors, partition move, partition resume, postprocess, quarantine drop, "
-    "quarantine replay, recipe check, replay, schema infer, serve, topics acls, "
+    "quarantine replay, recipe check, replay, schema infer, serve, store encrypt, topics acls, "
     "topics check, topics create, trainer hand-over, trainer take-back, trainer take-over, "
     "train");
 struct Command {
