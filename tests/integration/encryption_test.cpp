@@ -243,7 +243,7 @@ TEST_F(StoreEncryption, OfAPlainStoreAndByAnotherKeyIsByCommand) {
     const auto document = answer("keys list" + config);
     std::map<std::string, std::string> states;
     for (const auto& one : document.at("keys").as_array()) {
-        if (one.at("name") == "store")
+        if (one.at("name").as_string() == "store")
             states[std::string(one.at("id").as_string())] = one.at("state").as_string().c_str();
     }
     EXPECT_EQ(states, (std::map<std::string, std::string>{{first, "retired"}, {second, "in use"}}));
