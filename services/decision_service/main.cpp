@@ -12,6 +12,7 @@
 #include "rampart/runtime/product_toml.hpp"
 #include "rampart/runtime/secrets.hpp"
 #include "rampart/runtime/shutdown.hpp"
+#include "rampart/runtime/store_keys.hpp"
 #include "rampart/runtime/store_start.hpp"
 #include "rampart/runtime/system_clock.hpp"
 #include "rampart/storage/inspection.hpp"
@@ -62,6 +63,7 @@ base::Status keep_up(const Settings& settings, serving::DecisionService& service
 
 base::Status serve(const std::filesystem::path& config) {
     runtime::make_files_private();
+    runtime::use_store_keys();
     RAMPART_TRY(const Settings settings, load_settings(config));
     runtime::warn_of_exposed(settings.store);
     serving::DecisionServiceOptions options;

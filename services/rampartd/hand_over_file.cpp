@@ -13,6 +13,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/reasons.hpp"
+#include "rampart/storage/encryption.hpp"
 #include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
@@ -96,17 +97,11 @@ class FrameWriter {
     uint64_t index_ = 0;
 };
 
-/// Adds a file of the store, in pieces.
+/// Adds a file of the store, in pieces, decrypted if it is one of an encrypted database.
 Status add_file(FrameWriter& writer, const fs::path& store, const fs::path& relative) {
     RAMPART_RETURN_IF_ERROR(writer.add(kFile, relative.generic_string()));
-    std::ifstream in(store / relative, std::ios::binary);
-    std::string chunk(kChunkBytes, '\0');
-    while (in.good()) {
-        in.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
-        const auto got = static_cast<size_t>(in.gcount());
-        if (got > 0) RAMPART_RETURN_IF_ERROR(writer.add(kData, {chunk.data(), got}));
-    }
-    return in.eof() ? base::ok() : Status(failed(store / relative, "read"));
+    return storage::read_file_at_rest(
+        store / relative, [&](std::string_view piece) { return writer.add(kData, piece); });
 }
 
 Status add_part(FrameWriter& writer, const fs::path& store, const std::string& part) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
@@ -11,6 +12,7 @@
 #include "rampart/runtime/reasons.hpp"
 #include "rampart/runtime/secrets.hpp"
 #include "rampart/storage/folder.hpp"
+#include "services/rampartd/store_key.hpp"
 
 namespace rampart::rampartd {
 
@@ -21,8 +23,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames{"arm",    "draw",    "evidence",
-                                                 "person", "signing", "split"};
+constexpr std::array<std::string_view, 7> kNames{"arm",     "draw",  "evidence", "person",
+                                                 "signing", "split", "store"};
 constexpr size_t kMaxKeyBytes = 1024;
 
 /// Returns the secret that a key's file holds, as load_secret() does, from its content.
@@ -117,7 +119,8 @@ Result<bool> check_import(const KeyPlaces& places, const registry::ModelRegistry
         const bool retired = std::any_of(changes.begin(), changes.end(), [&](const auto& one) {
             return one.name == key.name && one.from == key.id;
         });
-        if (key.retired && !retired)
+        // files of databases name their key; the registry does not
+        if (key.retired && !retired && key.name != "store")
             return other_key(file, "the registry knows no key of this id that is retired");
         if (!key.retired && it != ids.end() && it->second != key.id)
             return other_key(file, fmt::format("the key to import has the id {}, the store's {}",
@@ -220,6 +223,12 @@ Result<std::vector<ListedKey>> list_keys(const KeyPlaces& places,
         RAMPART_TRY(key.state, state_of(key, true, changes));
         keys.push_back(std::move(key));
     }
+    RAMPART_TRY(auto of_databases, list_store_keys(places.store));
+    std::erase_if(of_databases, [&](const auto& key) {
+        return std::any_of(changes.begin(), changes.end(),
+                           [&](const auto& change) { return change.from == key.id; });
+    });
+    std::move(of_databases.begin(), of_databases.end(), std::back_inserter(keys));
     RAMPART_RETURN_IF_ERROR(date(keys, registry));
     return keys;
 }

@@ -7,6 +7,7 @@
 #include "rampart/certification/signer.hpp"
 #include "rampart/lease/reasons.hpp"
 #include "rampart/privacy/reasons.hpp"
+#include "rampart/runtime/store_keys.hpp"
 #include "rampart/runtime/store_start.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "services/decision_service/routes.hpp"
@@ -28,6 +29,7 @@
 #include "services/rampartd/files_needed.hpp"
 #include "services/rampartd/notice_of.hpp"
 #include "services/rampartd/reasons.hpp"
+#include "services/rampartd/store_key.hpp"
 #include "services/rampartd/store_layout.hpp"
 #include "services/rampartd/trainer_move.hpp"
 
@@ -90,11 +92,13 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
                                          runtime::Clocks clocks, const Progress& progress) {
     const Progress say = progress ? progress : [](const std::string&) {};
     say("opening the store");
+    runtime::use_store_keys();
     RAMPART_RETURN_IF_ERROR(reserve_files(settings));
     const auto& store = settings.store;
     RAMPART_TRY(const auto start, runtime::StoreStart::begin(store, entries_of_a_store(),
                                                              [&] { return holds_a_store(store); }));
     RAMPART_RETURN_IF_ERROR(check_no_take_over(store));
+    RAMPART_RETURN_IF_ERROR(check_store_key(*start, store, settings.privacy.encrypt_databases));
     RAMPART_TRY(auto keys, load_keys(*start, store, settings.privacy.secret));
     std::unique_ptr<Node> node(new Node(std::move(settings), std::move(keys), clocks));
     const auto on_unreadable = [raw = node.get()](std::span<const domain::DecisionId> decisions) {

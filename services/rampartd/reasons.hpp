@@ -25,6 +25,8 @@ namespace rampart::rampartd {
       "smaller steps.")                                                                         \
     X(kDamageFound, kDataLoss, "damage_found",                                                  \
       "Look at the disk, then do what ops/runbooks/damage.md says for the database.")           \
+    X(kDatabasesEncrypted, kFailedPrecondition, "databases_encrypted",                          \
+      "Set privacy.encrypt_databases = true: a store that is encrypted stays so.")              \
     X(kEmptyBatch, kInvalidArgument, "empty_batch", "Send one JSON object a line.")             \
     X(kEventClock, kFailedPrecondition, "event_clock", "Move time by POST /v1/clock.")          \
     X(kHandOverUsed, kFailedPrecondition, "hand_over_used",                                     \

@@ -55,6 +55,7 @@ PrivacySettings read_privacy(config::Table table, const config::Places& places,
                              const std::filesystem::path& store, const LogSettings& log) {
     PrivacySettings privacy;
     privacy.encrypt_log = table.boolean("encrypt_log", true);
+    privacy.encrypt_databases = table.boolean("encrypt_databases", false);
     privacy.retention_months =
         static_cast<int>(table.integer("retention_months", 1, 1200, privacy.retention_months));
     privacy.secret = config::secret_file(table, "secret", places);

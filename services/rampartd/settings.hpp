@@ -28,6 +28,7 @@ struct PrivacySettings {
     int retention_months = 25;  // no erasure for so long after a decision; 0 (tests): no limit
     std::filesystem::path
         secret;  // file of the secret behind keys and tags; empty: <store>/keys/person
+    bool encrypt_databases = false;  // with the key <store>/keys/store (ops/adr/0036)
 };
 
 /// Who may see figures of the vault. Section [audit].

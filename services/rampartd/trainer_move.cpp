@@ -308,7 +308,9 @@ Result<HandOver> hand_over(const Settings& settings, const TrainerMove& move) {
     std::vector<runtime::StoredKey> keys;
     {
         RAMPART_TRY(const auto registry, ModelRegistry::open(store / "registry"));
-        RAMPART_TRY(const auto listed, list_keys({store, settings.privacy.secret}, *registry));
+        RAMPART_TRY(auto listed, list_keys({store, settings.privacy.secret}, *registry));
+        // databases travel decrypted in the sealed file, and get the key of the other store there
+        std::erase_if(listed, [](const auto& key) { return key.name == "store"; });
         RAMPART_TRY(keys, read_keys(listed));
         RAMPART_TRY(const auto ledger, ledger_of(*registry));
         about.ledger_entries = ledger.entries().size();

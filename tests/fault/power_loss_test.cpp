@@ -8,6 +8,7 @@
 #include <map>
 
 #include "rampart/storage/database.hpp"
+#include "rampart/storage/encryption.hpp"
 #include "support/child.hpp"
 
 namespace rampart::storage {
@@ -209,6 +210,22 @@ TEST(PowerLoss, NoSyncedWriteIsLostWhereverThePowerGoes) {
     EXPECT_EQ(tally.refused, 0u) << tally.first;
     EXPECT_EQ(tally.holes, 0u) << tally.first;
     EXPECT_EQ(tally.failed, 0u) << tally.first;
+}
+
+TEST(PowerLoss, TakesNoMoreFromEncryptedFiles) {
+    set_file_key_source([](const fs::path&) -> base::Result<FileKeys> {
+        return FileKeys{FileKey{"0123456789abcdef", std::string(kFileKeyBytes, 'k')}, {}};
+    });
+    const auto synced = cut_many_times(Sync::kAlways, Recovery::kStrict);
+    const auto unsynced = cut_many_times(Sync::kNever, Recovery::kPointInTime);
+    set_file_key_source({});
+    EXPECT_EQ(synced.lost, 0u) << synced.first;
+    for (const auto& tally : {synced, unsynced}) {
+        EXPECT_EQ(tally.refused, 0u) << tally.first;
+        EXPECT_EQ(tally.holes, 0u) << tally.first;
+        EXPECT_EQ(tally.failed, 0u) << tally.first;
+    }
+    EXPECT_GT(unsynced.lost, 100u);
 }
 
 TEST(PowerLoss, WhatWasNotSyncedGoesFromTheEndWithoutHoles) {

@@ -437,7 +437,8 @@ const std::set<std::string> kOthers = names_in(
     "evaluate, export, frontier, gate, hold add, hold remove, import, inspect model, "
     "keys export, keys import, keys list, keys rotate, learners, letter, score, "
     "postprocessors, partition move, partition resume, postprocess, quarantine drop, "
-    "quarantine replay, reasons check, recipe check, replay, schema infer, serve, topics acls, "
+    "quarantine replay, reasons check, recipe check, replay, schema infer, serve, store encrypt, "
+    "topics acls, "
     "topics check, topics create, trainer hand-over, trainer take-back, trainer take-over, "
     "train");
 struct Command {

@@ -1,4 +1,5 @@
 #include "frame/commands.hpp"
+#include "rampart/runtime/store_keys.hpp"
 #include "store/keys.hpp"
 
 namespace {
@@ -99,8 +100,9 @@ void add_store(Frame& frame) {
     add_backup_list(frame);
     add_backup_verify(frame);
     add_backup_restore(frame);
-    frame.family("store", "Check a store");
+    frame.family("store", "Check a store, and encrypt it");
     add_store_check(frame);
+    add_store_encrypt(frame);
     add_replay(frame);
     add_letter(frame);
     frame.family("keys", "List, copy and change the keys of a store");
@@ -124,6 +126,7 @@ void add_frame(Frame& frame) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    rampart::runtime::use_store_keys();
     Frame frame;
     add_learn(frame);
     add_audit(frame);

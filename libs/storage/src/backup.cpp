@@ -11,6 +11,8 @@
 #include <set>
 
 #include "backup_list.hpp"
+#include "encrypted_file.hpp"
+#include "encrypted_files.hpp"
 #include "errors.hpp"
 #include "files.hpp"
 #include "process_limits_impl.hpp"
@@ -52,13 +54,55 @@ rocksdb::BackupEngineOptions engine_options(const fs::path& folder) {
     return options;
 }
 
+/// RocksDB's backups of a database, and the files that it reads and writes them through.
 template <class Engine>
-Result<std::unique_ptr<Engine>> open_engine(const fs::path& folder) {
+struct OpenEngine {
+    std::shared_ptr<rocksdb::Env> environment;
+    std::unique_ptr<Engine> engine;
+    Engine* operator->() const { return engine.get(); }
+};
+
+/// Refuses backups whose key is not there: RocksDB would take them for damaged, and sweep them.
+Status check_keys(const fs::path& folder, rocksdb::Env& environment) {
+    std::error_code failure;
+    for (auto it = fs::directory_iterator(folder / "meta", failure);
+         !failure && it != fs::directory_iterator(); it.increment(failure)) {
+        uint64_t size = 0;
+        const auto status = environment.GetFileSize(it->path().string(), &size);
+        if (status.ok()) continue;
+        auto error = map_error(status, folder, "open backups of");
+        if (error.is(Reason::kNoFileKey)) return error;
+    }
+    return base::ok();
+}
+
+template <class Engine>
+Result<OpenEngine<Engine>> open_engine(const fs::path& folder,
+                                       std::shared_ptr<rocksdb::Env> environment) {
+    RAMPART_RETURN_IF_ERROR(check_keys(folder, *environment));
+    auto options = engine_options(folder);
+    options.backup_env = environment.get();
     Engine* raw = nullptr;
-    const rocksdb::Status status =
-        Engine::Open(engine_options(folder), rocksdb::Env::Default(), &raw);
+    const rocksdb::Status status = Engine::Open(options, environment.get(), &raw);
     if (!status.ok()) return map_error(status, folder, "open backups of");
-    return std::unique_ptr<Engine>(raw);
+    return OpenEngine<Engine>{std::move(environment), std::unique_ptr<Engine>(raw)};
+}
+
+/// Files that read with any key that is there, and are written with the one of a backup.
+Result<std::shared_ptr<rocksdb::Env>> environment_of_backup(const fs::path& engine, uint32_t id) {
+    RAMPART_TRY(auto keys, file_keys_of(engine));
+    RAMPART_TRY(const auto key_id, key_id_of(engine / "meta" / std::to_string(id)));
+    keys.current.reset();
+    if (!key_id.empty()) {
+        const auto* key = find_key(keys, key_id);
+        if (key == nullptr)
+            return base::make_error(Reason::kNoFileKey,
+                                    "the backup in '{}' is encrypted with the key {}, which is not "
+                                    "there: name its file by --store-key (ops/runbooks/keys.md)",
+                                    engine.string(), key_id);
+        keys.current = *key;
+    }
+    return with_encryption({}, std::make_shared<const FileKeys>(std::move(keys)));
 }
 
 /// "7" -> 7; anything else -> nullopt.
@@ -207,7 +251,8 @@ Result<BackupList::Entry> BackupFolder::Impl::take_database(const fs::path& stor
     {
         RAMPART_TRY(auto copy, WholeDatabase::open(stage, WholeDatabase::Mode::kRecover));
         RAMPART_RETURN_IF_ERROR(make_folder(engine(item.path), kPrivate));
-        RAMPART_TRY(const auto backups, open_engine<rocksdb::BackupEngine>(engine(item.path)));
+        RAMPART_TRY(const auto backups,
+                    open_engine<rocksdb::BackupEngine>(engine(item.path), copy.environment()));
         rocksdb::Status status =
             backups->CreateNewBackup(rocksdb::CreateBackupOptions(), &copy.db(), &entry.engine_id);
         rocksdb::BackupInfo info;
@@ -331,7 +376,9 @@ Result<BackupInfo> BackupFolder::info(uint64_t id) const {
 Status BackupFolder::Impl::check(const BackupList::Entry& entry) const {
     if (entry.item.kind == Kind::kDatabase) {
         const auto path = engine(entry.item.path);
-        RAMPART_TRY(const auto backups, open_engine<rocksdb::BackupEngineReadOnly>(path));
+        RAMPART_TRY(auto environment, environment_of_backup(path, entry.engine_id));
+        RAMPART_TRY(const auto backups,
+                    open_engine<rocksdb::BackupEngineReadOnly>(path, std::move(environment)));
         const auto status = backups->VerifyBackup(entry.engine_id, /*verify_with_checksum=*/true);
         if (!status.ok()) return damaged(path, status.ToString());
         return base::ok();
@@ -363,7 +410,9 @@ Status BackupFolder::Impl::restore(const BackupList::Entry& entry, const fs::pat
     }
     RAMPART_RETURN_IF_ERROR(make_folder(to, kPrivate));
     const auto path = engine(entry.item.path);
-    RAMPART_TRY(const auto backups, open_engine<rocksdb::BackupEngineReadOnly>(path));
+    RAMPART_TRY(auto environment, environment_of_backup(path, entry.engine_id));
+    RAMPART_TRY(const auto backups,
+                open_engine<rocksdb::BackupEngineReadOnly>(path, std::move(environment)));
     const rocksdb::Status status =
         backups->RestoreDBFromBackup(entry.engine_id, to.string(), to.string());
     if (status.IsCorruption() || status.IsNotFound()) return damaged(path, status.ToString());
@@ -427,7 +476,9 @@ Result<size_t> BackupFolder::keep_newest(size_t n) {
 Status BackupFolder::Impl::sweep_engine(const fs::path& path,
                                         const std::set<uint32_t>& needed) const {
     if (needed.empty()) return remove_tree(path);
-    RAMPART_TRY(const auto backups, open_engine<rocksdb::BackupEngine>(path));
+    RAMPART_TRY(auto environment, environment_of(path, Access::kRead));
+    RAMPART_TRY(const auto backups,
+                open_engine<rocksdb::BackupEngine>(path, std::move(environment)));
     std::vector<rocksdb::BackupInfo> present;
     backups->GetBackupInfo(&present);
     for (const auto& info : present) {

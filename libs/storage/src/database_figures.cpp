@@ -54,7 +54,8 @@ std::vector<OpenTables> open_tables() {
     const std::lock_guard lock(open_mutex);
     std::vector<OpenTables> all;
     for (const auto* impl : open_databases) {
-        OpenTables& tables = all.emplace_back(OpenTables{impl->path, impl->damage, {}});
+        OpenTables& tables =
+            all.emplace_back(OpenTables{impl->path, impl->environment, impl->damage, {}});
         std::vector<rocksdb::LiveFileMetaData> files;
         impl->db->GetLiveFilesMetaData(&files);
         for (const auto& file : files)

@@ -47,6 +47,7 @@ struct Database::Impl {
 /// The tables of a database that is open for writing, at one moment.
 struct OpenTables {
     std::filesystem::path path;
+    std::shared_ptr<rocksdb::Env> environment;
     std::shared_ptr<DamageNote> damage;
     std::vector<std::filesystem::path> files;
 };

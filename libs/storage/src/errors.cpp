@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "encrypted_files.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/storage/reasons.hpp"
 
@@ -21,6 +22,11 @@ base::Error map_error(const rocksdb::Status& status, const std::filesystem::path
         return base::make_error(reason, "cannot {} database '{}': {}{}", action, path.string(),
                                 text, remedy);
     };
+    if (mentions(text, kNoKeyText)) {
+        return error(Reason::kNoFileKey,
+                     "; put keys/store of its store, or keys/retired, back (`rampart keys import`, "
+                     "ops/runbooks/keys.md)");
+    }
     // RocksDB calls a table corrupt, too, whose size it could not ask for
     const bool kept_out = mentions(text, "IO error: ") && !mentions(text, "No such file");
     if (status.IsCorruption() && !kept_out) {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "encrypted_files.hpp"
 #include "errors.hpp"
 #include "rampart/storage/reasons.hpp"
 #include "schema.hpp"
@@ -21,8 +22,10 @@ base::Result<std::vector<std::string>> families_in(const std::filesystem::path& 
                                 folder.string());
     }
     std::vector<std::string> families;
-    const auto status =
-        rocksdb::DB::ListColumnFamilies(rocksdb::DBOptions(), folder.string(), &families);
+    RAMPART_TRY(const auto environment, environment_of(folder, Access::kRead));
+    rocksdb::DBOptions options;
+    options.env = environment.get();
+    const auto status = rocksdb::DB::ListColumnFamilies(options, folder.string(), &families);
     if (!status.ok()) return map_error(status, folder, "open");
     std::erase(families, kFormatFamily);  // Database::open's own
     return families;

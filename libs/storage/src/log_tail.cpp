@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "errors.hpp"
 #include "files.hpp"
-#include "rampart/base/file.hpp"
 
 namespace rampart::storage {
 namespace {
@@ -92,13 +92,19 @@ class LogReader {
 
 }  // namespace
 
-base::Result<uint64_t> last_whole_write(const fs::path& database) {
+base::Result<uint64_t> last_whole_write(const fs::path& database, rocksdb::Env& env) {
     LogReader reader;
     std::error_code error;
     for (auto it = fs::directory_iterator(database, error);
          !error && it != fs::directory_iterator(); it.increment(error)) {
         if (it->path().extension() != ".log") continue;
-        RAMPART_TRY(const auto bytes, base::read_file(it->path(), kMaxLogBytes));
+        uint64_t size = 0;
+        std::string bytes;
+        auto status = env.GetFileSize(it->path().string(), &size);
+        if (status.ok() && size > kMaxLogBytes)
+            status = rocksdb::Status::InvalidArgument("too long");
+        if (status.ok()) status = rocksdb::ReadFileToString(&env, it->path().string(), &bytes);
+        if (!status.ok()) return map_error(status, database, "read the logs of");
         reader.read(bytes);
     }
     if (error) return file_error(error.value(), database, "list");

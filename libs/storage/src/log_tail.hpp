@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rocksdb/env.h>
+
 #include <cstdint>
 #include <filesystem>
 
@@ -13,6 +15,8 @@ namespace rampart::storage {
 ///
 /// Reads RocksDB's format: blocks of 32 KiB, in them pieces of records, each with a checksum; a
 /// record begins with its sequence number and how many changes it has.
-base::Result<uint64_t> last_whole_write(const std::filesystem::path& database);
+///
+/// `env` is that of the database: the logs may be encrypted.
+base::Result<uint64_t> last_whole_write(const std::filesystem::path& database, rocksdb::Env& env);
 
 }  // namespace rampart::storage

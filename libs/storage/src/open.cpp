@@ -4,6 +4,7 @@
 #include <set>
 
 #include "database_impl.hpp"
+#include "encrypted_files.hpp"
 #include "errors.hpp"
 #include "log_tail.hpp"
 #include "memory_budget_impl.hpp"
@@ -127,7 +128,7 @@ Status open_folder(const rocksdb::Options& options, const OpenOptions& wanted, N
 /// acknowledged: up to the damage, everything that stands whole in the logs is there.
 bool only_the_last_write_is_torn(rocksdb::Options options, const OpenOptions& wanted,
                                  const Names& families, const Database::Impl& to_open) {
-    const auto last = last_whole_write(to_open.path);
+    const auto last = last_whole_write(to_open.path, *options.env);
     if (!last) return false;
     options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
     options.max_open_files = -1;
@@ -155,7 +156,9 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
     RAMPART_RETURN_IF_ERROR(check_migrations(wanted.schema));
     auto impl = std::make_unique<Impl>();
     impl->path = path;
-    impl->environment = with_ordered_logs(wanted.environment);
+    RAMPART_TRY(auto files, environment_of(path, wanted.read_only ? Access::kRead : Access::kWrite,
+                                           wanted.environment));
+    impl->environment = with_ordered_logs(std::move(files));
     impl->min_free_bytes = wanted.min_free_bytes;
     impl->derived = wanted.derived;
     impl->families = families.size();

@@ -18,8 +18,9 @@ namespace fs = std::filesystem;
 constexpr base::Logger kLog("storage");
 using Steady = std::chrono::steady_clock;
 
-rocksdb::Status read_all(const fs::path& file, bool past_the_cache) {
+rocksdb::Status read_all(rocksdb::Env& environment, const fs::path& file, bool past_the_cache) {
     rocksdb::Options options;
+    options.env = &environment;
     options.use_direct_reads = past_the_cache;
     rocksdb::SstFileReader reader(options);
     const auto opened = reader.Open(file.string());
@@ -36,10 +37,11 @@ base::Duration ahead_of(uint64_t bytes_per_second, uint64_t bytes, Steady::time_
 
 /// Reads a table; one that compaction has deleted meanwhile is none any more.
 void scrub_table(const OpenTables& database, const fs::path& file, ScrubReport& report) {
-    auto status = read_all(file, true);
+    auto status = read_all(*database.environment, file, true);
     // some file systems refuse direct reads; a block that is damaged on the disk may still be whole
     // in the cache, so damage is not looked at twice
-    if (!status.ok() && !status.IsCorruption()) status = read_all(file, false);
+    if (!status.ok() && !status.IsCorruption())
+        status = read_all(*database.environment, file, false);
     std::error_code error;
     const uint64_t bytes = fs::file_size(file, error);
     if (error) return;

@@ -1,5 +1,6 @@
 #include "whole_database.hpp"
 
+#include "encrypted_files.hpp"
 #include "errors.hpp"
 #include "options.hpp"
 #include "rampart/storage/folder.hpp"
@@ -14,7 +15,11 @@ base::Result<WholeDatabase> WholeDatabase::open(const std::filesystem::path& pat
     OpenOptions ours;
     ours.create = false;
     ours.read_only = mode == Mode::kRead;
+    WholeDatabase database;
+    RAMPART_TRY(database.environment_,
+                environment_of(path, ours.read_only ? Access::kRead : Access::kWrite));
     rocksdb::Options options = database_options(ours);
+    options.env = database.environment_.get();
     options.create_missing_column_families = false;
     options.disable_auto_compactions = true;
     std::vector<std::string> names;
@@ -24,7 +29,6 @@ base::Result<WholeDatabase> WholeDatabase::open(const std::filesystem::path& pat
     for (const auto& name : names) {
         descriptors.emplace_back(name, rocksdb::ColumnFamilyOptions(options));
     }
-    WholeDatabase database;
     rocksdb::DB* db = nullptr;
     status = mode == Mode::kRead
                  ? rocksdb::DB::OpenForReadOnly(options, path.string(), descriptors,

@@ -24,10 +24,12 @@ class WholeDatabase {
     ~WholeDatabase();
 
     rocksdb::DB& db() { return *db_; }
+    const std::shared_ptr<rocksdb::Env>& environment() const { return environment_; }
     const std::vector<rocksdb::ColumnFamilyHandle*>& families() const { return families_; }
 
   private:
     WholeDatabase() = default;
+    std::shared_ptr<rocksdb::Env> environment_;
     std::unique_ptr<rocksdb::DB> db_;
     std::vector<rocksdb::ColumnFamilyHandle*> families_;
 };

@@ -65,6 +65,7 @@ void add_backup_list(Frame& frame);
 void add_backup_verify(Frame& frame);
 void add_backup_restore(Frame& frame);
 void add_store_check(Frame& frame);
+void add_store_encrypt(Frame& frame);
 void add_trainer_hand_over(Frame& frame);
 void add_trainer_take_over(Frame& frame);
 void add_trainer_take_back(Frame& frame);

@@ -14,6 +14,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/storage/database.hpp"
 #include "rampart/storage/derived_database.hpp"
+#include "rampart/storage/encryption.hpp"
 #include "rampart/storage/folder.hpp"
 #include "services/rampartd/settings.hpp"
 
@@ -58,9 +59,7 @@ Status copy_database(const fs::path& from, const fs::path& beside, const fs::pat
         RAMPART_TRY(const auto database, storage::Database::open(from, families, as_it_is));
         RAMPART_RETURN_IF_ERROR(database->checkpoint(beside));
     }
-    fs::copy(beside, to, fs::copy_options::recursive, failure);
-    if (failure) return io_error("copy to", to, failure);
-    RAMPART_RETURN_IF_ERROR(base::sync_tree(to));
+    RAMPART_RETURN_IF_ERROR(storage::copy_database_files(beside, to));  // with the keys there
     fs::remove_all(beside, failure);
     return base::ok();
 }

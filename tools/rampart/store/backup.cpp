@@ -17,6 +17,8 @@
 #include "frame/reasons.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/runtime/job_record.hpp"
+#include "rampart/runtime/reasons.hpp"
+#include "rampart/runtime/store_keys.hpp"
 #include "rampart/runtime/system_clock.hpp"
 #include "rampart/storage/reasons.hpp"
 #include "store/store_checks.hpp"
@@ -73,6 +75,27 @@ base::Result<std::vector<std::string>> missing_from(const storage::BackupFolder&
     return missing;
 }
 
+/// Lets this process read an encrypted backup: with the key in the file that was named, or those
+/// that the backup has.
+base::Status take_keys(const BackupFolder& backups, uint64_t id, const fs::path& store_key) {
+    if (!store_key.empty()) RAMPART_RETURN_IF_ERROR(runtime::read_with_key(store_key));
+    RAMPART_TRY(const auto info, backups.info(id));
+    std::set<std::string> paths;
+    for (const auto& item : info.items) {
+        const bool key = item.path == "keys/store" || item.path.starts_with("keys/retired/");
+        if (key && item.kind == Kind::kSecret) paths.insert(item.path);
+    }
+    if (paths.empty()) return base::ok();
+    const Scratch scratch;
+    RAMPART_RETURN_IF_ERROR(backups.extract(id, paths, scratch.folder));
+    for (const auto& path : paths) {
+        const auto met = runtime::read_with_key(scratch.folder / path);
+        // of a retired signing key there is the public part
+        if (!met && !met.error().is(runtime::Reason::kBadSecret)) return met;
+    }
+    return base::ok();
+}
+
 /// Says how many they are, and names the first; `missing` is not empty.
 std::string describe_missing(const std::vector<std::string>& missing) {
     const bool one = missing.size() == 1;
@@ -87,6 +110,7 @@ struct Options {
     size_t keep = 0;  // 0: all
     bool with_keys = false;
     bool incomplete = false;
+    fs::path store_key;  // empty: the backup's own, if it is there
 };
 
 size_t databases_of(const BackupInfo& info) {
@@ -206,7 +230,11 @@ Result<std::vector<uint64_t>> chosen(const BackupFolder& backups, uint64_t id) {
 
 /// Why a backup is not whole: bytes that are not as they were written, or files that its registry
 /// names and it does not have. nullopt: it is.
-Result<std::optional<std::string>> damage_of(const BackupFolder& backups, uint64_t id) {
+Result<std::optional<std::string>> damage_of(const BackupFolder& backups, uint64_t id,
+                                             const fs::path& store_key) {
+    const auto keys = take_keys(backups, id, store_key);
+    if (!keys && !keys.error().is(storage::Reason::kBackupDamaged)) return keys.error();
+    if (!keys) return std::optional(keys.error().message);
     const auto read = backups.verify(id);
     if (!read && !read.error().is(storage::Reason::kBackupDamaged)) return read.error();
     if (!read) return std::optional(read.error().message);
@@ -223,7 +251,7 @@ Result<Answer> verify(const Options& options) {
     Answer answer;
     json::array array;
     for (const uint64_t id : ids) {
-        RAMPART_TRY(const auto damage, damage_of(*backups, id));
+        RAMPART_TRY(const auto damage, damage_of(*backups, id, options.store_key));
         answer.text += fmt::format("{:>6}  {}\n", id, damage.value_or("whole"));
         array.push_back({{"id", id},
                          {"whole", !damage},
@@ -237,6 +265,7 @@ Result<Answer> verify(const Options& options) {
 Result<Answer> restore(const Options& options) {
     RAMPART_TRY(const auto backups, BackupFolder::open(options.folder, BackupFolder::Mode::kRead));
     RAMPART_TRY(const auto ids, chosen(*backups, options.id));
+    RAMPART_RETURN_IF_ERROR(take_keys(*backups, ids.back(), options.store_key));
     RAMPART_TRY(const auto missing, missing_from(*backups, ids.back()));
     if (!missing.empty() && !options.incomplete) {
         return base::make_error(Reason::kBackupIncomplete,
@@ -270,6 +299,12 @@ Result<Answer> restore(const Options& options) {
             "without them the service does not start");
     }
     return answer;
+}
+
+void add_key_option(CLI::App& command, Options& options) {
+    command.add_option("--store-key", options.store_key,
+                       "file of the store's key (keys/store), for backups of encrypted databases "
+                       "that were made without keys");
 }
 
 }  // namespace
@@ -316,6 +351,7 @@ void add_backup_verify(Frame& frame) {
     command.add_option("--from", options->folder, "folder of backups")->required();
     command.add_option("--id", options->id, "id of one backup; default: all")
         ->check(CLI::PositiveNumber);
+    add_key_option(command, *options);
 }
 
 void add_backup_restore(Frame& frame) {
@@ -328,6 +364,7 @@ void add_backup_restore(Frame& frame) {
              "The store is written whole or not at all, and every block is checked. Never serve "
              "it while the original store is served."},
         [options](const Context&) { return restore(*options); });
+    add_key_option(command, *options);
     command.add_option("--from", options->folder, "folder of backups")->required();
     command.add_option("--store", options->store, "a new or empty folder")->required();
     command.add_option("--id", options->id, "id of the backup; default: the newest")

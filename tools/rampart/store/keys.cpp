@@ -15,6 +15,7 @@
 #include "rampart/storage/folder.hpp"
 #include "services/rampartd/key_inventory.hpp"
 #include "services/rampartd/settings.hpp"
+#include "services/rampartd/store_key.hpp"
 #include "services/rampartd/store_layout.hpp"
 #include "store/passphrase.hpp"
 
@@ -121,13 +122,21 @@ Result<Answer> import(const Options& options) {
     RAMPART_TRY(const auto start, runtime::StoreStart::begin(
                                       store, {}, [&] { return rampartd::holds_a_store(store); }));
     RAMPART_RETURN_IF_ERROR(rampartd::settle_key_change(store));
+    // the registry can be opened with them only
+    RAMPART_TRY(auto written, rampartd::put_store_keys_back(store, keys));
     std::unique_ptr<ModelRegistry> registry;
     if (storage::is_database(store / "registry" / "registry")) {
         RAMPART_TRY(registry, ModelRegistry::open(store / "registry"));
     }
-    RAMPART_TRY(const auto written,
-                rampartd::import_keys(places_of(settings), registry.get(), keys,
-                                      request_of(options, settings, registry.get())));
+    const auto request = request_of(options, settings, registry.get());
+    if (registry != nullptr && !written.empty()) {
+        RAMPART_RETURN_IF_ERROR(
+            registry->record_operation(request.at, request.actor, "keys_imported",
+                                       {{"keys", "store"}, {"reason", request.reason}}));
+    }
+    RAMPART_TRY(auto others,
+                rampartd::import_keys(places_of(settings), registry.get(), keys, request));
+    written.insert(written.end(), others.begin(), others.end());
     start->succeed();
     Answer answer;
     json::array files;
@@ -148,15 +157,21 @@ Result<Answer> rotate(const Options& options) {
                                       store, {}, [&] { return rampartd::holds_a_store(store); }));
     RAMPART_RETURN_IF_ERROR(rampartd::settle_key_change(store));
     RAMPART_TRY(const auto registry, ModelRegistry::open(store / "registry"));
+    const auto request = request_of(options, settings, registry.get());
     RAMPART_TRY(const auto change,
-                rampartd::change_key(store, *registry, options.name,
-                                     request_of(options, settings, registry.get())));
+                options.name == "store"
+                    ? rampartd::change_store_key(store, *registry, request)
+                    : rampartd::change_key(store, *registry, options.name, request));
     Answer answer;
     answer.text =
         fmt::format("{}: {} is in use, {} is retired\n", change.name, change.to, change.from);
     answer.json = json::serialize(
         json::object{{"name", change.name}, {"in_use", change.to}, {"retired", change.from}});
     answer.notes.push_back("earlier copies of the keys lack the new one: rampart keys export");
+    if (change.name == "store")
+        answer.notes.push_back(
+            "what is there stays readable with the key before: rampart store encrypt writes it "
+            "anew");
     if (change.name == "signing")
         answer.notes.push_back(fmt::format(
             "give {} to the nodes that follow this one and to those who verify certificates",
@@ -220,15 +235,16 @@ void add_keys_rotate(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add(
         {.name = "keys rotate",
-         .summary = "Put a new signing or draw key in the place of the one in use",
+         .summary = "Put a new signing, draw or store key in the place of the one in use",
          .example = "rampart keys rotate signing --config rampartd.toml --reason 'yearly change'",
-         .detail = "The key before is retired: what it signed or drew is verified and replayed as "
-                   "before. The other keys stay for the life of a store; the refusal says why. No "
+         .detail = "The key before is retired: what it signed, drew or encrypted is verified, "
+                   "replayed and read as before. The other keys stay for the life of a store; the "
+                   "refusal says why. No "
                    "node may be serving the store."},
         [options](const Context&) { return rotate(*options); });
-    command.add_option("NAME", options->name, "signing or draw")
+    command.add_option("NAME", options->name, "signing, draw or store")
         ->required()
-        ->check(CLI::IsMember({"signing", "draw", "arm", "evidence", "person", "split"}));
+        ->check(CLI::IsMember({"signing", "draw", "arm", "evidence", "person", "split", "store"}));
     add_request_options(command, *options);
 }
 

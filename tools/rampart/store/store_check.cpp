@@ -7,6 +7,7 @@
 #include "frame/commands.hpp"
 #include "frame/node_access.hpp"
 #include "rampart/storage/derived_database.hpp"
+#include "rampart/storage/encryption.hpp"
 #include "rampart/storage/inspection.hpp"
 #include "services/rampartd/store_layout.hpp"
 #include "store/store_checks.hpp"
@@ -22,6 +23,8 @@ using base::Result;
 struct Report {
     Answer answer;
     json::array databases, checks, problems;
+    uint64_t plain = 0;  // files of databases
+    bool encrypted = false;
 
     void problem(const std::string& where, const std::string& what) {
         problems.push_back({{"where", where}, {"problem", what}});
@@ -39,8 +42,15 @@ base::Status check_database(const fs::path& store, const std::string& name, Repo
         report.problem(name, looked.error().message);
         return base::ok();
     }
+    RAMPART_TRY(const auto at_rest, storage::files_at_rest(store / name));
+    json::object by_key;
+    for (const auto& [id, files] : at_rest.by_key) by_key[id] = files;
+    report.plain += at_rest.plain;
+    report.encrypted = report.encrypted || !at_rest.by_key.empty();
     report.databases.push_back({{"database", name},
                                 {"sound", true},
+                                {"plain_files", at_rest.plain},
+                                {"files_by_key", by_key},
                                 {"version", looked->version},
                                 {"keys", looked->keys},
                                 {"files", looked->files},
@@ -78,6 +88,10 @@ Result<Answer> check(const fs::path& config) {
         }
         RAMPART_RETURN_IF_ERROR(check_database(settings.store, name, report));
     }
+    if (report.plain > 0 && (report.encrypted || settings.privacy.encrypt_databases))
+        report.answer.notes.push_back(
+            fmt::format("{} files of databases are plain: `rampart store encrypt` encrypts them",
+                        report.plain));
     RAMPART_TRY(const auto set_aside, storage::find_set_aside(settings.store));
     for (const auto& name : set_aside) {
         report.answer.notes.push_back(

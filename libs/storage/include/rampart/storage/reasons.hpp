@@ -48,6 +48,8 @@ namespace rampart::storage {
       "Name the folder of the backups, or make one with `rampart backup create`.")              \
     X(kNoDatabase, kNotFound, "no_database",                                                    \
       "Correct the path; a store is made by `rampart serve`.")                                  \
+    X(kNoFileKey, kFailedPrecondition, "no_file_key",                                           \
+      "Put the key with the id in the message back: ops/runbooks/keys.md.")                     \
     X(kNoFolder, kNotFound, "no_folder",                                                        \
       "Name a folder that exists and may be written, or make it.")                              \
     X(kNotABackup, kFailedPrecondition, "not_a_backup", "Name another folder for the backups.") \
