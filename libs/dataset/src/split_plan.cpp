@@ -165,7 +165,7 @@ base::Status split_by_time(const Dataset& data, const SplitPlan& plan, const Row
 }  // namespace
 
 base::Status validate(const SplitPlan& plan) {
-    RAMPART_TRY(const auto shares, parse_split(plan.shares));
+    if (const auto shares = parse_split(plan.shares); !shares) return shares.error();
     RAMPART_TRY(const auto gap, parse_gap(plan.gap));
     if (plan.time.empty() != plan.train_until.empty())
         return bad("a split by time needs both a column of times and a time to train until");

@@ -82,9 +82,10 @@ TEST_F(StoreKeys, AreThoseThatDatabasesAreWrittenWith) {
     use_store_keys();
     const auto id = make(store_key_file(store()));
     ASSERT_TRUE(storage::Database::open(store() / "log", {"first"}));
-    const auto files = storage::files_at_rest(store() / "log").value();
-    EXPECT_EQ(files.plain, 0u);
-    EXPECT_TRUE(files.by_key.contains(id));
+    const auto files = storage::files_at_rest(store() / "log");
+    ASSERT_TRUE(files);
+    EXPECT_EQ(files->plain, 0u);
+    EXPECT_TRUE(files->by_key.contains(id));
     // a process that has met the key still does not write plainly beside encrypted files
     fs::remove(store_key_file(store()));
     const auto refused = storage::Database::open(store() / "log", {"first"});
