@@ -25,7 +25,7 @@ struct DecisionExplanation {
     std::vector<float> nearest;  // its row that is nearest to the application
     base::Digest nearest_digest;
     attribution::ShapleyValues values;
-    std::optional<attribution::Cited> cited;  // of a decline
+    std::optional<attribution::Cited> cited;  // for a decline
 };
 
 /// Explains a decision that this node's indices hold (`attribution`). The reference set is chosen

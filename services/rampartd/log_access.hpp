@@ -36,7 +36,8 @@ class LogAccess {
     streaming::Reader& reader() const { return *reader_; }
     streaming::Writer& writer() const { return *writer_; }
     /// Decisions and protected attributes are opened with these keys when they are read from now on
-    /// and, if `seals`, sealed with them when they are appended. Before anybody has asked for reader() or writer().
+    /// and, if `seals`, sealed with them when they are appended. Before reader() or writer() is
+    /// asked for.
     void seal_with(privacy::PersonKeys& keys, bool seals);
     /// Appends are timed by this clock from now on, which has to outlive it; nothing where a broker
     /// does that. Before anything is appended.

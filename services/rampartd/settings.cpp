@@ -230,12 +230,11 @@ base::Status fit_to_product(const PrivacySettings& privacy, certification::GateC
 Result<Settings> load_settings(const std::filesystem::path& file) {
     RAMPART_TRY(auto root, config::parse_file(file));
     const auto places = decision_service::places_of(file);
-    const auto& folder = places.folder;
-    const std::filesystem::path product_path = folder / root.string("product");
-    const std::filesystem::path schema_path = folder / root.string("schema");
-    const std::filesystem::path store = folder / root.string("store", "store");
+    const std::filesystem::path product_path = places.folder / root.string("product");
+    const std::filesystem::path schema_path = places.folder / root.string("schema");
+    const std::filesystem::path store = places.folder / root.string("store", "store");
     const http::ServerOptions http = read_server(root.table("http"), places, store);
-    const auto oidc = decision_service::read_oidc(root.table("http").table("oidc"), folder);
+    const auto oidc = decision_service::read_oidc(root.table("http").table("oidc"), places.folder);
     auto clock = root.table("clock");
     const bool event_clock = clock.choice("mode", {"system", "event"}, "system") == "event";
     const auto drain = read_drain(root.table("http"), event_clock);
@@ -250,7 +249,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const bool trains = root.table("training").boolean("enabled", true);
     const std::string gate_key = root.table("training").string("gate_key", "");
     check_trainer(root, log, trains, gate_key);
-    auto training = retraining::read_training_settings(root, folder);
+    auto training = retraining::read_training_settings(root, places.folder);
     training.group_aware = group_aware;
     log.attributes = trains || group_aware;
     const auto threads = static_cast<size_t>(root.table("training").integer("threads", 1, 64, 2));
@@ -261,7 +260,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const auto quarantine = read_quarantine(root.table("quarantine"));
     const auto jobs = read_jobs(root.table("jobs"));
     const bool audit = root.table("audit").boolean("enabled", false);
-    auto lender = notices::read_lender(root, folder);
+    auto lender = notices::read_lender(root, places.folder);
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
@@ -283,7 +282,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
                     static_cast<size_t>(memory_mib) << 20,
                     disk,
                     trains,
-                    gate_key.empty() ? std::filesystem::path() : folder / gate_key,
+                    gate_key.empty() ? std::filesystem::path() : places.folder / gate_key,
                     std::move(product.product),
                     std::move(product.catalog),
                     std::move(product.bootstrap),

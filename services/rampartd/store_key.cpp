@@ -131,7 +131,7 @@ Result<std::vector<ListedKey>> list_store_keys(const fs::path& store) {
         const auto place = retired_file(store, id);
         const auto retired = runtime::load_secret(place);
         const bool right = retired && runtime::secret_id(*retired) == id;
-        if (!right && count == 0) continue;  // of another kind
+        if (!right && count == 0) continue;  // another kind
         ListedKey key{kName, id, place, {}, {}, KeyState::kRetired};
         if (!right) key.state = is_there(place) ? KeyState::kOther : KeyState::kMissing;
         listed.push_back(std::move(key));

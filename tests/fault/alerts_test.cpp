@@ -212,7 +212,7 @@ TEST_F(AlertsOfANode, NoStoreOfTheGroupTrains) {
     };
     ASSERT_TRUE(node_->keep_leases());
     const auto before = after_hours(0);
-    ASSERT_TRUE(node_->keep_leases());  // of its partitions, but not of the trainer
+    ASSERT_TRUE(node_->keep_leases());  // those of its partitions, but not the trainer's
     expect_fires({"RampartNoTrainer"}, before, after_hours(5));
     expect_silent({"RampartNoTrainer"}, before, after_hours(1));  // and two hours of the rule
 }

@@ -48,7 +48,9 @@ struct Stores {
                     AttributeCatalog::create({{"origin", {kMarker, "elsewhere"}}}, true).value())
                     .value()),
           feed(view, view, kTopic, *store) {
-        if (!log->partitions(kTopic)) EXPECT_TRUE(log->create_topic(kTopic, {}));
+        if (!log->partitions(kTopic)) {
+            EXPECT_TRUE(log->create_topic(kTopic, {}));
+        }
     }
     std::unique_ptr<streaming_local::LocalLog> log;
     std::unique_ptr<privacy::PersonKeys> keys;

@@ -115,9 +115,11 @@ class StoreEncryption : public testing::Test {
         std::map<std::string, uint64_t> all;
         const auto databases = storage::find_databases(store).value();
         for (const auto& name : databases) {
-            const auto files = storage::files_at_rest(store / name).value();
-            if (files.plain > 0) all[""] += files.plain;
-            for (const auto& [id, count] : files.by_key) all[id] += count;
+            const auto files = storage::files_at_rest(store / name);
+            EXPECT_TRUE(files) << name;
+            if (!files) continue;
+            if (files->plain > 0) all[""] += files->plain;
+            for (const auto& [id, count] : files->by_key) all[id] += count;
         }
         return all;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rampart/lease/trainer_seat.hpp"
+#include "rampart/protected_attributes/codec.hpp"
 #include "rampart/streaming_kafka/kafka_reader.hpp"
 #include "rampart/streaming_kafka/kafka_writer.hpp"
 #include "services/rampartd/store_layout.hpp"
@@ -48,7 +49,7 @@ class AttributesOnKafka : public TwoNodes {
         request.method = "POST";
         request.headers = {{"Authorization", "Bearer t"}};
         request.path = "/v1/protected-attributes";
-        request.body = to_json(one);
+        request.body = protected_attributes::to_json(one);
         return router.handle(request).status;
     }
     static void close(std::unique_ptr<Node>& node) {
@@ -81,7 +82,8 @@ TEST_F(AttributesOnKafka, AreInTheClearInNoRecordThatANodeWroteAndErasedWithTheP
     ASSERT_EQ(post(*a, his), 200);
     // another system's, as it always wrote
     const auto theirs = attributes_of(*a, "person-3");
-    const streaming::Record plain{"person-3", encode(theirs), theirs.event_time, {}};
+    const streaming::Record plain{
+        "person-3", protected_attributes::encode(theirs), theirs.event_time, {}};
     ASSERT_TRUE(streaming_kafka::KafkaWriter::open(kafka()).value()->append_to(
         prefix_ + "protected-attributes", PartitionId(0), {&plain, 1}));
     const auto records = in_the_broker();

@@ -1,6 +1,6 @@
 // The gate where the candidate is made of a sample of the development set: a seeded sample of whole
-// persons, of whom frequent customers are the worse risks, on a stream in which no candidate changes
-// anything.
+// persons, of whom frequent customers are the worse risks, on a stream in which no candidate
+// changes anything.
 #include <algorithm>
 #include <array>
 

@@ -31,7 +31,7 @@ std::vector<double> origins_of(std::vector<double> times, size_t origins) {
     std::vector<double> out;
     for (size_t k = 1; k <= origins; ++k) {
         const size_t at = times.size() * k / (origins + 1);
-        // of equal times none is left before the cut: the next one begins the period
+        // none of equal times is left before the cut: the next one begins the period
         auto from = times.begin() + static_cast<ptrdiff_t>(at);
         if (from != times.begin() && *(from - 1) == *from)
             from = std::upper_bound(times.begin(), times.end(), *from);

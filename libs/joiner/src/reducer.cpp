@@ -163,7 +163,7 @@ Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::R
     return MaybeError();
 }
 
-/// Returns why the decision is refused for its draw. Of one that is erased nothing is kept, also not
+/// Returns why the decision is refused for its draw. One that is erased leaves nothing, also not
 /// in quarantine.
 MaybeError Reducer::check_draw(const JoinState& state, const domain::Decision& decision) const {
     if (!options_.check_draw || state.erased) return MaybeError();

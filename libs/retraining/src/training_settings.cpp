@@ -138,10 +138,10 @@ TrainingSettings read_training_settings(config::Table& root, const std::filesyst
     settings.schedule = read_schedule(training);
     settings.window = read_training_window(training);
     if (settings.window.max_rows < static_cast<size_t>(settings.schedule.min_examples))
-        training.fail("max_rows", fmt::format("is {}, below min_examples = {}: no run would have "
-                                              "enough",
-                                              settings.window.max_rows,
-                                              settings.schedule.min_examples));
+        training.fail("max_rows",
+                      fmt::format("is {}, below min_examples = {}: no run would have "
+                                  "enough",
+                                  settings.window.max_rows, settings.schedule.min_examples));
     auto post = root.table("postprocess");
     training::Recipe shared;
     training::read_postprocess(post, shared);

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "backup_list.hpp"
 #include "encrypted_file.hpp"
@@ -92,7 +93,7 @@ Result<OpenEngine<Engine>> open_engine(const fs::path& folder,
 Result<std::shared_ptr<rocksdb::Env>> environment_of_backup(const fs::path& engine, uint32_t id) {
     RAMPART_TRY(auto keys, file_keys_of(engine));
     RAMPART_TRY(const auto key_id, key_id_of(engine / "meta" / std::to_string(id)));
-    keys.current.reset();
+    if (keys.current) keys.others.push_back(*std::exchange(keys.current, std::nullopt));
     if (!key_id.empty()) {
         const auto* key = find_key(keys, key_id);
         if (key == nullptr)

@@ -24,7 +24,7 @@ struct FileHeader {
         kWhole,
     };
     Kind kind = Kind::kPlain;
-    std::string key_id;  // of a whole one
+    std::string key_id;  // where it is whole
 };
 /// Judges a file by its beginning.
 FileHeader read_header(std::string_view begin);

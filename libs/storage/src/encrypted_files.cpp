@@ -119,7 +119,7 @@ class WritableFile final : public rocksdb::FSWritableFileOwnerWrapper {
         cipher_->apply(position_, buffer_);
         auto status = FSWritableFileOwnerWrapper::Append(buffer_, options, context);
         failed_ = !status.ok();
-        position_ += data.size();
+        if (status.ok()) position_ += data.size();
         return status;
     }
     /// Leaves the checksum alone, which is that of the plain bytes.
@@ -140,10 +140,8 @@ class WritableFile final : public rocksdb::FSWritableFileOwnerWrapper {
         if (status.ok()) position_ = size;
         return status;
     }
-    uint64_t GetFileSize(const IOOptions& options, IODebugContext* context) override {
-        const uint64_t size = FSWritableFileOwnerWrapper::GetFileSize(options, context);
-        return size < kFileHeaderBytes ? 0 : size - kFileHeaderBytes;
-    }
+    /// Counts for itself: RocksDB's own counts from zero in a file that was opened again.
+    uint64_t GetFileSize(const IOOptions&, IODebugContext*) override { return position_; }
     IOStatus InvalidateCache(size_t offset, size_t length) override {
         return FSWritableFileOwnerWrapper::InvalidateCache(offset + kFileHeaderBytes, length);
     }

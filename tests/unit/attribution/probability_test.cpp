@@ -29,7 +29,7 @@ TEST(Probability, IsThatOfTheWholePolicyWithGroupAndExplorationKept) {
 
 TEST(Probability, OfADecisionIsTheOneThatItRecords) {
     size_t both_differ = 0;
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 1500; ++i) {
         MadeUp made(static_cast<uint64_t>(i), 6);
         const auto policy = made.policy(3, Part::kGroups);
         const auto row = made.row(), other = made.row();

@@ -70,7 +70,7 @@ TEST(Shapley, SumToTheDifferenceOfPForEveryPartAndChain) {
                 moved += std::abs(mean - p(row)) > 0.05;
             }
         }
-    EXPECT_GT(moved, 60u);  // of 144
+    EXPECT_GT(moved, 60u);  // 144 in all
 }
 
 TEST(Shapley, AreThoseOfTheDefinition) {

@@ -48,7 +48,7 @@ std::vector<std::string> notes(std::string_view learner, const dataset::Dataset&
 }
 
 TEST(MergedCategories, AreCountedAndSaidWithARemedy) {
-    // of 23 the 19 most frequent have a bin each; the four others have 1 + 2 + 3 + 4 rows
+    // the 19 most frequent of 23 have a bin each; the four others have 1 + 2 + 3 + 4 rows
     EXPECT_THAT(notes("gbdt", dealers(23)),
                 ElementsAre(AllOf(HasSubstr("'dealer' has 23 categories in the training rows, and "
                                             "`max_bins` leaves 20 bins: the rarest 4, in 10 of "

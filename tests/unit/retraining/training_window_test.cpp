@@ -5,6 +5,7 @@
 #include <map>
 
 #include "loop_over_loans.hpp"
+#include "rampart/retraining/reasons.hpp"
 #include "rampart/training/gate_inputs.hpp"
 
 namespace rampart::retraining {
@@ -123,8 +124,8 @@ TEST_F(WindowedLoop, WindowsTooShortAreRefusedAtTheStart) {
     EXPECT_EQ(opened.error().reason, "window_too_short");
 }
 
-/// The gate's window, which the certificate names: what is read of the vault with it is what is left
-/// of all that is read without.
+/// The gate's window, which the certificate names: what is read of the vault with it is what is
+/// left of all that is read without.
 TEST_F(WindowedLoop, TheVaultReadFromATimeOnIsTheWholeOneWithoutWhatIsOlder) {
     const auto whole = node_.builder->vault_rows(day(test::kNow)).value();
     for (const auto from :

@@ -292,7 +292,8 @@ struct Backups : ::testing::Test {
         ASSERT_TRUE(backups);
         const auto made = (*backups)->create(store, items, kNow);
         ASSERT_TRUE(made) << made.error().message;
-        ASSERT_TRUE((*backups)->verify(made->id));
+        const auto verified = (*backups)->verify(made->id);
+        ASSERT_TRUE(verified) << verified.error().message;
     }
     base::Status restore(uint64_t id) {
         RAMPART_TRY(const auto backups, BackupFolder::open(folder, BackupFolder::Mode::kRead));

@@ -90,7 +90,7 @@ base::Status take_keys(const BackupFolder& backups, uint64_t id, const fs::path&
     RAMPART_RETURN_IF_ERROR(backups.extract(id, paths, scratch.folder));
     for (const auto& path : paths) {
         const auto met = runtime::read_with_key(scratch.folder / path);
-        // of a retired signing key there is the public part
+        // a retired signing key has its public part there
         if (!met && !met.error().is(runtime::Reason::kBadSecret)) return met;
     }
     return base::ok();

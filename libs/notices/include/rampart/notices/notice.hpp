@@ -44,9 +44,9 @@ struct Notice {
     Kind kind = Kind::kScore;
     DrawPart draw = DrawPart::kNone;
     std::string language;
-    base::TimePoint date;        // of the notice
+    base::TimePoint date;        // the notice's
     base::TimePoint applied_at;  // event time of the application
-    base::TimePoint action_at;   // of the decision, or of the override
+    base::TimePoint action_at;   // the decision's, or the override's
     base::TimePoint due;         // the lender's days after applied_at; may be before `date`
     std::string creditor;
     std::vector<std::string> address;

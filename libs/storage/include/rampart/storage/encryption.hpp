@@ -30,7 +30,7 @@ struct FileKey {
 };
 
 struct FileKeys {
-    std::optional<FileKey> current;    // of files that are written; nullopt: they are plain
+    std::optional<FileKey> current;    // for files that are written; nullopt: they are plain
     std::vector<FileKey> others;       // further ones, whose files can be read
     std::filesystem::path where = {};  // the file that has `current`, or should: for messages
 };

@@ -13,12 +13,12 @@ namespace rampart::training_set {
 
 /// A sample of whole persons with at most so many rows, taken in one pass over rows in any order.
 ///
-/// Each person has a place in [0, 1), a keyed hash. The sample has the persons of the lowest places,
-/// as many as fit with all of their rows. So it depends on rows, key and `max_rows` alone, not on
-/// the order in which rows come; more rows take persons out of it, and put none in. Persons of equal
-/// numbers of rows are in with equal probability; one with n rows with a probability smaller by
-/// about n / (all rows), since all of them have to fit. Two persons of one place (2^-53 for a pair)
-/// are in or out together. Memory: that of the persons who are in.
+/// Each person has a place in [0, 1), a keyed hash. The sample has the persons of the lowest
+/// places, as many as fit with all of their rows. So it depends on rows, key and `max_rows` alone,
+/// not on the order in which rows come; more rows take persons out of it, and put none in. Persons
+/// of equal numbers of rows are in with equal probability; one with n rows with a probability
+/// smaller by about n / (all rows), since all of them have to fit. Two persons of one place (2^-53
+/// for a pair) are in or out together. Memory: that of the persons who are in.
 class PersonSample {
   public:
     PersonSample(std::string key, size_t max_rows) : key_(std::move(key)), max_rows_(max_rows) {}

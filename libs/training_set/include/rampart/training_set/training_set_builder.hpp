@@ -135,8 +135,8 @@ struct DecisionSet {
     LateAttributes late_attributes = LateAttributes::kMissing;
     size_t late = 0;     // rows whose attributes were others, or not known, when they were decided
     size_t repeats = 0;  // rows that are repeats
-    /// Matured decisions that were made in a stopped period (of the development side all, also where
-    /// its rows are a sample); of the vault also others that are no rows.
+    /// Matured decisions that were made in a stopped period (of the development side all, also
+    /// where its rows are a sample); of the vault also others that are no rows.
     std::vector<Omitted> omitted{};
     /// Decisions of the vault that were made by then, rows or not, in whatever way they are known:
     /// a count of its own. 0 in the development set.
