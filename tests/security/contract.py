@@ -166,6 +166,8 @@ def travel(journey, features):
     by_id = {"path": "/v1/decisions/" + decision["decision_id"]}
     ask("GET /v1/decisions/{id}", **by_id)
     ask("GET /v1/decisions/{id}", path="/v1/decisions/none", status=404)
+    # this node has no words of a lender; integration_letters asks one that has
+    ask("GET /v1/decisions/{id}/notice", path=by_id["path"] + "/notice", status=409)
     ask("POST /v1/outcomes", {"decision_id": decision["decision_id"], "measure": "repaid",
                               "value": 1, "observed_at": now})
     one = {"name": "contract", "scopes": ["read"], "expires": "2999-01-01"}
