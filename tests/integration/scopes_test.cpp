@@ -74,6 +74,7 @@ const std::map<std::string, std::string> kMatrix{
     {"GET /v1/policy", ""},
     {"POST /v1/decisions", "decide"},
     {"GET /v1/decisions/{id}", "read"},
+    {"GET /v1/decisions/{id}/notice", "read"},
     {"POST /v1/outcomes", "report"},
     {"POST /v1/overrides", "report"},
     {"POST /v1/protected-attributes", "protect"},
