@@ -71,7 +71,8 @@ TEST_F(CredentialSettings, ComeFromTheFolderOfSystemd) {
     auto log = config::parse(
         "[log]\nbroker = \"kafka\"\ngroup_key_files = [\"g\", \"credential:k\"]\n"
         "[kafka]\nbootstrap_servers = \"a:1\"\nnode = \"n\"\npassword_file = \"credential:k\"\n"
-        "key_file = \"credential:k\"",
+        "security = \"sasl_tls\"\nuser = \"u\"\nkey_file = \"credential:k\"\n"
+        "certificate_file = \"c\"",
         "x");
     const auto read = read_log_settings(*log, places);
     ASSERT_TRUE(log->finish()) << log->finish().error().message;
