@@ -8,6 +8,8 @@
 namespace rampart::attribution {
 namespace {
 
+constexpr size_t kMostTried = 20;  // candidates; 6,195 sets of at most four of them
+
 /// Returns a Shapley value in steps of 1e-10, so that rounding decides no tie.
 double in_steps(double value) { return std::round(value * 1e10); }
 
@@ -32,10 +34,16 @@ class Search {
                 candidates_.push_back(unit);
     }
 
-    bool exact() const { return candidates_.size() <= kExactUnits; }
-
-    /// Returns the set to cite; empty where none raises P.
-    Found run() const { return exact() ? smallest() : greedy(); }
+    /// Returns the set to cite; empty where none raises P. `p_reference` decides where the greedy
+    /// search reaches nothing: above u a decline is not by the draw alone whatever sets there are.
+    Found run(double p_reference) {
+        exact_ = candidates_.size() <= kExactUnits;
+        if (exact_) return smallest();
+        auto found = greedy();
+        exact_ = found.p <= u_ && p_reference <= u_ && candidates_.size() <= kMostTried;
+        return exact_ ? smallest() : found;
+    }
+    bool exact() const { return exact_; }  // every set was looked at
 
     Found made(std::vector<size_t> units) const {
         std::vector<float> x(row_.begin(), row_.end());
@@ -114,6 +122,7 @@ class Search {
     const ShapleyValues& values_;
     const double u_;
     std::vector<size_t> candidates_;
+    bool exact_ = false;
 };
 
 /// Puts the strongest single restoration first, the others by Shapley value.
@@ -160,12 +169,13 @@ Cited cited_reasons(const Probability& p, std::span<const float> row,
         cited.by = DeclinedBy::kExploration;
         return cited;
     }
-    const Search search(p, row, reference, units, values, u);
-    auto found = search.run();
+    Search search(p, row, reference, units, values, u);
+    auto found = search.run(cited.p_reference);
     cited.exact = search.exact();
     cited.p_restored = found.p;
     cited.reaches = found.p > u;
-    const bool approvable = cited.reaches || cited.p_reference > u;
+    // where not every set was looked at, one may reach u
+    const bool approvable = cited.reaches || cited.p_reference > u || !cited.exact;
     if (values.p > 0) cited.by = approvable ? DeclinedBy::kFeaturesAndDraw : DeclinedBy::kDraw;
     cited.others = !cited.reaches && cited.p_reference > found.p;
     cited.units = std::move(found.units);

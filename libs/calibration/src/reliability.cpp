@@ -15,7 +15,9 @@ constexpr size_t kDraws = 4000;
 struct Sums {
     size_t rows = 0;
     double weight = 0, squares = 0, said = 0, happened = 0;
+    double off = 0, off_squared = 0;  // sums of w^2 d and w^2 d^2, d = score - label
     double effective_rows() const { return weight * weight / squares; }
+    double gap() const { return std::abs(said - happened) / weight; }
 };
 
 /// Sums the rows by bin; rows of one score are in one bin.
@@ -38,23 +40,36 @@ std::vector<Sums> sums_of(const stats::ScoredRows& rows, size_t bins) {
         passed += ties;
         for (size_t k = begin; k < end; ++k) {
             const double w = rows.weight_of(order[k]);
+            const double d = rows.score[order[k]] - rows.label[order[k]];
             ++bin.rows;
             bin.weight += w;
             bin.squares += w * w;
             bin.said += w * rows.score[order[k]];
             bin.happened += w * rows.label[order[k]];
+            bin.off += w * w * d;
+            bin.off_squared += w * w * d * d;
         }
     }
     std::erase_if(out, [](const Sums& bin) { return bin.rows == 0; });
     return out;
 }
 
-/// Returns the standard error of a bin's rate times its share; one row more of each label keeps it
-/// above 0 where all labels are one.
+/// Returns the standard error of a bin's mean of score - label times its share, at least that of
+/// its rate; one row more of each label keeps it above 0 where all labels are one.
 double noise_of(const Sums& bin, double total) {
     const double n = bin.effective_rows();
     const double rate = (n * bin.happened / bin.weight + 1) / (n + 2);
-    return bin.weight / total * std::sqrt(rate * (1 - rate) / n);
+    const double least = bin.weight / total * std::sqrt(rate * (1 - rate) / n);
+    const double mean = (bin.said - bin.happened) / bin.weight;
+    const double squares = bin.off_squared - 2 * mean * bin.off + mean * mean * bin.squares;
+    return std::max(least, std::sqrt(std::max(0.0, squares)) / total);
+}
+
+/// Returns the standard error that the mean of the bins' gaps has because their shares are drawn.
+double noise_of_shares(const std::vector<Sums>& bins, double mean, double total) {
+    double squares = 0;
+    for (const auto& bin : bins) squares += bin.squares * (bin.gap() - mean) * (bin.gap() - mean);
+    return std::sqrt(squares) / total;
 }
 
 }  // namespace
@@ -82,6 +97,8 @@ base::Result<Reliability> reliability_of(const ReliabilityRows& rows, size_t bin
     for (double& draw : draws)
         for (const double one : noise) draw += one * std::abs(random.normal());
     out.by_chance = std::accumulate(draws.begin(), draws.end(), 0.0) / kDraws;
+    const double of_shares = noise_of_shares(sums, out.expected, total);
+    for (double& draw : draws) draw += of_shares * std::abs(random.normal());
     const auto at = draws.begin() + static_cast<ptrdiff_t>(confidence * (kDraws - 1));
     std::nth_element(draws.begin(), at, draws.end());
     out.interval = {std::max(0.0, out.expected - *at), std::min(1.0, out.expected + *at)};

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "calendar_numbers.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/random.hpp"
 #include "rampart/dataset/reasons.hpp"
@@ -104,6 +105,7 @@ base::Result<std::vector<Fold>> unit_folds(const Dataset& data, std::span<const 
 
 base::Result<std::vector<Fold>> rolling_folds(const RowKeys& keys, size_t origins, const Gap& gap) {
     RAMPART_CHECK(origins >= 1 && origins <= kMaxFolds, "{} origins", origins);
+    RAMPART_RETURN_IF_ERROR(check_gap_on(keys, gap));
     const auto starts = origins_of(keys.time, origins);
     if (starts.empty())
         return base::make_error(Reason::kNoSuchFold,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "calendar_numbers.hpp"
 #include "rampart/dataset/folds.hpp"
 #include "rampart/dataset/reasons.hpp"
 
@@ -112,6 +113,7 @@ struct Cuts {
 
 base::Result<Cuts> cuts_of(const SplitPlan& plan, const RowKeys& keys) {
     RAMPART_TRY(const auto gap, parse_gap(plan.gap));
+    RAMPART_RETURN_IF_ERROR(check_gap_on(keys, gap));
     Cuts cuts;
     RAMPART_TRY(cuts.train_until, parse_split_time(plan.train_until, keys.scale));
     cuts.validates = !plan.validate_until.empty();

@@ -173,8 +173,10 @@ Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
     RAMPART_TRY(const auto development, read_window(deps_.builder, t, settings_.window));
     const auto labelled = std::count_if(development.rows.begin(), development.rows.end(),
                                         [](const auto& row) { return row.is_training_example(); });
-    if (labelled < settings_.schedule.min_examples) {
-        kLog.info("msg=\"too early to train\" labelled={} wanted={}", labelled,
+    // a sample stands for the side: a small one must not put training off for ever
+    const double on_side = static_cast<double>(labelled) / development.extent.share();
+    if (on_side < settings_.schedule.min_examples) {
+        kLog.info("msg=\"too early to train\" labelled={:.0f} wanted={}", on_side,
                   settings_.schedule.min_examples);
         RAMPART_RETURN_IF_ERROR(store_.serve_until(t));
         RunRecord record;
@@ -182,7 +184,7 @@ Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
         record.verdict = certification::Verdict::kRefused;
         record.reason = reason_info(Reason::kTooFewExamples).word;
         record.message =
-            fmt::format("{} labelled examples, {} are wanted; decisions read: {}", labelled,
+            fmt::format("{:.0f} labelled examples, {} are wanted; decisions read: {}", on_side,
                         settings_.schedule.min_examples, describe_extent(development.extent));
         return record;
     }

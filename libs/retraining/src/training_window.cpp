@@ -2,17 +2,58 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "rampart/retraining/reasons.hpp"
 
 namespace rampart::retraining {
+namespace {
+
+constexpr int kDays = 4 * 365 + 1;  // with one leap day
+constexpr int kLongest = 1200;      // months that the settings take
+
+/// Returns the time at which label and impact of a decision of that time have matured.
+base::TimePoint all_matured(const domain::Product& product, base::TimePoint decided) {
+    base::TimePoint last = product.label.maturity(decided);
+    if (const auto& name = product.impact.measure)
+        if (const auto* measure = product.find_measure(*name))
+            last = std::max(last, measure->maturity(decided));
+    return last;
+}
+
+/// Returns whether a decision at the begin of the window matures in it, whichever day the run is
+/// at: months have 28 to 31 days, and a period of four years has all of their sequences.
+bool matures_within(const domain::Product& product, int months) {
+    const auto first = base::parse_iso8601("2001-01-01").value();
+    for (int day = 0; day < kDays; ++day) {
+        const auto t = first + base::Duration::days(day);
+        if (all_matured(product, base::add_months(t, -months)) >= t) return false;
+    }
+    return true;
+}
+
+/// Says what to give in place of a window that is too short.
+std::string remedy(const domain::Product& product) {
+    int months = 1;
+    for (int enough = kLongest + 1; months < enough;) {
+        const int middle = (months + enough) / 2;
+        if (matures_within(product, middle))
+            enough = middle;
+        else
+            months = middle + 1;
+    }
+    return months > kLongest ? "give 0, for all"
+                             : fmt::format("give {} or more, or 0 for all", months);
+}
+
+}  // namespace
 
 base::Status validate(const TrainingWindow& window, const domain::Product& product) {
-    const int horizon = product.label.horizon_months;
-    if (window.months == 0 || window.months > horizon) return base::ok();
+    if (window.months == 0 || matures_within(product, window.months)) return base::ok();
     return base::make_error(Reason::kWindowTooShort,
-                            "training.window_months = {}: decisions mature {} months after they "
-                            "are made, so that no run would have any",
-                            window.months, horizon);
+                            "training.window_months = {}: label and impact of a decision mature "
+                            "too late for it, so that a run may have none; {}",
+                            window.months, remedy(product));
 }
 
 base::Result<training_set::DevelopmentSet> read_window(

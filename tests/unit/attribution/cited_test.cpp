@@ -257,6 +257,38 @@ TEST(Cited, AboveTwelveUnitsTheGreedySetKeepsTheClaimButForBeingSmallest) {
     EXPECT_GT(tally.cited, 20u);
 }
 
+/// 0 to 3 raise P by 0.5, but only together; the others a little; the last bounds it.
+Case together(size_t features) {
+    return {[](auto x) {
+                double sum = 0.1;
+                if (x[0] + x[1] + x[2] + x[3] == 4) sum += 0.5;
+                for (size_t j = 4; j + 1 < x.size(); ++j) sum += 0.01 * static_cast<double>(x[j]);
+                return x[x.size() - 1] == 1 ? std::min(sum, 0.3) : sum;
+            },
+            features};
+}
+
+TEST(Cited, ADeclineIsByTheDrawOnlyIfNoSetReachesIt) {
+    // greedily, the four are not found: none of them raises P alone
+    const auto some = together(18).cited(0.5, 0.1);
+    ASSERT_LE(some.p_reference, 0.5);
+    EXPECT_EQ(some.by, DeclinedBy::kFeaturesAndDraw);
+    EXPECT_TRUE(some.reaches);
+    EXPECT_TRUE(some.exact);
+    EXPECT_THAT(some.units, ::testing::UnorderedElementsAre(0, 1, 2, 3));
+    const auto none = together(18).cited(0.95, 0.1);
+    EXPECT_EQ(none.by, DeclinedBy::kDraw) << "all sets were looked at";
+    EXPECT_TRUE(none.exact);
+}
+
+TEST(Cited, WhereNotEverySetIsLookedAtADeclineIsNotSaidToBeByTheDrawAlone) {
+    const auto many = together(30).cited(0.5, 0.1);
+    ASSERT_LE(many.p_reference, 0.5);
+    EXPECT_FALSE(many.exact);
+    EXPECT_FALSE(many.reaches);
+    EXPECT_EQ(many.by, DeclinedBy::kFeaturesAndDraw);
+}
+
 TEST(Cited, AGreedySetHasNothingThatIsNotNeeded) {
     // 15 leads: it raises P most alone, and adds nothing where two of 0, 1 and 2 are restored
     const Case misled{[](auto x) {

@@ -79,6 +79,43 @@ TEST(Reliability, TheIntervalCoversTheErrorOfThePopulation) {
     }
 }
 
+/// Returns in how many of 400 samples the interval covers `truth`.
+template <class Draw>
+int covered_of_400(size_t bins, double truth, const Draw& draw) {
+    int covered = 0;
+    for (uint64_t r = 0; r < 400; ++r) {
+        base::Random random(500 + r);
+        Sample drawn;
+        for (size_t i = 0; i < 1000; ++i) draw(random, drawn);
+        const auto found = reliability_of(drawn.rows(), bins, 0.95, 7).value();
+        covered += found.interval.lo <= truth && truth <= found.interval.hi;
+    }
+    return covered;
+}
+
+TEST(Reliability, TheIntervalHasTheNoiseOfTheSharesOfBins) {
+    // half say 0.5, half say 0, and nothing happens: only the shares of the two bins are drawn
+    const auto covered = covered_of_400(2, 0.25, [](base::Random& random, Sample& out) {
+        out.score.push_back(random.bernoulli(0.5) ? 0.5 : 0);
+        out.label.push_back(0);
+    });
+    EXPECT_GE(covered, 400 * 0.93);
+}
+
+TEST(Reliability, TheIntervalHasTheNoiseOfScoresAgainstLabelsWithinABin) {
+    // one bin whose scores always say the opposite: it is off by P(label 0) - P(label 1)
+    for (const bool weighted : {false, true})
+        for (const double rate : {0.5, 0.3}) {
+            const auto draw = [&](base::Random& random, Sample& out) {
+                const bool label = random.bernoulli(rate);
+                out.score.push_back(label ? 0 : 1);
+                out.label.push_back(label);
+                if (weighted) out.weight.push_back(static_cast<float>(random.uniform(0.5, 2)));
+            };
+            EXPECT_GE(covered_of_400(1, 1 - 2 * rate, draw), 400 * 0.93) << rate << weighted;
+        }
+}
+
 TEST(Reliability, OneScoreIsOneBinAndOneLabelHasAWidth) {
     const std::vector<double> score(50, 0.9);
     const std::vector<uint8_t> label(50, 1);

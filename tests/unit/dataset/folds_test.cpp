@@ -143,6 +143,28 @@ TEST(RollingFolds, CutTheTableIntoPeriodsOfAsManyRows) {
     EXPECT_EQ((*rolling_folds(keys, 4, {5, 0}))[0].train.size(), 15u);
 }
 
+TEST(RollingFolds, AGapOverNumbersThatLookLikeDatesIsRefused) {
+    RowKeys keys;
+    keys.scale = TimeScale::kNumbers;
+    for (const int year : {2004, 2005})
+        for (int month = 1; month <= 12; ++month) keys.time.push_back(100 * year + month);
+    const auto refused = rolling_folds(keys, 2, {3, 0});
+    ASSERT_FALSE(refused);
+    EXPECT_TRUE(refused.error().is(Reason::kBadSplitTime));
+    EXPECT_NE(refused.error().message.find("200401"), std::string::npos) << refused.error().message;
+    EXPECT_NE(refused.error().message.find("write them like 2006-01,"), std::string::npos);
+    EXPECT_TRUE(rolling_folds(keys, 2, {3, 'm'}).error().is(Reason::kBadSplitTime));
+    EXPECT_TRUE(rolling_folds(keys, 2, {})) << "without a gap their order is enough";
+    auto days = keys;
+    for (double& time : days.time) time = 100 * time + 28;
+    EXPECT_TRUE(rolling_folds(days, 2, {3, 0}).error().is(Reason::kBadSplitTime));
+    // one that is no date: they are numbers
+    days.time.back() = 20051301;
+    EXPECT_TRUE(rolling_folds(days, 2, {3, 0}));
+    keys.time.back() = 200513;
+    EXPECT_TRUE(rolling_folds(keys, 2, {3, 0}));
+}
+
 TEST(RollingFolds, TooFewTimesOrAGapOverAllIsRefused) {
     RowKeys keys;
     keys.scale = TimeScale::kNumbers;

@@ -162,6 +162,11 @@ TEST(SplitPlan, WordsThatDoNotGoTogetherAreRefused) {
     EXPECT_TRUE(bad({.time = "d", .train_until = "2006", .gap = "3"}).is(Reason::kBadSplitGap));
     EXPECT_TRUE(bad({.time = "d", .train_until = "2006", .validate_until = "2006-02", .gap = "3m"})
                     .is(Reason::kBadSplit));
+    auto digits = t.keys;
+    digits.scale = TimeScale::kNumbers;
+    for (double& time : digits.time) time = 200511;
+    const SplitPlan three{.time = "d", .train_until = "200601", .gap = "3"};
+    EXPECT_TRUE(split_by_plan(t.data, three, digits, 1).error().is(Reason::kBadSplitTime));
     t.keys.unit.pop_back();  // the file is another than the table was read from
     EXPECT_TRUE(bad({.by = "person"}).is(Reason::kBadSplit));
 }

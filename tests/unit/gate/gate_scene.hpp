@@ -29,6 +29,7 @@ class MemoryRecords final : public RecordSource {
     }
     base::Result<training_set::VaultSet> vault_rows(
         base::TimePoint t, std::optional<base::TimePoint> from) const override {
+        if (whole_is_refused && !from) return base::Error{*whole_is_refused, "refused", "all rows"};
         auto out = rows_;
         out.as_known_at = t;
         while (!out.rows.empty() && out.rows.back().event_time > t) out.rows.pop_back();
@@ -91,6 +92,8 @@ class MemoryRecords final : public RecordSource {
     base::Result<std::vector<privacy::ErasedRecords>> erased() const override { return tally; }
 
     std::vector<privacy::ErasedRecords> tally;
+    std::optional<base::ErrorCode>
+        whole_is_refused;  // with this code, where no window is asked for
 
   private:
     training_set::VaultSet rows_;

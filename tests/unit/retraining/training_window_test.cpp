@@ -26,6 +26,30 @@ TEST(TrainingWindow, IsLongerThanItsDecisionsTakeToMature) {
     EXPECT_THAT(refused.error().message, HasSubstr("window_months = 1"));
 }
 
+TEST(TrainingWindow, CountsTheGraceOfLabelAndImpactThatDecisionsWaitFor) {
+    auto product = support::two_measure_product();
+    const auto shortest = [&] {
+        int months = 1;
+        while (!validate({.months = months}, product)) ++months;
+        return months;
+    };
+    product.label.grace = base::Duration::days(27);
+    EXPECT_EQ(shortest(), 2) << "a month, and less than the shortest one";
+    product.label.grace = base::Duration::days(28);
+    EXPECT_EQ(shortest(), 3) << "in February nothing would have matured";
+    product.label.grace = base::Duration::days(90);
+    EXPECT_EQ(shortest(), 5);
+    EXPECT_THAT(validate({.months = 4}, product).error().message,
+                HasSubstr("window_months = 4: label and impact"));
+    EXPECT_THAT(validate({.months = 4}, product).error().message, HasSubstr("give 5 or more"));
+    product.measures = {{"score", -150, 75, 12, base::Duration::days(1)}};
+    EXPECT_EQ(shortest(), 5) << "a measure that is not the impact is not waited for";
+    product.impact.measure = "score";
+    EXPECT_EQ(shortest(), 13);
+    product.label.grace = base::Duration::days(100'000);
+    EXPECT_THAT(validate({.months = 1200}, product).error().message, HasSubstr("give 0, for all"));
+}
+
 TEST(TrainingWindow, IsDescribedInARunsRecord) {
     EXPECT_EQ(describe_extent({{}, 7, 7, {}}), "7 of 7");
     EXPECT_EQ(describe_extent({day(1), 70, 7, 3}),
@@ -75,6 +99,19 @@ TEST_F(WindowedLoop, ARunReadsAsManyRowsAsItMayAndSaysWhich) {
     settings_.window.max_rows = 2000;
     EXPECT_EQ(run().figures.at(kRowsRead),
               fmt::format("{} of {} since 1970-01-31T00:00:00Z", all.rows.size(), all.rows.size()));
+}
+
+TEST_F(WindowedLoop, ASampleOfManyExamplesIsNotTooFew) {
+    settings_.window = {.max_rows = 400, .seed = 5};
+    const auto read = read_window(*node_.builder, day(test::kNow), settings_.window).value();
+    const auto labelled = std::count_if(read.rows.begin(), read.rows.end(),
+                                        [](const auto& row) { return row.is_training_example(); });
+    const auto on_side = static_cast<double>(labelled) / read.extent.share();
+    settings_.schedule.min_examples = static_cast<int>(on_side) - 1;
+    ASSERT_GT(settings_.schedule.min_examples, labelled + 1);
+    EXPECT_NE(run().reason, "too_few_examples");
+    settings_.schedule.min_examples = static_cast<int>(on_side) + 2;
+    EXPECT_EQ(run().reason, "too_few_examples");
 }
 
 /// Day 150 is the last of May; all decisions are of February.

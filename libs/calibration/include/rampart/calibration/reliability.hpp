@@ -22,15 +22,17 @@ struct Reliability {
     std::vector<ReliabilityBin> bins;  // by rising score, none of them empty
     double brier = 0, log_loss = 0;
     double expected = 0;  // expected calibration error: mean over bins of |said - happened|
-    /// Interval of the expected calibration error that the same bins would have on all of the
-    /// population: expected ± the quantile of sum of share_b · s_b · |Z_b|, at least 0, where s_b
-    /// is the standard error of the bin's rate and Z_b are independent normal draws. By the
-    /// triangle inequality the estimate is off by more than this sum in at most 1 - confidence of
-    /// all samples, so that the interval covers at least as often as it says, up to the normal
-    /// approximation. The estimate itself is too high where calibration is good: chance alone moves
+    /// Interval of the expected calibration error that bins of the same edges would have on all of
+    /// the population: expected ± the quantile of t · |Z| + sum of share_b · s_b · |Z_b|, at least
+    /// 0. s_b is the standard error of the bin's mean of score - label, at least that of its rate;
+    /// t is that of the mean gap for the shares of the bins, which are drawn, too; Z and Z_b are
+    /// independent normal draws. By the triangle inequality the estimate is off by more than this
+    /// sum in at most 1 - confidence of all samples, so that the interval covers at least as often
+    /// as it says, up to the normal approximation and the errors of s_b and t: it is for bins of
+    /// many rows. The estimate itself is too high where calibration is good: chance alone moves
     /// bins apart, which `by_chance` shows.
     stats::Interval interval;
-    double by_chance = 0;  // mean of that sum: what perfect calibration would show on such rows
+    double by_chance = 0;  // mean of the sum without t: what perfect calibration would show here
 };
 
 struct ReliabilityRows {
