@@ -35,7 +35,9 @@ Status remove_attributes_left(const fs::path& store, registry::ModelRegistry& re
     const auto folder = store / "protected";
     if (!may_hold_persons(folder)) return base::ok();
     RAMPART_TRY(const auto seat, lease::read_seat(seat_of(store)));
-    const bool trained = seat.held ? !seat.handed_over : storage::is_database(store / "trainer");
+    // a store that asked to train and did not has an empty database, too
+    const bool trained =
+        seat.held ? !seat.handed_over : !seat.claimed && storage::is_database(store / "trainer");
     if (trained)
         return base::make_error(Reason::kAttributesLeft,
                                 "'{}' has protected attributes that no erasure would reach: this "

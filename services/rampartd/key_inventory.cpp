@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <set>
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
@@ -247,7 +248,9 @@ Result<std::vector<StoredKey>> read_keys(std::span<const ListedKey> keys) {
                                 fmt::join(missing, ", "));
     for (const auto& key : keys) {
         RAMPART_TRY(auto content, base::read_file(key.file, kMaxKeyBytes));
-        read.push_back({key.name, key.id, key.retired.has_value(), std::move(content)});
+        // when a store key was retired is not known
+        const bool retired = key.retired || key.state == KeyState::kRetired;
+        read.push_back({key.name, key.id, retired, std::move(content)});
     }
     return read;
 }
@@ -259,8 +262,14 @@ Result<std::vector<fs::path>> import_keys(const KeyPlaces& places,
     Staged staged;
     std::vector<fs::path> written;
     std::vector<std::string> names;
+    std::set<fs::path> taken;
     for (const auto& key : keys) {
         RAMPART_TRY(const bool there, check_import(places, registry, key));
+        if (!taken.insert(place_of(places, key)).second)
+            return base::make_error(runtime::Reason::kBadKeyFile,
+                                    "key '{}' with id '{}': the copy has two for '{}'; nothing "
+                                    "was imported, export the keys again",
+                                    key.name, key.id, place_of(places, key).string());
         if (there) continue;
         written.push_back(place_of(places, key));
         names.push_back(key.retired ? key.id : key.name);

@@ -139,26 +139,56 @@ Result<std::vector<ListedKey>> list_store_keys(const fs::path& store) {
     return listed;
 }
 
+namespace {
+
+/// Returns the store's keys of a copy, the one in use last: a crash in between leaves none in use
+/// without those that older files need. "bad_key_file": one is none, or two are in use.
+Result<std::vector<StoredKey>> store_keys_of(std::span<const StoredKey> keys) {
+    std::vector<StoredKey> mine;
+    size_t in_use = 0;
+    for (const auto& key : keys) {
+        if (key.name != kName) continue;
+        auto hex = std::string_view(key.content);
+        if (hex.ends_with('\n')) hex.remove_suffix(1);
+        const auto secret = base::from_hex(hex);
+        in_use += !key.retired;
+        if (!secret || secret->size() != storage::kFileKeyBytes ||
+            runtime::secret_id(*secret) != key.id || in_use > 1)
+            return base::make_error(runtime::Reason::kBadKeyFile,
+                                    "key '{}' with id '{}' is none, or the second one in use",
+                                    key.name, key.id);
+        mine.push_back(key);
+    }
+    std::stable_partition(mine.begin(), mine.end(), [](const auto& key) { return key.retired; });
+    return mine;
+}
+
+}  // namespace
+
 Result<std::vector<fs::path>> put_store_keys_back(const fs::path& store,
                                                   std::span<const StoredKey> keys) {
     std::vector<fs::path> written;
     RAMPART_TRY(const auto ids, needed(store));
-    for (const auto& key : keys) {
-        const auto file = key.retired ? retired_file(store, key.id) : store_key_file(store);
-        const bool named = std::find(ids.begin(), ids.end(), key.id) != ids.end();
-        if (key.name != kName || ids.empty() || is_there(file) || (key.retired && !named)) continue;
-        if (!named)
+    RAMPART_TRY(const auto mine, store_keys_of(keys));
+    if (ids.empty() || mine.empty()) return written;
+    const auto in_use = store_key_file(store);
+    const bool has_one = is_there(in_use);
+    const auto here = has_one ? runtime::load_secret(in_use) : base::Result<std::string>("");
+    const std::string id_here = has_one && here ? runtime::secret_id(*here) : "";
+    for (const auto& id : ids) {
+        const bool copied =
+            std::any_of(mine.begin(), mine.end(), [&](const auto& key) { return key.id == id; });
+        if (!copied && id != id_here && !is_there(retired_file(store, id)))
             return base::make_error(base::Reason::kOtherKey,
-                                    "{}: the key to import has the id {}, and the registry is "
-                                    "encrypted with {}; nothing was imported",
-                                    file.string(), key.id, ids.front());
-        auto hex = std::string_view(key.content);
-        if (hex.ends_with('\n')) hex.remove_suffix(1);
-        const auto secret = base::from_hex(hex);
-        if (!secret || secret->size() != storage::kFileKeyBytes ||
-            runtime::secret_id(*secret) != key.id)
-            return base::make_error(runtime::Reason::kBadKeyFile, "key '{}' with id '{}' is none",
-                                    key.name, key.id);
+                                    "{}: the registry is encrypted with {}, which is not among the "
+                                    "keys to import; nothing was imported",
+                                    in_use.string(), id);
+    }
+    for (const auto& key : mine) {
+        // beside another one in use it can only be read with
+        const bool retired = key.retired || (has_one && key.id != id_here);
+        const auto file = retired ? retired_file(store, key.id) : in_use;
+        if (is_there(file)) continue;
         RAMPART_RETURN_IF_ERROR(write_key(file, key.content));
         written.push_back(file);
     }

@@ -249,6 +249,17 @@ TEST_F(StoreEncryption, OfAPlainStoreAndByAnotherKeyIsByCommand) {
             states[std::string(one.at("id").as_string())] = one.at("state").as_string().c_str();
     }
     EXPECT_EQ(states, (std::map<std::string, std::string>{{first, "retired"}, {second, "in use"}}));
+    // a copy of the keys has both, each for its own place
+    const auto copied =
+        run("keys export --out both.rk --passphrase-file pass --reason copy" + config);
+    ASSERT_EQ(copied.exit_code, 0) << copied.output;
+    fs::remove_all(store.store / "keys");
+    const auto back = run("keys import both.rk --passphrase-file pass --reason lost" + config);
+    ASSERT_EQ(back.exit_code, 0) << back.output;
+    EXPECT_EQ(id_in(store.store / "keys" / "store"), second);
+    EXPECT_EQ(id_in(store.store / "keys" / "retired" / first), first);
+    EXPECT_EQ(state_hash(store), hash);
+    EXPECT_TRUE(rampartd::Node::open(rampartd::load_settings(store.config).value()));
     ASSERT_EQ(run("store encrypt --reason yearly" + config).exit_code, 0);
     EXPECT_EQ(files_of(store.store).size(), 1u);
     EXPECT_TRUE(files_of(store.store).contains(second));

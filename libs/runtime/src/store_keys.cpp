@@ -36,16 +36,28 @@ void meet_retired(const fs::path& folder) {
     }
 }
 
+/// Returns whether a folder above a database is its store, or where a store is taken over: not any
+/// other folder that has a file of that name. A first start makes the key before the first database.
+bool is_store_of(const fs::path& folder, const fs::path& database) {
+    std::error_code failure;
+    if (fs::is_directory(folder / "registry", failure)) return true;
+    const auto first = *database.lexically_relative(folder).begin();
+    return first == "registry" || first == ".take-over";
+}
+
 }  // namespace
 
 base::Result<storage::FileKeys> keys_of_database(const fs::path& database) {
     storage::FileKeys keys;
     std::error_code failure;
-    auto folder = fs::absolute(database, failure).lexically_normal();
+    const auto whole = fs::absolute(database, failure).lexically_normal();
+    auto folder = whole;
     while (folder.has_relative_path() && !keys.current) {
         folder = folder.parent_path();
         const auto file = store_key_file(folder);
-        if (fs::status(file, failure).type() == fs::file_type::not_found) continue;
+        if (fs::status(file, failure).type() == fs::file_type::not_found ||
+            !is_store_of(folder, whole))
+            continue;
         RAMPART_TRY(auto secret, load_secret(file));
         keys.current = key_of(std::move(secret));
         keys.where = file;

@@ -145,7 +145,27 @@ Result<FilesAtRest> files_at_rest(const fs::path& database) {
     return found;
 }
 
-Status rewrite_files(const fs::path& database) {
+namespace {
+
+/// Removes logs without content: RocksDB keeps them, and they would need their key.
+Status remove_empty_logs(const fs::path& database) {
+    std::vector<fs::path> empty;
+    std::error_code failure;
+    for (auto it = fs::directory_iterator(database, failure);
+         !failure && it != fs::directory_iterator(); it.increment(failure)) {
+        std::error_code gone;
+        const auto size = it->file_size(gone);
+        if (gone || it->path().extension() != ".log" || size > kFileHeaderBytes) continue;
+        RAMPART_TRY(const auto id, key_id_of(it->path()));
+        if (size == 0 || !id.empty()) empty.push_back(it->path());
+    }
+    for (const auto& file : empty)
+        if (!failure) fs::remove(file, failure);
+    if (failure) return file_error(failure.value(), database, "remove empty logs of");
+    return base::sync_tree(database);
+}
+
+Status write_anew(const fs::path& database) {
     RAMPART_TRY(auto whole, WholeDatabase::open(database, WholeDatabase::Mode::kRecover));
     auto& db = whole.db();
     auto status = db.Flush(rocksdb::FlushOptions(), whole.families());
@@ -161,6 +181,13 @@ Status rewrite_files(const fs::path& database) {
     if (status.ok()) status = db.EnableFileDeletions(/*force=*/false);
     if (!status.ok()) return map_error(status, database, "rewrite");
     return base::ok();
+}
+
+}  // namespace
+
+Status rewrite_files(const fs::path& database) {
+    RAMPART_RETURN_IF_ERROR(write_anew(database));
+    return remove_empty_logs(database);
 }
 
 Status read_file_at_rest(const fs::path& file,

@@ -5,6 +5,7 @@
 #include "options.hpp"
 #include "rampart/storage/folder.hpp"
 #include "rampart/storage/reasons.hpp"
+#include "rocksdb_log.hpp"
 
 namespace rampart::storage {
 
@@ -20,6 +21,7 @@ base::Result<WholeDatabase> WholeDatabase::open(const std::filesystem::path& pat
                 environment_of(path, ours.read_only ? Access::kRead : Access::kWrite));
     rocksdb::Options options = database_options(ours);
     options.env = database.environment_.get();
+    options.info_log = rocksdb_log(path);
     options.create_missing_column_families = false;
     options.disable_auto_compactions = true;
     std::vector<std::string> names;

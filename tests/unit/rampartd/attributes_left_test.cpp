@@ -107,7 +107,6 @@ TEST_F(AttributesLeft, OfAStoreThatTrainedAreKeptAndTheStartIsRefused) {
     fs::copy(store_ / "registry" / "registry", store_ / "trainer", fs::copy_options::recursive);
     EXPECT_EQ(remove(), "attributes_left");
     // it asked to train, and another did: its folder `trainer` is no ledger of the group
-    fs::remove_all(store_ / "trainer");
     ASSERT_TRUE(lease::write_seat(seat_of(store_), {std::nullopt, turn, false}));
     EXPECT_EQ(remove(), "");
     // handed over: the store that took over has read the topic

@@ -24,6 +24,7 @@ class StoreKeys : public testing::Test {
         folder_ = fs::path(testing::TempDir()) / fmt::format("store_keys.{}", ::getpid());
         fs::remove_all(folder_);
         fs::create_directories(store() / "keys" / "retired");
+        fs::create_directories(store() / "registry");
     }
     void TearDown() override {
         storage::set_file_key_source({});
@@ -59,6 +60,19 @@ TEST_F(StoreKeys, AreThoseOfTheNearestStoreAbove) {
     }
     EXPECT_FALSE(keys_of_database(folder_ / "b" / "log").value().current);
     EXPECT_FALSE(keys_of_database(store()).value().current) << "a store is no database of itself";
+}
+
+TEST_F(StoreKeys, OfFoldersThatAreNoStoreAreNotLookedAt) {
+    const auto id = make(store_key_file(store()));
+    // another program's, above: neither its content nor its rights matter
+    fs::create_directories(folder_ / "keys");
+    ASSERT_TRUE(base::write_file_atomically(store_key_file(folder_), "no key", 0644));
+    const auto keys = keys_of_database(folder_ / "b" / "log");
+    ASSERT_TRUE(keys) << keys.error().message;
+    EXPECT_FALSE(keys->current);
+    // a first start: there is a key, and no database yet
+    fs::remove(store() / "registry");
+    EXPECT_EQ(keys_of_database(store() / "registry" / "registry").value().current->id, id);
 }
 
 TEST_F(StoreKeys, ThatOthersMayReadAreRefused) {
