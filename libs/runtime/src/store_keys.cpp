@@ -37,7 +37,8 @@ void meet_retired(const fs::path& folder) {
 }
 
 /// Returns whether a folder above a database is its store, or where a store is taken over: not any
-/// other folder that has a file of that name. A first start makes the key before the first database.
+/// other folder that has a file of that name. A first start makes the key before the first
+/// database.
 bool is_store_of(const fs::path& folder, const fs::path& database) {
     std::error_code failure;
     if (fs::is_directory(folder / "registry", failure)) return true;

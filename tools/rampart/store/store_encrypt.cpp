@@ -6,7 +6,6 @@
 #include "frame/node_access.hpp"
 #include "frame/reasons.hpp"
 #include "rampart/base/reasons.hpp"
-#include "rampart/runtime/secrets.hpp"
 #include "rampart/runtime/store_start.hpp"
 #include "rampart/runtime/system_clock.hpp"
 #include "services/rampartd/settings.hpp"
@@ -25,7 +24,6 @@ base::Result<Answer> encrypt(const NodeOptions& options) {
         return base::make_error(Reason::kMisuse,
                                 "privacy.encrypt_databases is false in {}: set it to true first",
                                 options.config.string());
-    runtime::make_files_private();
     const auto& store = settings.store;
     RAMPART_TRY(const auto start, runtime::StoreStart::begin(
                                       store, {}, [&] { return rampartd::holds_a_store(store); }));
