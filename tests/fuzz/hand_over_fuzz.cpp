@@ -1,6 +1,8 @@
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 
 #include "fuzz.hpp"
@@ -8,7 +10,14 @@
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/storage/encryption.hpp"
 #include "services/rampartd/hand_over_file.hpp"
+
+/// Stands for the reading of a database, which is not linked here: only packing would ask for it.
+rampart::base::Status rampart::storage::read_file_at_rest(
+    const std::filesystem::path&, const std::function<base::Status(std::string_view)>&) {
+    std::abort();
+}
 
 /// The file by which the training moves: it comes from another machine, and what is in it becomes
 /// the registry of this one. No mutation finds the seals, so that the targets seal what they read.
