@@ -267,7 +267,8 @@ Result<ReadHandOver> unpack_hand_over(const fs::path& file, std::string_view pas
         }
         if (!out.is_open() || !out.good()) return failed(into, "write into");
     }
-    if (out.is_open()) out.close();
+    if (!out.is_open()) return bad("it has no file of a database");
+    out.close();
     if (out.fail()) return failed(into, "write into");
     RAMPART_RETURN_IF_ERROR(base::sync_tree(into));
     return read;

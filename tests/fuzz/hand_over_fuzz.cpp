@@ -193,14 +193,12 @@ Seeds frame_seeds() {
     return {
         length_and("fregistry/models/a.rmp") + length_and("dmod") + length_and("del") +
             length_and("fprivacy/register/1.sst") + length_and("e"),
-        length_and("fregistry/a") + length_and("dx") + length_and("fregistry/a") + length_and("e"),
-        length_and("e")};
+        length_and("fregistry/a") + length_and("dx") + length_and("fregistry/a") + length_and("e")};
 }
 
 Seeds tail_seeds() {
     const auto first = frame(0, 'a' + rampartd::encode(small_about()));
-    return {first + frame(1, "fregistry/a") + frame(2, "dx") + frame(3, "e"),
-            first + frame(1, "e")};
+    return {first + frame(1, "fregistry/a") + frame(2, "dx") + frame(3, "e")};
 }
 
 Seeds key_seeds() {

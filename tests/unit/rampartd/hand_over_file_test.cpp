@@ -120,23 +120,26 @@ TEST_F(HandOverFile, WritesNowhereButBelowTheParts) {
     EXPECT_FALSE(unpack({}));
 }
 
-/// A name of which the disk would take a part.
+/// Refuses a name of which the disk would take a part, and a file that has none.
 TEST_F(HandOverFile, TakesNoNameWithAZeroByte) {
     const std::string format = "rampart training 1\n", secret(base::kAeadKeyBytes, 'k');
-    const auto make_with = [&](const std::string& name) {
+    const auto make_with = [&](const std::vector<std::string>& frames) {
         auto file = format + runtime::wrap_keys({{"hand-over", "", false, base::to_hex(secret)}},
                                                 kWords, kCheap)
                                  .value();
         uint64_t index = 0;
-        for (const auto& plain : {"a" + encode(about()), "f" + name, std::string("e")})
+        for (const auto& plain : frames)
             base::append_field(file,
                                base::seal(secret, fmt::format("{}{}", format, index++), plain));
         write("file", file);
     };
-    make_with("registry/a");
+    const auto begin = "a" + encode(about());
+    make_with({begin, "e"});
+    EXPECT_EQ(unpack().error().reason, "bad_hand_over") << "it has no file";
+    make_with({begin, "fregistry/a", "e"});
     ASSERT_TRUE(unpack());
     EXPECT_TRUE(fs::exists(folder_ / "out/registry/a"));
-    make_with(std::string("registry/a\0b", 12));
+    make_with({begin, std::string("fregistry/a\0b", 13), "e"});
     EXPECT_EQ(unpack().error().reason, "bad_hand_over");
     EXPECT_FALSE(fs::exists(folder_ / "out/registry/a"));
 }
