@@ -25,8 +25,9 @@ inline Lender bundled_lender() {
 /// The features of the product "simulated".
 inline dataset::FeatureSchema sample_schema() {
     std::vector<dataset::FeatureSpec> features;
-    for (const auto* name : {"score", "annual_income", "debt_to_income", "card_utilisation",
-                             "late_payments_24m", "inquiries_6m", "months_on_file", "loan_amount"})
+    for (const auto* name :
+         {"score", "annual_income", "debt_to_income", "card_utilisation", "late_payments_24m",
+          "inquiries_6m", "months_on_file", "loan_amount", "housing", "purpose"})
         features.push_back({name, dataset::FeatureKind::kNumeric, {}});
     return dataset::FeatureSchema::create(std::move(features)).value();
 }
@@ -40,7 +41,7 @@ inline model::Policy learned_policy() {
     tree.nodes[2].value = 1;
     link.ensemble.trees = {tree};
     model::PolicyState state;
-    state.reasons = {model::ReasonMethod::kShapley, std::vector<float>(8, 100)};
+    state.reasons = {model::ReasonMethod::kShapley, std::vector<float>(10, 100)};
     return model::Policy::create(sample_schema(), {link}, {}, {}, std::move(state)).value();
 }
 

@@ -84,7 +84,7 @@ TEST(Words, TheCheckFindsWhatCouldLeaveADeclineWithoutALetter) {
     const std::string others =
         reason("others",
                "features = [\"score\", \"*_to_*\", \"card*\", \"late*\", \"inq*\", \"months*\", "
-               "\"loan*\"]\n" +
+               "\"loan*\", \"housing\", \"purpose\"]\n" +
                    kText) +
         kDraws;
     EXPECT_THAT(findings(kHead + others),
