@@ -235,6 +235,7 @@ TEST_F(StoreEncryption, OfAPlainStoreAndByAnotherKeyIsByCommand) {
     EXPECT_TRUE(files_of(store.store).contains(first));
     EXPECT_EQ(files_with(store.store, kMarker), std::vector<std::string>());
     EXPECT_EQ(state_hash(store), hash);
+    fs::copy(store.store, folder_ / "earlier", fs::copy_options::recursive);
 
     const auto changed = run("keys rotate store --reason yearly" + config);
     ASSERT_EQ(changed.exit_code, 0) << changed.output;
@@ -260,6 +261,17 @@ TEST_F(StoreEncryption, OfAPlainStoreAndByAnotherKeyIsByCommand) {
     EXPECT_EQ(id_in(store.store / "keys" / "retired" / first), first);
     EXPECT_EQ(state_hash(store), hash);
     EXPECT_TRUE(rampartd::Node::open(rampartd::load_settings(store.config).value()));
+    // the same copy opens a store of before the change: the key that it needs is a retired one
+    const auto restored = workspace("restored", true);
+    fs::remove_all(restored.store);
+    fs::copy(folder_ / "earlier", restored.store, fs::copy_options::recursive);
+    fs::remove_all(restored.store / "keys");
+    const auto put = run("keys import both.rk --passphrase-file pass --reason restored --config " +
+                         restored.config.string());
+    ASSERT_EQ(put.exit_code, 0) << put.output;
+    EXPECT_EQ(id_in(restored.store / "keys" / "store"), second);
+    EXPECT_EQ(state_hash(restored), hash);
+    EXPECT_TRUE(rampartd::Node::open(rampartd::load_settings(restored.config).value()));
     ASSERT_EQ(run("store encrypt --reason yearly" + config).exit_code, 0);
     EXPECT_EQ(files_of(store.store).size(), 1u);
     EXPECT_TRUE(files_of(store.store).contains(second));
