@@ -50,6 +50,7 @@ TEST(Cited, TheSmallestSetThatReachesTheDrawIsCited) {
     // u itself is not reached by P = u
     const Case exact{[](auto x) { return weighted(x, {0.5, 0.25, 0}); }};
     EXPECT_EQ(exact.cited(0.5).units, (Names{0, 1}));
+    EXPECT_FALSE(exact.cited(0.75).reaches);
 }
 
 TEST(Cited, TheStrongestAloneComesFirstAndShapleyOrdersTheRest) {
