@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "rampart/base/file.hpp"
 #include "rampart/http/client.hpp"
@@ -86,6 +87,17 @@ class MetricsTest : public testing::Test {
         return text.substr(from, text.find('\n', from) - from);
     }
     std::string value(const std::string& series) const { return value_of(scrape(), series); }
+    /// The value once it is as expected, or the last one after 30 s: a request is counted when its
+    /// response was written, a moment after the client may have it.
+    std::string value_soon(const std::string& series, const std::string& expected) const {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        auto seen = value(series);
+        while (seen != expected && std::chrono::steady_clock::now() < end) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            seen = value(series);
+        }
+        return seen;
+    }
     void decide(size_t from, size_t to) {
         auto client = this->client();
         for (size_t n = from; n < to; ++n) {
@@ -214,11 +226,11 @@ TEST_F(MetricsTest, AScrapeIsWhatTheListSays) {
 TEST_F(MetricsTest, DecidingJoiningAndRequestsAreCounted) {
     decide(0, 30);
     host_.pass(Duration::seconds(90));
-    auto text = scrape();
     const std::string route = R"(method="POST",route="/v1/decisions")";
     EXPECT_EQ(
-        value_of(text, fmt::format("rampart_http_requests_total{{{},status=\"200\"}}", route)),
+        value_soon(fmt::format("rampart_http_requests_total{{{},status=\"200\"}}", route), "30"),
         "30");
+    auto text = scrape();
     EXPECT_EQ(
         value_of(text, fmt::format("rampart_http_request_duration_seconds_count{{{}}}", route)),
         "30");
@@ -373,8 +385,10 @@ TEST_F(MetricsTest, ConnectionsThatAreTurnedAwayAreShown) {
     EXPECT_EQ(first.get("/healthz").value().status, 200);  // stays connected
     EXPECT_EQ(client().get("/v1/runs").value().status, 503);
     EXPECT_EQ(value("rampart_http_connections_refused_total"), "2");  // with that of the scrape
-    EXPECT_EQ(value(R"(rampart_http_requests_total{method="GET",route="/v1/runs",status="503"})"),
-              "1");
+    EXPECT_EQ(
+        value_soon(R"(rampart_http_requests_total{method="GET",route="/v1/runs",status="503"})",
+                   "1"),
+        "1");
 }
 
 TEST_F(MetricsTest, ASchedulesRunsAreShown) {
