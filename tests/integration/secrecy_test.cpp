@@ -437,7 +437,8 @@ const std::set<std::string> kOthers = names_in(
     "evaluate, export, frontier, gate, hold add, hold remove, import, inspect model, "
     "keys export, keys import, keys list, keys rotate, learners, letter, score, "
     "postprocessors, partition move, partition resume, postprocess, quarantine drop, "
-    "quarantine replay, reasons check, recipe check, replay, schema infer, serve, store encrypt, "
+    "quarantine replay, reasons check, recipe check, replay, schema infer, serve, "
+    "stop exploration, stop rules-only, store encrypt, "
     "topics acls, "
     "topics check, topics create, trainer hand-over, trainer take-back, trainer take-over, "
     "train");
@@ -450,6 +451,8 @@ const std::vector<Command> kAtRest{
     {"models", "--store STORE --json", 0},
     {"models", "--store STORE", 0},
     {"models", "--store STORE --at 2099-01-01", 0},
+    {"registry at", "2099-01-01 --store STORE --json", 0},
+    {"registry at", "2099-01-01 --store STORE", 0},
     {"inspect store", "--config CONFIG --json", 0},
     {"inspect store", "--config CONFIG", 0},
     {"inspect log", "--store STORE --topic decisions --limit 9999 --json", 0},
@@ -480,6 +483,7 @@ const std::vector<Command> kAtRest{
     {"rollback", "--config CONFIG --reason test --json", 0}};
 const std::vector<Command> kServed{{"monitor", "--config CONFIG", 0},
                                    {"status", "--config CONFIG", 0},
+                                   {"stop list", "--config CONFIG --json", 0},
                                    {"candidate", "--config CONFIG --model FOLDER/m.rmp", 0},
                                    {"partition list", "--config CONFIG", 0},
                                    {"quarantine list", "--config CONFIG", 0},

@@ -23,11 +23,13 @@ inline base::Error at(std::string_view what, size_t i, size_t size, const base::
     return size == 1 ? error : error.with_context(fmt::format("{}[{}]", what, i));
 }
 
-/// What decides: the champion, or the arms of an assignment. Never changed.
+/// What decides: the champion, or the arms of an assignment, unless people have stopped them. Never
+/// changed: one batch is decided as one of these says.
 struct DecisionService::Policies {
     /// Returns the policy that decides about the person, and their arm.
     std::pair<const decision::PolicyInForce*, std::optional<domain::Arm>> of(
         const decision::ArmKey& key, const domain::PersonId& person) const {
+        if (rules) return {rules.get(), std::nullopt};
         if (!assignment) return {arms.front().get(), std::nullopt};
         auto arm = decision::arm_for(key, *assignment, person);
         const auto* policy = arms[arm.number].get();
@@ -35,7 +37,9 @@ struct DecisionService::Policies {
     }
 
     std::vector<std::shared_ptr<const decision::PolicyInForce>> arms;  // the champion first
-    std::optional<domain::Assignment> assignment;
+    std::optional<domain::Assignment> assignment{};
+    bool explores = true;                                    // false: stopped
+    std::shared_ptr<const decision::PolicyInForce> rules{};  // nullptr: the arms decide
 };
 
 /// One application on its way: either decided before, or decided now as things stood.
