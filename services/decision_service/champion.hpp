@@ -27,7 +27,7 @@ class ChampionFollower {
 
     std::filesystem::path registry_;
     serving::DecisionService& service_;
-    std::optional<uint64_t> sequence_;  // sequence of the promotion in force
+    std::optional<uint64_t> sequence_;                  // sequence of the promotion in force
     std::shared_ptr<const model::LoadedPolicy> rules_;  // the first policy, once it was needed
 };
 

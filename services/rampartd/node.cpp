@@ -220,10 +220,10 @@ Status Node::open_lease() {
 
 void Node::open_stops() {
     auto& log = stores_->log();
-    auto feed = log.shared() ? std::make_unique<registry::StopFeed>(
-                                   log.reader(), log.writer(), log.topics().leases,
-                                   settings_.log.group)
-                             : nullptr;
+    auto feed = log.shared()
+                    ? std::make_unique<registry::StopFeed>(log.reader(), log.writer(),
+                                                           log.topics().leases, settings_.log.group)
+                    : nullptr;
     stops_ = std::make_unique<StopButtons>(
         StopButtons::Deps{stores_->registry(), *decisions_, *clock_,
                           [this] { return stores_->joiner().clock(); }},

@@ -34,10 +34,9 @@ bool lasts(const Stop& stop, StopKind kind) { return stop.period.kind == kind &&
 
 Status StopButtons::open() {
     const auto promotions = deps_.registry.promotions();
-    auto first = promotions.empty()
-                     ? Result<model::LoadedPolicy>(base::make_error(
-                           Reason::kNoChampion, "the registry has no first policy"))
-                     : deps_.registry.load_model(promotions.front().policy);
+    auto first = promotions.empty() ? Result<model::LoadedPolicy>(base::make_error(
+                                          Reason::kNoChampion, "the registry has no first policy"))
+                                    : deps_.registry.load_model(promotions.front().policy);
     if (first) {
         rules_ = std::make_shared<const model::LoadedPolicy>(*std::move(first));
     } else {
@@ -100,8 +99,8 @@ Stop StopButtons::possible(const Stop& seen, const Stop* known) const {
         return std::min(time, now + ahead);
     };
     Stop out = seen;
-    out.period.from = known != nullptr ? known->period.from
-                                       : bounded(seen.period.from, base::Duration());
+    out.period.from =
+        known != nullptr ? known->period.from : bounded(seen.period.from, base::Duration());
     if (seen.period.to)
         out.period.to = std::max(out.period.from, bounded(*seen.period.to, kStopFollow));
     return out;
@@ -122,8 +121,7 @@ Status StopButtons::exchange() {
         const auto known = on_record.find(id);
         const Stop* own = known == on_record.end() ? nullptr : &known->second;
         if (own != nullptr && (own->period.to || !seen.period.to)) continue;
-        RAMPART_RETURN_IF_ERROR(
-            deps_.registry.record_stop(possible(seen, own), deps_.clock.now()));
+        RAMPART_RETURN_IF_ERROR(deps_.registry.record_stop(possible(seen, own), deps_.clock.now()));
     }
     for (const auto& [id, stop] : on_record) {
         if (!id.empty()) RAMPART_RETURN_IF_ERROR(feed_->publish(stop));

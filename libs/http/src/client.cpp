@@ -177,8 +177,7 @@ base::Result<Response> Client::Impl::send(bhttp::verb verb, std::string_view tar
     if (!options.token.empty()) {
         request.set(bhttp::field::authorization, "Bearer " + options.token);
     }
-    if (!content_type.empty())
-        request.set(bhttp::field::content_type, std::string(content_type));
+    if (!content_type.empty()) request.set(bhttp::field::content_type, std::string(content_type));
     request.body() = std::move(body);
     request.prepare_payload();
     deadline =

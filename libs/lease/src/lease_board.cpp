@@ -14,7 +14,7 @@ namespace {
 
 constexpr base::Logger kLog("lease");
 constexpr size_t kReadBatch = 1000;
-const PartitionId kOnly(0);  // the topic has one partition
+const PartitionId kOnly(0);                   // the topic has one partition
 constexpr std::string_view kStop = "/stop/";  // in keys of registry::StopFeed
 
 bool counts(const LeaseRecord& record, const Lease& lease) {

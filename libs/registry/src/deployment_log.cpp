@@ -96,8 +96,8 @@ const Stop* DeploymentLog::open_stop(domain::StopKind kind) const {
 }
 
 const Stop* DeploymentLog::find_stop(std::string_view id) const {
-    const auto it = std::find_if(stops_.begin(), stops_.end(),
-                                 [&](const auto& stop) { return stop.id == id; });
+    const auto it =
+        std::find_if(stops_.begin(), stops_.end(), [&](const auto& stop) { return stop.id == id; });
     return it == stops_.end() ? nullptr : &*it;
 }
 

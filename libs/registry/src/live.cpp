@@ -43,12 +43,9 @@ json::value to_json(const std::vector<domain::ArmShare>& arms) {
 json::value champion_of(const Live& live) {
     if (!live.champion) return nullptr;
     const auto& promotion = *live.champion;
-    return {{"policy", promotion.policy.value()},
-            {"since", base::to_iso8601(promotion.at)},
-            {"kind", to_string(promotion.kind)},
-            {"by", promotion.actor},
-            {"reason", text_of(promotion.reason)},
-            {"certificate", text_of(live.certificate)}};
+    return {{"policy", promotion.policy.value()},  {"since", base::to_iso8601(promotion.at)},
+            {"kind", to_string(promotion.kind)},   {"by", promotion.actor},
+            {"reason", text_of(promotion.reason)}, {"certificate", text_of(live.certificate)}};
 }
 
 json::value assignment_of(const Live& live) {

@@ -33,8 +33,7 @@ bool is_id(std::string_view text) {
 }
 
 StopNotice begin_of(const Stop& stop) {
-    return {stop.id,         stop.period.kind, false, stop.period.from,
-            stop.period.who, stop.reason};
+    return {stop.id, stop.period.kind, false, stop.period.from, stop.period.who, stop.reason};
 }
 
 StopNotice end_of(const Stop& stop) {
@@ -137,9 +136,8 @@ void StopFeed::apply(const streaming::StoredRecord& stored) {
         return;
     }
     const auto [at, is_new] = stops_.try_emplace(
-        notice->id, Stop{{notice->at, std::nullopt, notice->kind, notice->who},
-                         notice->id,
-                         notice->reason});
+        notice->id,
+        Stop{{notice->at, std::nullopt, notice->kind, notice->who}, notice->id, notice->reason});
     const auto ended = ends_.find(notice->id);  // written again after it
     if (is_new && ended != ends_.end()) end(at->second, ended->second);
 }

@@ -73,8 +73,8 @@ Result<http::Response> StopRoutes::handle_list() const {
     const auto all = registry_.stops();
     for (auto it = all.rbegin(); it != all.rend() && stops.size() < kMostListed; ++it)
         stops.push_back(to_json(*it));
-    return json_response(Json::object(
-        {{"in_force", stops_in_force(registry_)}, {"stops", Json::array(stops)}}));
+    return json_response(
+        Json::object({{"in_force", stops_in_force(registry_)}, {"stops", Json::array(stops)}}));
 }
 
 Result<http::Response> StopRoutes::handle_press(const http::Request& request) const {

@@ -25,16 +25,16 @@ std::string text_of(const registry::Live& live) {
         text += row("champion", fmt::format("{} since {} by {}, {}", champion->policy,
                                             base::to_iso8601(champion->at), champion->actor,
                                             to_string(champion->kind)));
-        text += row("certificate",
-                    live.certificate.empty() ? "none (uncertified)" : live.certificate);
+        text +=
+            row("certificate", live.certificate.empty() ? "none (uncertified)" : live.certificate);
     }
     if (const auto& one = live.assignment)
         text += row("assignment", fmt::format("{} since {} by {}", one->assignment.id,
                                               base::to_iso8601(one->assignment.from), one->who));
     for (const auto& stop : live.stops)
-        text += row("STOPPED", fmt::format("{} since {} by {}: {}", to_string(stop.period.kind),
-                                           base::to_iso8601(stop.period.from), stop.period.who,
-                                           stop.reason));
+        text += row("STOPPED",
+                    fmt::format("{} since {} by {}: {}", to_string(stop.period.kind),
+                                base::to_iso8601(stop.period.from), stop.period.who, stop.reason));
     if (live.epoch)
         text += row("epoch", fmt::format("{} of the error budget, opened {}", live.epoch->epoch,
                                          base::to_iso8601(live.epoch->at)));

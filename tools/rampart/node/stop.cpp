@@ -20,7 +20,8 @@ struct Options {
 std::string encoded(std::string_view text) {
     std::string out;
     for (const char c : text) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        const bool plain =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
         out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
     return out;
@@ -38,8 +39,8 @@ std::string line_of(const json::value& stop) {
 Result<Answer> stop(const std::string& name, const Options& options) {
     const auto path = "/v1/stops/" + name;
     Result<json::value> asked =
-        options.end ? remove_at_node(options.node.config,
-                                     fmt::format("{}?reason={}", path, encoded(options.node.reason)))
+        options.end ? remove_at_node(options.node.config, fmt::format("{}?reason={}", path,
+                                                                      encoded(options.node.reason)))
                     : tell_node(options.node.config, path, {{"reason", options.node.reason}});
     if (!asked) return asked.error();
     const auto& made = asked->at("stop");

@@ -12,11 +12,11 @@ namespace rampart::registry {
 /// What decided at a time, and on what evidence, as the registry has it: of the node that trains.
 struct Live {
     base::TimePoint at;
-    std::vector<domain::ArmShare> decides;        // policies and shares; none: no policy was there
-    std::optional<Promotion> champion;            // also where rules decided
-    std::string certificate;                      // the champion's public name; empty: uncertified
-    std::optional<AssignmentPeriod> assignment;   // also where rules decided
-    std::vector<Stop> stops;                      // in force then
+    std::vector<domain::ArmShare> decides;       // policies and shares; none: no policy was there
+    std::optional<Promotion> champion;           // also where rules decided
+    std::string certificate;                     // the champion's public name; empty: uncertified
+    std::optional<AssignmentPeriod> assignment;  // also where rules decided
+    std::vector<Stop> stops;                     // in force then
     std::optional<certification::EpochOpened> epoch;  // of the error budget; nullopt: none yet
 };
 
