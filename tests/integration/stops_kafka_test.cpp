@@ -23,8 +23,8 @@ class WorkingNode {
         EXPECT_TRUE(node_->stop_work(base::Duration::seconds(60)).empty());
         EXPECT_TRUE(node_->release());
     }
-    Node* operator->() { return node_.get(); }
-    Node& operator*() { return *node_; }
+    Node* operator->() const { return node_.get(); }
+    Node& operator*() const { return *node_; }
 
   private:
     std::unique_ptr<Node> node_;
@@ -62,7 +62,7 @@ class StopsOfTwoNodes : public TwoNodes {
 };
 
 TEST_F(StopsOfTwoNodes, WhatOnePressesTheOtherFollowsWithinTwoSecondsUnderLoad) {
-    WorkingNode a(open(first())), b(open(second()));
+    const WorkingNode a(open(first())), b(open(second()));
     EXPECT_FALSE(decide_new(*b).exploration_spent);
     ASSERT_TRUE(a->stops().press(StopKind::kExplorationOff, "anna", "noise"));
     EXPECT_TRUE(decide_new(*a).exploration_spent) << "here at once";
@@ -76,11 +76,13 @@ TEST_F(StopsOfTwoNodes, WhatOnePressesTheOtherFollowsWithinTwoSecondsUnderLoad) 
 
 TEST_F(StopsOfTwoNodes, AStopOutlivesTheNodeThatPressedItAndANewStoreHearsOfIt) {
     {
-        WorkingNode b(open(second()));
+        const auto a = open(first());
+        const WorkingNode b(open(second()));
         ASSERT_TRUE(b->stops().press(StopKind::kExplorationOff, "anna", "noise"));
+        EXPECT_TRUE(a->registry().stops().empty());  // it ends before it hears of that
     }
     {
-        const auto a = open(first());  // it never ran before
+        const auto a = open(first());
         EXPECT_TRUE(decide_new(*a).exploration_spent);
         EXPECT_EQ(a->registry().stops().at(0).reason, "noise");
     }

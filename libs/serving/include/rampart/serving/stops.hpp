@@ -13,7 +13,7 @@ namespace rampart::serving {
 struct Stops {
     bool exploration = false;  // P without exploration decides, whatever the day has left of it
     /// Decides about all in place of the champion and its challengers; nullptr: they decide.
-    std::shared_ptr<const model::LoadedPolicy> rules;
+    std::shared_ptr<const model::LoadedPolicy> rules{};
     bool operator==(const Stops&) const = default;
 };
 
