@@ -56,10 +56,11 @@ Status StopButtons::apply(std::optional<StopKind> but) {
         if (stop.period.to || stop.period.kind == but) continue;
         if (stop.period.kind == StopKind::kExplorationOff) stops.exploration = true;
         if (stop.period.kind != StopKind::kRulesOnly) continue;
-        RAMPART_RETURN_IF_ERROR(loaded_);
         stops.rules = rules_;
+        stops.deciding = rules_ == nullptr;
     }
-    return deps_.decisions.set_stops(stops);
+    RAMPART_RETURN_IF_ERROR(deps_.decisions.set_stops(stops));
+    return stops.deciding ? loaded_ : base::ok();
 }
 
 Result<Stop> StopButtons::press(StopKind kind, std::string_view actor, std::string_view reason) {

@@ -37,7 +37,7 @@ class StopButtons {
 
     /// Loads the first policy of the registry, which decides where rules only do, and brings in
     /// force what is on record, here and in the log. Before anything is decided. Errors: those of
-    /// follow(); ModelRegistry::load_model's, if rules are to decide and cannot.
+    /// follow().
     base::Status open();
 
     /// Stops, here at once. Returns the stop that lasts already, if there is one. Errors:
@@ -51,7 +51,8 @@ class StopButtons {
                                                         std::string_view reason);
     /// Reads what other nodes have pressed, writes what they do not know, and brings in force what
     /// is on record. To be called each half second, and before what has matured is read: no record
-    /// counts by then whose stop is not known. Errors: those of log and registry.
+    /// counts by then whose stop is not known. Errors: those of log and registry; load_model's, if
+    /// rules are to decide and cannot: then nothing is decided.
     base::Status follow();
     /// Returns whether there are other nodes.
     bool shared() const { return feed_ != nullptr; }

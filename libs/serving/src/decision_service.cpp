@@ -134,7 +134,7 @@ void DecisionService::swap(Policies next) {
     auto put = std::make_shared<Policies>(std::move(next));
     std::shared_ptr<const Policies> before;
     const std::lock_guard lock(policy_mutex_);
-    put->explores = !stops_.exploration;
+    put->stops = stops_;
     put->rules = rules_;
     before = std::exchange(policies_, std::move(put));
 }
@@ -152,15 +152,15 @@ Status DecisionService::set_stops(const Stops& stops) {
         rules_ = rules;
         if (policies_ != nullptr) {
             auto put = std::make_shared<Policies>(*policies_);
-            put->explores = !stops.exploration;
+            put->stops = stops;
             put->rules = std::move(rules);
             before = std::exchange(policies_, std::move(put));
         }
     }
-    kLog.warning("msg=\"stops in force\" exploration={} rules_only={}", stops.exploration,
-                 stops.rules != nullptr);
+    kLog.warning("msg=\"stops in force\" exploration={} rules_only={} deciding={}",
+                 stops.exploration, stops.rules != nullptr, stops.deciding);
     instruments_->exploration_stopped.set(stops.exploration ? 1 : 0);
-    instruments_->rules_only.set(stops.rules ? 1 : 0);
+    instruments_->rules_only.set(stops.rules || stops.deciding ? 1 : 0);
     return base::ok();
 }
 
@@ -175,8 +175,9 @@ std::shared_ptr<const decision::PolicyInForce> DecisionService::policy() const {
 }
 
 Status DecisionService::ready() const {
-    if (policy() == nullptr)
-        return base::make_error(Reason::kNoPolicy, "no policy is in force yet");
+    const auto now = policies();
+    if (now == nullptr) return base::make_error(Reason::kNoPolicy, "no policy is in force yet");
+    RAMPART_RETURN_IF_ERROR(now->check());
     return log_->any_decides();
 }
 
@@ -234,7 +235,7 @@ Result<DecisionService::Candidate> DecisionService::prepare(const Application& a
         RAMPART_TRY(candidate.group, options_.group_lookup(application.person));
     }
     RAMPART_TRY(const uint64_t explored, partition.index().explored_on(base::day_of(now)));
-    const bool explores = policies.explores && explored < partition.exploration_per_day();
+    const bool explores = !policies.stops.exploration && explored < partition.exploration_per_day();
     RAMPART_RETURN_IF_ERROR(candidate.decide(options_.draw_key, cool_off_, explores, now));
     if (wire::encode(candidate.decision).size() + kRecordMargin > limits::kMaxRecordBytes) {
         return base::make_error(domain::Reason::kApplicationTooLarge,
@@ -261,6 +262,7 @@ Status DecisionService::run(Batch& batch, std::span<const Application> applicati
     if (batch.policies == nullptr) {
         return base::make_error(Reason::kNoPolicy, "no policy is in force yet; retry later");
     }
+    RAMPART_RETURN_IF_ERROR(batch.policies->check());
     batch.candidates.reserve(applications.size());
     for (size_t i = 0; i < applications.size(); ++i) {
         const auto& application = applications[i];

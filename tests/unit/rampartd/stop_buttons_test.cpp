@@ -39,6 +39,10 @@ struct StoppedNode {
     }
     bool rules_decide() { return decide().policy == rules; }
     bool explores() { return !decide().exploration_spent; }
+    std::string refusal() {
+        const auto one = make_application(next++, stores.service.clock.now());
+        return stores.service.service->decide({&one, 1}).error().reason;
+    }
     /// Returns the reason of the last audit entry, after its action and its actor.
     std::string audited() {
         const auto entry = stores.audited();
@@ -108,7 +112,8 @@ TEST(StopButtonsTest, WithoutTheFirstPolicyRulesCannotDecideAndTheRestCanBeStopp
     ASSERT_TRUE(node.buttons->press(StopKind::kRulesOnly, "anna", "harm"));
     node.stores.damage_model(node.rules);
     node.start();
-    EXPECT_EQ(node.opened.error().reason, "model_digest") << "and not by the champion";
+    EXPECT_EQ(node.opened.error().reason, "model_digest");
+    EXPECT_EQ(node.refusal(), "no_policy") << "and not by the champion";
     ASSERT_TRUE(node.buttons->release(StopKind::kRulesOnly, "anna", "damaged").value());
     node.start();
     EXPECT_TRUE(node.opened);
@@ -182,6 +187,20 @@ TEST_F(TwoButtons, ANodeThatCannotReachTheLogStopsByItselfAndIsHeardLater) {
     ASSERT_TRUE(a_->buttons->follow());
     ASSERT_TRUE(b_->buttons->follow());
     EXPECT_TRUE(b_->rules_decide());
+}
+
+TEST_F(TwoButtons, ANodeWhoseRulesAreDamagedDecidesNothingWhereRulesOnlyDo) {
+    b_->stores.damage_model(b_->rules);
+    b_->start();
+    ASSERT_TRUE(b_->opened);
+    ASSERT_TRUE(a_->buttons->press(StopKind::kRulesOnly, "anna", "harm"));
+    ASSERT_TRUE(a_->buttons->press(StopKind::kExplorationOff, "anna", "noise"));
+    EXPECT_EQ(b_->buttons->follow().error().reason, "model_digest");
+    EXPECT_EQ(b_->refusal(), "no_policy");
+    EXPECT_FALSE(b_->stores.service.health.report(runtime::Probe::kReady).ok());
+    ASSERT_TRUE(a_->buttons->release(StopKind::kRulesOnly, "anna", "mended").value());
+    ASSERT_TRUE(b_->buttons->follow());
+    EXPECT_FALSE(b_->explores());
 }
 
 TEST_F(TwoButtons, TimesOfAnotherClockAreTakenAsTheyCanHaveBeen) {

@@ -14,6 +14,7 @@ struct Stops {
     bool exploration = false;  // P without exploration decides, whatever the day has left of it
     /// Decides about all in place of the champion and its challengers; nullptr: they decide.
     std::shared_ptr<const model::LoadedPolicy> rules{};
+    bool deciding = false;  // rules alone are to decide, and cannot: nothing is decided
     bool operator==(const Stops&) const = default;
 };
 
