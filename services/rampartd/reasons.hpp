@@ -65,8 +65,7 @@ namespace rampart::rampartd {
       "Ask the node of the group that trains.")                                                 \
     X(kUnknownApplication, kNotFound, "unknown_application",                                    \
       "Name the person, or ask the node that holds the application's partition.")               \
-    X(kUnknownStop, kNotFound, "unknown_stop",                                                  \
-      "Name a stop that GET /v1/stops has in its description: exploration or rules-only.")
+    X(kUnknownStop, kNotFound, "unknown_stop", "Name the stop: exploration or rules-only.")
 RAMPART_REASONS("rampartd", RAMPART_RAMPARTD_REASONS)
 
 }  // namespace rampart::rampartd

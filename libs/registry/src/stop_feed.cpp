@@ -106,11 +106,14 @@ Status StopFeed::start() {
 
 Status StopFeed::refresh() {
     if (!started_) RAMPART_RETURN_IF_ERROR(start());
+    bool anew = false;
     while (true) {
         const auto records = reader_.read(topic_, kOnly, next_, kReadBatch);
-        if (!records && (records.error().is(streaming::Reason::kRetentionGap) ||
-                         records.error().is(streaming::Reason::kOffsetAhead))) {
+        const bool moved = !records && (records.error().is(streaming::Reason::kRetentionGap) ||
+                                        records.error().is(streaming::Reason::kOffsetAhead));
+        if (moved && !anew) {
             RAMPART_RETURN_IF_ERROR(start());
+            anew = true;
             continue;
         }
         if (!records) return records.error();
