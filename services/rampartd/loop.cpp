@@ -115,8 +115,9 @@ Status Loop::catch_up() {
 }
 
 /// The same with reading_ held. Without the latest of the persons' keys nothing is read: what is
-/// erased could be; nor without what was stopped: it would count as evidence. Trouble with attributes is the result, and keeps nothing else from being read.
-/// If all that is wrong is with the decisions of some partitions, these are in `waiting`.
+/// erased could be; nor without what was stopped: it would count as evidence. Trouble with
+/// attributes is the result, and keeps nothing else from being read. If all that is wrong is with
+/// the decisions of some partitions, these are in `waiting`.
 Status Loop::read_to_end(const std::function<bool()>& stopping,
                          std::set<streaming::PartitionId>* waiting) {
     auto& joiner = deps_.stores.joiner();

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "services/rampartd/api/stop_routes.hpp"
 #include "support/asking.hpp"
 #include "support/small_stores.hpp"
@@ -14,6 +16,38 @@ using domain::StopKind;
 using support::day;
 using support::make_application;
 
+/// A log that calls `asked` before it is read.
+class AskedLog final : public streaming::Reader {
+  public:
+    AskedLog(const streaming::Reader& log, std::function<void()> asked)
+        : log_(log), asked_(std::move(asked)) {}
+    base::Result<int32_t> partitions(std::string_view topic) const override {
+        return log_.partitions(topic);
+    }
+    base::Result<std::string> identity(std::string_view topic) const override {
+        return log_.identity(topic);
+    }
+    base::Result<std::vector<streaming::StoredRecord>> read(std::string_view topic,
+                                                            streaming::PartitionId partition,
+                                                            streaming::Offset from,
+                                                            size_t limit) const override {
+        asked_();
+        return log_.read(topic, partition, from, limit);
+    }
+    base::Result<streaming::Offset> begin_offset(std::string_view topic,
+                                                 streaming::PartitionId partition) const override {
+        return log_.begin_offset(topic, partition);
+    }
+    base::Result<streaming::Offset> end_offset(std::string_view topic,
+                                               streaming::PartitionId partition) const override {
+        return log_.end_offset(topic, partition);
+    }
+
+  private:
+    const streaming::Reader& log_;
+    const std::function<void()> asked_;
+};
+
 /// A node that decides by P = 0.5, and whose first policy, P = 1, is the rule.
 struct StoppedNode {
     explicit StoppedNode(support::MemoryLog* leases = nullptr) : leases_(leases) {
@@ -23,11 +57,12 @@ struct StoppedNode {
         EXPECT_TRUE(stores.service.service->set_policy(champion, false));
         start();
     }
-    /// Opens the buttons, as at a start of the node.
-    void start() {
-        auto feed = leases_ == nullptr ? nullptr
-                                       : std::make_unique<registry::StopFeed>(*leases_, *leases_,
-                                                                              "leases", "group");
+    /// Opens the buttons, as at a start of the node. `reader`: in the place of the log.
+    void start(const streaming::Reader* reader = nullptr) {
+        const streaming::Reader* log = reader != nullptr ? reader : leases_;
+        auto feed = leases_ == nullptr
+                        ? nullptr
+                        : std::make_unique<registry::StopFeed>(*log, *leases_, "leases", "group");
         buttons = std::make_unique<StopButtons>(
             StopButtons::Deps{*stores.registry, *stores.service.service, stores.service.clock,
                               [this] { return joined; }},
@@ -187,6 +222,18 @@ TEST_F(TwoButtons, ANodeThatCannotReachTheLogStopsByItselfAndIsHeardLater) {
     ASSERT_TRUE(a_->buttons->follow());
     ASSERT_TRUE(b_->buttons->follow());
     EXPECT_TRUE(b_->rules_decide());
+}
+
+TEST_F(TwoButtons, APressStopsBeforeTheLogIsAsked) {
+    std::vector<bool> explored;
+    const AskedLog log(log_, [&] { explored.push_back(a_->explores()); });
+    a_->start(&log);
+    ASSERT_FALSE(explored.empty());
+    EXPECT_TRUE(explored.back());
+    explored.clear();
+    ASSERT_TRUE(a_->buttons->press(StopKind::kExplorationOff, "anna", "noise"));
+    ASSERT_FALSE(explored.empty());
+    for (const bool one : explored) EXPECT_FALSE(one) << "a log that hangs holds up no stop";
 }
 
 TEST_F(TwoButtons, ANodeWhoseRulesAreDamagedDecidesNothingWhereRulesOnlyDo) {

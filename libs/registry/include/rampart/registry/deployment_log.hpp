@@ -33,8 +33,8 @@ struct Stop {
 };
 
 /// History of assignments and stop buttons, as the entries of the audit log tell it. Nothing in it
-/// is edited, and entries are in the order of their times. A period has the time of its entry, or the
-/// one that the entry names: that of another node. Not thread safe.
+/// is edited, and entries are in the order of their times. A period has the time of its entry, or
+/// the one that the entry names: that of another node. Not thread safe.
 class DeploymentLog {
   public:
     // Actions of the audit log that it reads, besides changes of the champion.
