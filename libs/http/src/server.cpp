@@ -16,6 +16,7 @@
 #include "connections.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/base/thread_name.hpp"
+#include "rampart/base/thread_priority.hpp"
 #include "rampart/http/reasons.hpp"
 
 namespace rampart::http {
@@ -174,6 +175,7 @@ void Server::Impl::on_accept(error_code ec, tcp::socket socket) {
 
 void Server::Impl::run() {
     base::name_this_thread("http-io");
+    base::wake_promptly();
     while (true) {
         try {
             context.run();
@@ -244,9 +246,10 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
         }
         threads += n;
     }
-    // the threads of the lanes have the name of the one that makes them, until they do something
+    // the threads of the lanes have name and priority of the one that makes them
     auto impl = std::async(std::launch::async, [threads] {
                     base::name_this_thread("http-lane");
+                    base::wake_promptly();
                     return std::make_unique<Impl>(threads);
                 }).get();
     impl->shared.options = options;
