@@ -29,6 +29,7 @@ constexpr size_t kMaxThreads = 256;
 constexpr size_t kInlineThreads = 2;  // read, write, and answer inline; no lane occupies them
 // Groups answered at a time: while one waits for the disk, the next is read.
 constexpr size_t kGroupWorkers = 3;
+constexpr size_t kEnoughOfAGroup = 8;  // requests, for which no worker waits longer
 base::Result<tcp::endpoint> endpoint_of(const ServerOptions& options) {
     error_code ec;
     const auto address = asio::ip::make_address(options.address, ec);
@@ -262,7 +263,8 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
         const auto i = static_cast<size_t>(lane);
         impl->shared.gates[i].open(places[i], lane != Lane::kAdministrative);
     }
-    impl->shared.groups.open(kGroupWorkers, kMaxGroup, chrono_of(options.longest_wait));
+    impl->shared.groups.open({kGroupWorkers, kMaxGroup, chrono_of(options.longest_wait),
+                              chrono_of(options.gather), kEnoughOfAGroup});
     RAMPART_RETURN_IF_ERROR(impl->load_tls());
     if (const auto ec = impl->listen(wanted)) return listen_error(options, ec);
     impl->accept();
