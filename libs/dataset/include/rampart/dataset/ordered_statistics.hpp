@@ -15,7 +15,7 @@ namespace rampart::dataset {
 struct StatisticsParams {
     double smooth = 10;    // rows of weight 1 with the mean label that each statistic begins with
     size_t min_rows = 10;  // categories of fewer rows have no statistic of their own
-    uint64_t seed = 0;     // of the order of the rows
+    uint64_t seed = 0;     // seed of the order of the rows
 };
 
 /// The statistics of one feature.
