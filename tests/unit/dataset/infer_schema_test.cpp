@@ -163,7 +163,7 @@ TEST(InferSchema, MoreCategoriesThanTheLimitAreLeftOut) {
 }
 
 TEST(InferSchema, AColumnThatIsNumbersForLongAndThenTextsIsLeftOutAloud) {
-    // of numbers, fewer values are kept: a column of 4,097 of them cannot become categories
+    // fewer numbers are kept than texts: a column of 4,097 of them cannot become categories
     const auto codes = [](int most) {
         return [most](int i) { return i == 20'000 ? "x" : std::to_string(i * 7 % most); };
     };
