@@ -322,7 +322,7 @@ TEST_F(TrainerMoveTest, AStoreRestoredFromBeforeAChargeTrainsOnlyWhenItIsSaid) {
     {
         const auto a = open("a");
         ASSERT_TRUE(a->check_trains());
-        // of a running node, which claims no lease between the copy and the charge
+        // copied while the node runs: it claims no lease between the copy and the charge
         fs::copy(out() / "a/store", restored.store, fs::copy_options::recursive);
         const auto models = a->registry().models().value();
         ASSERT_TRUE(a->certify(models.back().id, a->now(), ""));

@@ -23,7 +23,7 @@ class GroupQueue {
     struct Options {
         size_t workers = 1;                        // how many groups are answered at a time
         size_t most = 1;                           // requests of a group
-        std::chrono::microseconds longest_wait{};  // of the oldest, before no other is let in
+        std::chrono::microseconds longest_wait{};  // the oldest's, before no other is let in
         std::chrono::microseconds gather{};        // longest time that a worker gathers
         size_t enough = 1;                         // requests that end the gathering
     };
