@@ -319,11 +319,13 @@ TEST_F(TrainerMoveTest, AStoreRestoredFromBeforeAChargeTrainsOnlyWhenItIsSaid) {
     ASSERT_FALSE(HasFatalFailure());
     auto restored = settings("a");
     restored.store = out() / "restored";
+    fs::copy(out() / "a/store", restored.store, fs::copy_options::recursive);
     {
         const auto a = open("a");
         ASSERT_TRUE(a->check_trains());
-        // copied while the node runs: it claims no lease between the copy and the charge
-        fs::copy(out() / "a/store", restored.store, fs::copy_options::recursive);
+        // as if it had been copied while the node runs, which claims no lease before the charge
+        fs::copy_file(seat_of(out() / "a/store"), seat_of(restored.store),
+                      fs::copy_options::overwrite_existing);
         const auto models = a->registry().models().value();
         ASSERT_TRUE(a->certify(models.back().id, a->now(), ""));
     }
