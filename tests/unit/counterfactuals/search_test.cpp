@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 #include <set>
 
@@ -144,7 +145,7 @@ DeclaredChanges declare(base::Random& random, const dataset::FeatureSchema& sche
             change.direction = static_cast<Direction>(random.below(3));
             change.from = static_cast<double>(random.below(2));
             change.to = static_cast<double>(3 + random.below(3));
-            change.step = random.bernoulli(0.5) ? 0.5 : 1;
+            change.step = std::array{0.5, 0.75, 1.0}[random.below(3)];  // `to` may be no step
             change.scale = random.uniform(0.3, 3);
         }
         declared.changes.push_back(std::move(change));
@@ -226,7 +227,7 @@ TEST(FindChanges, WhereTheWorkEndsBeforeNothingNearerWasLeftOut) {
     EXPECT_GT(found_first, 3u);
 }
 
-/// A declared rule: P from 0.2 at f0 = 0 to 1 at f0 = 4; f1 counts nothing.
+/// Makes a declared rule: P from 0.2 at f0 = 0 to 1 at f0 = 4; f1 counts nothing.
 model::Policy rule(model::Exploration exploration = {}) {
     std::vector<model::Link> links{model::BootstrapLink{"f0", {{0, 0.2}, {4, 1}}, 0.4}};
     if (exploration.mode != model::ExplorationMode::kNone) {
