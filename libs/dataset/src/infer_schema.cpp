@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 8> kMissingAmongNumbers{
 constexpr size_t kFewValues = 12;          // integer codes that may be categories
 constexpr size_t kMaxTracked = 1'000'000;  // largest number of values whose repeats are counted
 constexpr size_t kMostNumbers = 4096;      // different values that are kept of a column of numbers
-constexpr size_t kMostBytes = 8 << 20;     // bytes of texts that are kept of a column
+constexpr size_t kMostBytes = 2 << 20;     // bytes of texts that are kept of a column
 constexpr size_t kIdRows = 20;             // with fewer rows a column is never taken for an id
 constexpr double kHardlyRepeats = 0.9;
 

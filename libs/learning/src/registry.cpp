@@ -111,6 +111,11 @@ base::Result<Learned> learn_by(const CategoryStatistics& statistics, const Task&
     if (!learned) return learned;
     statistics.put_back(learned->link);
     for (auto& note : statistics.notes()) learned->notes.push_back(std::move(note));
+    if (!validation)
+        learned->notes.push_back(
+            "without validation rows, tolerances, operating points and the best iterate are judged "
+            "on the training rows, whose ordered target statistics are not those that are served: "
+            "give validation rows");
     return learned;
 }
 
