@@ -41,8 +41,8 @@ class StopButtons {
     base::Status open();
 
     /// Stops, here at once. Returns the stop that lasts already, if there is one. Errors:
-    /// ModelRegistry::press_stop's; load_model's, if rules cannot decide; those of the log, if other
-    /// nodes may not know yet: it is stopped here, and written to them as soon as can be.
+    /// ModelRegistry::press_stop's; load_model's, if rules cannot decide; those of the log, if
+    /// other nodes may not know yet: it is stopped here, and written to them as soon as can be.
     base::Result<registry::Stop> press(domain::StopKind kind, std::string_view actor,
                                        std::string_view reason);
     /// Ends all stops of this kind; nullopt: none is in force. Errors: as press() has them.

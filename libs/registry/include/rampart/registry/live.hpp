@@ -17,7 +17,7 @@ struct Live {
     std::string certificate;                     // the champion's public name; empty: uncertified
     std::optional<AssignmentPeriod> assignment;  // also where rules decided
     std::vector<Stop> stops;                     // in force then
-    std::optional<certification::EpochOpened> epoch;  // of the error budget; nullopt: none yet
+    std::optional<certification::EpochOpened> epoch;  // the error budget's; nullopt: none yet
 };
 
 /// Returns who decided at the time: the first policy where rules only decided, the arms of an
