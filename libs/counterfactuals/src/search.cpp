@@ -106,6 +106,7 @@ Searched find_changes(const attribution::Probability& p, const model::Policy& po
             std::any_of(out.answers.begin(), out.answers.end(),
                         [&](const Answer& answer) { return contains(combination, answer, moves); });
         if (known) {
+            ++out.passed_over;
             nearest.go_on(combination, false);
             continue;
         }

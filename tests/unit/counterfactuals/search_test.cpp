@@ -290,6 +290,7 @@ TEST(FindChanges, WhatHasAllOfAnAnswerIsNotTried) {
     EXPECT_EQ(searched.answers.size(), 1u);
     EXPECT_TRUE(searched.complete);
     EXPECT_NEAR(static_cast<double>(searched.tried), 1000, 2) << "of 3,000, up to f0 = 2";
+    EXPECT_EQ(searched.passed_over, 0u);
 }
 
 TEST(FindChanges, WhereExplorationDeclinesSomeOfAllNoneMayExist) {

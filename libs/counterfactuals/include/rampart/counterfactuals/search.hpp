@@ -39,10 +39,11 @@ struct Searched {
     std::vector<size_t> missing{};  // declared features that P depends on and the row does not
                                     // have, ascending: no combination changes them
     double tried_to = 0;            // every combination nearer than this was tried
-    size_t tried = 0;   // combinations of which P was asked: of none with all features of an
-                        // answer
-    double p = 0;       // P(x)
-    double most_p = 0;  // the highest P that was met, P(x) among them
+    size_t tried = 0;        // combinations of which P was asked: of none with all features of an
+                             // answer
+    size_t passed_over = 0;  // combinations that were met and have all features of an answer
+    double p = 0;            // P(x)
+    double most_p = 0;       // the highest P that was met, P(x) among them
 };
 
 struct SearchLimits {
