@@ -93,10 +93,9 @@ void check(const json::object& answer, double draw) {
             EXPECT_LT(would_be, was);
             ASSERT_TRUE(feature == "loan_amount" || feature == "debt_to_income") << feature;
             const bool amount = feature == "loan_amount";
-            // as a float holds it
             EXPECT_GE(would_be, amount ? 1000 : 0);
-            EXPECT_LE(would_be, amount ? 40000 : 1 + 1e-6);
-            EXPECT_NEAR(std::remainder(would_be, amount ? 500 : 0.01), 0, 1e-6);
+            EXPECT_LE(would_be, amount ? 40000 : 1);
+            EXPECT_NEAR(std::remainder(would_be, amount ? 500 : 0.01), 0, 1e-12);
             distance += (was - would_be) / (amount ? 5000 : 0.1);
         }
     }
@@ -154,7 +153,7 @@ TEST_F(Counterfactual, AnswersAreDeclaredNearestFirstAndAboveTheDraw) {
     const auto none = counterfactual("--decision " + declined, "nothing.toml");
     EXPECT_EQ(none.exit_code, 3);
     EXPECT_THAT(none.output, HasSubstr("none exists"));
-    EXPECT_THAT(none.output, HasSubstr("missing values left as they are (0 tried)"));
+    EXPECT_THAT(none.output, HasSubstr("(0 tried"));
 }
 
 TEST_F(Counterfactual, WhatMayNotChangeIsRefusedByName) {

@@ -62,6 +62,13 @@ bool contains(std::span<const std::string> names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// Returns whether two names differ only in capitals.
+bool same(std::string_view a, std::string_view b) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](char x, char y) { return lower(x) == lower(y); });
+}
+
 /// Returns what is wrong with one change, for the features of a policy; empty: nothing.
 std::string fault_of(const Change& change, const dataset::FeatureSchema& schema) {
     const auto index = schema.find(change.feature);
@@ -125,7 +132,8 @@ base::Status check_changes(const DeclaredChanges& declared, std::string_view pro
         std::string fault;
         if (!seen.insert(change.feature).second) {
             fault = "is there twice";
-        } else if (contains(protected_attributes, change.feature)) {
+        } else if (std::any_of(protected_attributes.begin(), protected_attributes.end(),
+                               [&](const auto& name) { return same(name, change.feature); })) {
             fault = "is a protected attribute, which is never changed";
         } else if (contains(declared.immutable, change.feature)) {
             fault = "is declared immutable";

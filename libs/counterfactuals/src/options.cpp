@@ -132,4 +132,16 @@ std::vector<Move> moves_of(const DeclaredChanges& declared, const model::Policy&
     return moves;
 }
 
+std::vector<size_t> missing_in(std::span<const float> row, const DeclaredChanges& declared,
+                               const model::Policy& policy) {
+    const auto read = attribution::features_read(policy);
+    std::vector<size_t> missing;
+    for (const auto& change : declared.changes) {
+        const auto j = policy.schema().find(change.feature);
+        if (j && read[*j] && std::isnan(row[*j])) missing.push_back(*j);
+    }
+    std::sort(missing.begin(), missing.end());
+    return missing;
+}
+
 }  // namespace rampart::counterfactuals

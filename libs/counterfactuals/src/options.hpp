@@ -26,4 +26,8 @@ struct Move {
 std::vector<Move> moves_of(const DeclaredChanges& declared, const model::Policy& policy,
                            std::span<const float> row);
 
+/// Returns the declared features that P depends on and the row does not have, ascending.
+std::vector<size_t> missing_in(std::span<const float> row, const DeclaredChanges& declared,
+                               const model::Policy& policy);
+
 }  // namespace rampart::counterfactuals

@@ -1,6 +1,7 @@
 #include "rampart/counterfactuals/search.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <queue>
 
 #include "options.hpp"
@@ -41,24 +42,28 @@ class Nearest {
     Combination next() {
         auto now = queue_.top();
         queue_.pop();
-        const auto last = now.picks.back();
-        auto picks = now.picks;
+        return now;
+    }
+
+    /// Puts in what comes from a combination that was next(); without `also`, only what does not
+    /// have all its moves.
+    void go_on(const Combination& from, bool also) {
+        const auto last = from.picks.back();
+        const bool further = last.move + 1 < moves_.size();
+        auto picks = from.picks;
+        if (further && last.option == 0) {
+            picks.back() = {last.move + 1, 0};
+            push(picks);
+        }
+        if (!also) return;
         if (last.option + 1 < moves_[last.move].options.size()) {
             picks.back() = {last.move, last.option + 1};
             push(picks);
         }
-        if (last.move + 1 < moves_.size()) {
-            if (last.option == 0) {
-                picks.back() = {last.move + 1, 0};
-                push(picks);
-            }
-            if (picks.size() < together_) {
-                picks.back() = last;
-                picks.push_back({last.move + 1, 0});
-                push(picks);
-            }
-        }
-        return now;
+        if (!further || picks.size() == together_) return;
+        picks.back() = last;
+        picks.push_back({last.move + 1, 0});
+        push(std::move(picks));
     }
 
   private:
@@ -90,17 +95,22 @@ Searched find_changes(const attribution::Probability& p, const model::Policy& po
                       const SearchLimits& limits) {
     Searched out;
     out.p = out.most_p = p(row);
+    out.missing = missing_in(row, declared, policy);
     const auto moves = moves_of(declared, policy, row);
     Nearest nearest(moves, declared.together);
     std::vector<float> x(row.begin(), row.end());
     while (!nearest.empty() && out.tried < limits.tried && out.answers.size() < limits.answers) {
         const auto combination = nearest.next();
-        ++out.tried;
         out.tried_to = combination.distance;
         const bool known =
             std::any_of(out.answers.begin(), out.answers.end(),
                         [&](const Answer& answer) { return contains(combination, answer, moves); });
-        if (known) continue;
+        if (known) {
+            ++out.passed_over;
+            nearest.go_on(combination, false);
+            continue;
+        }
+        ++out.tried;
         Answer answer{.distance = combination.distance};
         for (const auto& pick : combination.picks) {
             const auto& move = moves[pick.move];
@@ -110,6 +120,7 @@ Searched find_changes(const attribution::Probability& p, const model::Policy& po
         answer.p = p(x);
         for (const auto& changed : answer.changed) x[changed.feature] = row[changed.feature];
         out.most_p = std::max(out.most_p, answer.p);
+        nearest.go_on(combination, answer.p <= u);
         if (answer.p <= u) continue;
         std::sort(answer.changed.begin(), answer.changed.end(),
                   [](const auto& a, const auto& b) { return a.feature < b.feature; });
@@ -118,6 +129,13 @@ Searched find_changes(const attribution::Probability& p, const model::Policy& po
     out.complete = nearest.empty();
     if (!out.complete) out.tried_to = nearest.distance();
     return out;
+}
+
+double declared_number(float value) {
+    const auto text = fmt::format("{}", value);
+    double number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
 }
 
 domain::Application changed_application(const domain::Application& application,
@@ -130,7 +148,7 @@ domain::Application changed_application(const domain::Application& application,
                                      [&](const auto& one) { return one.name == spec.name; });
         RAMPART_CHECK(it != out.features.end(), "the application has no '{}'", spec.name);
         if (spec.kind == dataset::FeatureKind::kNumeric) {
-            it->value = static_cast<double>(changed.value);
+            it->value = declared_number(changed.value);
         } else {
             it->value = spec.categories[static_cast<size_t>(changed.value)];
         }

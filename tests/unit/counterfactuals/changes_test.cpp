@@ -99,6 +99,8 @@ TEST(CheckChanges, ProtectedAndImmutableFeaturesAreRefusedByName) {
     EXPECT_EQ(refusal(kHead + kAmount + kPurpose), "");
     EXPECT_THAT(refusal(kHead + with(kAmount, "amount", "age")),
                 AllOf(HasSubstr("'age'"), HasSubstr("protected")));
+    EXPECT_THAT(refusal(kHead + with(kAmount, "amount", "Age")),
+                AllOf(HasSubstr("'Age'"), HasSubstr("protected")));
     EXPECT_THAT(refusal(kHead + "immutable = [\"amount\"]\n" + kAmount),
                 AllOf(HasSubstr("'amount'"), HasSubstr("immutable")));
     EXPECT_EQ(refusal(kHead + "immutable = [\"age\", \"months_on_file\"]\n" + kAmount), "");

@@ -267,14 +267,30 @@ TEST(FindChanges, OnlyDeclaredDirectionsAndFeaturesCount) {
     EXPECT_EQ(other.tried, 0u) << "no link reads it";
     const auto nan = std::numeric_limits<float>::quiet_NaN();
     const std::vector<float> missing{nan, 1, 0};
-    EXPECT_TRUE(
-        find_changes(p, policy, missing, only({"f0", Direction::kAny, 0, 4}), 0.5).answers.empty())
-        << "a missing value is not changed";
+    const auto unknown = find_changes(p, policy, missing, only({"f0", Direction::kAny, 0, 4}), 0.5);
+    EXPECT_TRUE(unknown.answers.empty()) << "a missing value is not changed";
+    EXPECT_EQ(unknown.missing, std::vector<size_t>{0});
+    const std::vector<float> other_missing{1, nan, nan};
+    EXPECT_TRUE(find_changes(p, policy, other_missing, only({"f1", Direction::kAny, 0, 4}), 0.5)
+                    .missing.empty())
+        << "P does not depend on it";
     // out of its bounds, a value may be brought into them
     const std::vector<float> low{-3, 1, 0};
     const auto into = find_changes(p, policy, low, only({"f0", Direction::kAny, 1, 4}), 0.3);
     ASSERT_EQ(into.answers.size(), 1u);
     EXPECT_EQ(into.answers[0].changed[0].value, 1);
+}
+
+TEST(FindChanges, WhatHasAllOfAnAnswerIsNotTried) {
+    const auto policy = rule();
+    const auto p = served_probability(policy, {}, true);
+    const std::vector<float> row{1, 1, 0};
+    const auto searched =
+        find_changes(p, policy, row, only({"f0", Direction::kRise, 0, 4, 0.001, 1}), 0.6);
+    EXPECT_EQ(searched.answers.size(), 1u);
+    EXPECT_TRUE(searched.complete);
+    EXPECT_NEAR(static_cast<double>(searched.tried), 1000, 2) << "of 3,000, up to f0 = 2";
+    EXPECT_EQ(searched.passed_over, 0u);
 }
 
 TEST(FindChanges, WhereExplorationDeclinesSomeOfAllNoneMayExist) {
@@ -309,6 +325,7 @@ TEST(ChangedApplication, IsEncodedAsTheRowThatWasTried) {
     const auto changed = changed_application(application, schema, answer);
     const auto row = decision::encode_row(changed, schema).value();
     EXPECT_EQ(row[0], 0.35f);
+    EXPECT_EQ(changed.features[1].value, domain::FeatureValue(0.35)) << "as it was declared";
     EXPECT_TRUE(std::isnan(row[1]));
     EXPECT_EQ(row[2], 2);
     EXPECT_EQ(std::get<std::string>(changed.features[0].value), "c");

@@ -36,6 +36,13 @@ struct Declared {
     base::Digest digest;  // SHA-256 of the file
 };
 
+/// A decline, with the policy and the group by which it was made.
+struct Decline {
+    domain::Decision decision;
+    model::LoadedPolicy loaded;
+    std::optional<size_t> group;
+};
+
 /// What is said of one decision.
 struct WhatIf {
     domain::Decision decision;
@@ -61,43 +68,59 @@ void check_answer(const WhatIf& of, const attribution::Probability& p,
                   "an answer about decision {} does not change it", decision.id);
 }
 
-Result<WhatIf> what_if(rampartd::Node& node, const Options& options, const Declared& declared) {
-    WhatIf of;
-    RAMPART_TRY(of.decision, node.decisions().find(domain::DecisionId(options.decision)));
-    if (of.decision.action != domain::Action::kDecline)
+/// Returns the decline, so that the store is not needed any more. Errors: those of the decision, the
+/// policy and check_changes(); "not_a_decline".
+Result<Decline> decline_in(rampartd::Node& node, const Options& options,
+                           const Declared& declared) {
+    RAMPART_TRY(auto decision, node.decisions().find(domain::DecisionId(options.decision)));
+    if (decision.action != domain::Action::kDecline)
         return base::make_error(counterfactuals::Reason::kNotADecline,
-                                "decision {} is of the action {}", of.decision.id,
-                                domain::to_string(of.decision.action));
-    RAMPART_TRY(const auto loaded, node.registry().load_model(of.decision.policy));
-    const auto& policy = loaded.policy;
+                                "decision {} is of the action {}", decision.id,
+                                domain::to_string(decision.action));
+    RAMPART_TRY(auto loaded, node.registry().load_model(decision.policy));
     std::vector<std::string> attributes;
     for (const auto& attribute : node.settings().catalog.attributes())
         attributes.push_back(attribute.name);
     RAMPART_RETURN_IF_ERROR(counterfactuals::check_changes(
-        declared.changes, node.settings().product.name, policy.schema(), attributes));
+        declared.changes, node.settings().product.name, loaded.policy.schema(), attributes));
     std::optional<size_t> group;
-    if (policy.group_aware()) {
-        RAMPART_TRY(const auto membership,
-                    node.attributes().membership_at(of.decision.application.person,
-                                                    of.decision.decided_at));
+    if (loaded.policy.group_aware()) {
+        RAMPART_TRY(const auto membership, node.attributes().membership_at(
+                                               decision.application.person, decision.decided_at));
         if (membership.cell) group = *membership.cell;
     }
+    return Decline{std::move(decision), std::move(loaded), group};
+}
+
+Result<WhatIf> what_if(Decline of_decline, const Options& options, const Declared& declared) {
+    const auto& policy = of_decline.loaded.policy;
+    WhatIf of;
+    of.decision = std::move(of_decline.decision);
     of.features = policy.schema().features();
     RAMPART_TRY(of.row, decision::encode_row(of.decision.application, policy.schema()));
-    RAMPART_TRY(const auto p, attribution::probability_of(of.decision, policy, of.row, group));
+    RAMPART_TRY(const auto p,
+                attribution::probability_of(of.decision, policy, of.row, of_decline.group));
     of.searched = counterfactuals::find_changes(p, policy, of.row, declared.changes,
                                                 of.decision.draw, options.limits);
     for (const auto& answer : of.searched.answers) check_answer(of, p, policy.schema(), answer);
     return of;
 }
 
-std::string p_text(double p) { return fmt::format("{:.4f}", p); }
+/// Returns a probability with four decimals; with all, where these would show it as the draw, or as
+/// 0 or 1, and it is not.
+std::string p_text(double p, double draw) {
+    auto text = fmt::format("{:.4f}", p);
+    for (const double other : {draw, 0.0, 1.0})
+        if (p != other && text == fmt::format("{:.4f}", other)) text = fmt::format("{}", p);
+    return text;
+}
 
 bool by_exploration(const domain::Decision& decision) { return decision.draw < decision.p_exploit; }
 
 /// Says what part the draw had in the decline.
 std::string draw_text(const domain::Decision& decision) {
-    const auto p = p_text(decision.p_approve), u = p_text(decision.draw);
+    const auto p = p_text(decision.p_approve, decision.draw),
+               u = p_text(decision.draw, decision.p_approve);
     if (by_exploration(decision))
         return fmt::format(
             "draw {} is not below P(approve) {}. Exploration declined: without it this draw would "
@@ -121,22 +144,31 @@ std::string answer_text(const WhatIf& of, const counterfactuals::Answer& answer,
     const auto chance = answer.p < 1 ? fmt::format(
                                            "; by another draw it would have been approved "
                                            "with probability {}",
-                                           p_text(answer.p))
+                                           p_text(answer.p, of.decision.draw))
                                      : std::string("; every draw approves");
     return fmt::format("\n{}. distance {:.4g}: P(approve) {}, above the draw{}\n{}", number,
-                       answer.distance, p_text(answer.p), chance, report::align(table));
+                       answer.distance, p_text(answer.p, of.decision.draw), chance,
+                       report::align(table));
+}
+
+/// Names the declared features that no combination changes; empty: there is none.
+std::string missing_text(const WhatIf& of) {
+    std::string names;
+    for (const size_t feature : of.searched.missing)
+        names += (names.empty() ? "" : ", ") + of.features[feature].name;
+    return names.empty() ? "" : "; not changed, as the application does not have it: " + names;
 }
 
 std::string result_text(const WhatIf& of) {
     const auto& found = of.searched;
     const auto highest =
         fmt::format("the highest P(approve) that was met, as it was and with changes, is {}",
-                    p_text(found.most_p));
+                    p_text(found.most_p, of.decision.draw));
     if (found.answers.empty() && found.complete)
         return fmt::format(
-            "none exists: no combination of the declared changes would have changed this decision, "
-            "missing values left as they are ({} tried); {}\n",
-            found.tried, highest);
+            "none exists: no combination of the declared changes would have changed this decision "
+            "({} tried{}); {}\n",
+            found.tried, missing_text(of), highest);
     if (found.answers.empty())
         return fmt::format(
             "none found within the bounds: {} combinations were tried, all that are nearer than "
@@ -159,7 +191,7 @@ constexpr const char* kClaim =
 json::object answer_json(const WhatIf& of, const counterfactuals::Answer& answer) {
     const auto value_json = [](const dataset::FeatureSpec& spec, float value) {
         if (spec.kind == dataset::FeatureKind::kNumeric)
-            return json::value(static_cast<double>(value));
+            return json::value(counterfactuals::declared_number(value));
         return json::value(evaluation::value_text(spec, value));
     };
     json::array changes;
@@ -175,8 +207,10 @@ json::object answer_json(const WhatIf& of, const counterfactuals::Answer& answer
 
 std::string json_of(const WhatIf& of, const Declared& declared) {
     const auto& found = of.searched;
-    json::array answers;
+    json::array answers, missing;
     for (const auto& answer : found.answers) answers.push_back(answer_json(of, answer));
+    for (const size_t feature : found.missing)
+        missing.push_back(json::value(of.features[feature].name));
     return json::serialize(json::object{{"decision_id", of.decision.id.value()},
                                         {"policy_id", of.decision.policy.value()},
                                         {"draw", of.decision.draw},
@@ -190,6 +224,7 @@ std::string json_of(const WhatIf& of, const Declared& declared) {
                                         {"answers", std::move(answers)},
                                         {"every_combination_tried", found.complete},
                                         {"tried", found.tried},
+                                        {"not_changed_as_missing", std::move(missing)},
                                         {"all_tried_below_distance", found.tried_to},
                                         {"highest_p", found.most_p}});
 }
@@ -197,8 +232,12 @@ std::string json_of(const WhatIf& of, const Declared& declared) {
 Result<Answer> counterfactual(const Options& options) {
     // before a store is opened
     RAMPART_TRY(const auto declared, named_file(read(options.changes)));
-    RAMPART_TRY(const auto node, open_existing(options.config));
-    RAMPART_TRY(const auto of, what_if(*node, options, declared));
+    std::optional<Decline> decline;
+    {
+        RAMPART_TRY(const auto node, open_existing(options.config));
+        RAMPART_TRY(decline, decline_in(*node, options, declared));
+    }
+    RAMPART_TRY(const auto of, what_if(*std::move(decline), options, declared));
     Answer answer;
     answer.text = fmt::format(
         "decision {}: decline, by policy {}\nchanges as declared: SHA-256 {}\n{}{}{}",
@@ -223,7 +262,8 @@ void add_counterfactual(Frame& frame) {
          .detail = "Only declared changes of features are tried, in the order of their distance, "
                    "each on the policy that decided and against the decision's own draw. Exit "
                    "code 3: no combination of them would have changed the decision; 1: none was "
-                   "found among those that were tried. No node may be serving the store."},
+                   "found among those that were tried. No node may be serving the store, which is "
+                   "released before the search."},
         [options](const Context&) { return counterfactual(*options); });
     command.add_option("--config", options->config, "rampartd.toml of the store")->required();
     command.add_option("--decision", options->decision, "id of the decision, a decline")

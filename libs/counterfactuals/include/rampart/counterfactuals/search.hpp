@@ -35,12 +35,15 @@ struct Searched {
     /// Nearest first; of equal distances fewer features first. None has all features of one before
     /// it: each is the nearest of those that are another way.
     std::vector<Answer> answers{};
-    bool complete = false;  // every combination was tried: there is no further way. Features that
-                            // are missing in the row are in none of them
-    double tried_to = 0;    // every combination nearer than this was tried
-    size_t tried = 0;       // combinations; P is not asked of one with all features of an answer
-    double p = 0;           // P(x)
-    double most_p = 0;      // the highest P that was met, P(x) among them
+    bool complete = false;          // every combination was tried: there is no further way
+    std::vector<size_t> missing{};  // declared features that P depends on and the row does not
+                                    // have, ascending: no combination changes them
+    double tried_to = 0;            // every combination nearer than this was tried
+    size_t tried = 0;        // combinations of which P was asked: of none with all features of an
+                             // answer
+    size_t passed_over = 0;  // combinations that were met and have all features of an answer
+    double p = 0;            // P(x)
+    double most_p = 0;       // the highest P that was met, P(x) among them
 };
 
 struct SearchLimits {
@@ -57,6 +60,10 @@ struct SearchLimits {
 Searched find_changes(const attribution::Probability& p, const model::Policy& policy,
                       std::span<const float> row, const DeclaredChanges& declared, double u,
                       const SearchLimits& limits = {});
+
+/// Returns the number in the shortest decimal form of a value: the declared 0.05, and not what its
+/// single precision is in double.
+double declared_number(float value);
 
 /// Returns the application with the values of an answer, as it could be sent.
 domain::Application changed_application(const domain::Application& application,
