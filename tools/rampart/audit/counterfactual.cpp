@@ -68,10 +68,9 @@ void check_answer(const WhatIf& of, const attribution::Probability& p,
                   "an answer about decision {} does not change it", decision.id);
 }
 
-/// Returns the decline, so that the store is not needed any more. Errors: those of the decision, the
-/// policy and check_changes(); "not_a_decline".
-Result<Decline> decline_in(rampartd::Node& node, const Options& options,
-                           const Declared& declared) {
+/// Returns the decline, so that the store is not needed any more. Errors: those of the decision,
+/// the policy and check_changes(); "not_a_decline".
+Result<Decline> decline_in(rampartd::Node& node, const Options& options, const Declared& declared) {
     RAMPART_TRY(auto decision, node.decisions().find(domain::DecisionId(options.decision)));
     if (decision.action != domain::Action::kDecline)
         return base::make_error(counterfactuals::Reason::kNotADecline,

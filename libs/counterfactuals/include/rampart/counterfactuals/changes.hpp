@@ -60,9 +60,9 @@ DeclaredChanges read_changes(config::Table root);
 base::Result<DeclaredChanges> parse_changes(std::string_view text, std::string_view name);
 
 /// Checks the changes against the features of a policy. Refuses by name: another product; a feature
-/// that is doubled, immutable, a protected attribute (in capitals or not) or not in the schema; a change of a number for
-/// a category, and the other way round; an unknown category or immutable name. Errors:
-/// invalid_argument "bad_changes".
+/// that is doubled, immutable, a protected attribute (in capitals or not) or not in the schema; a
+/// change of a number for a category, and the other way round; an unknown category or immutable
+/// name. Errors: invalid_argument "bad_changes".
 base::Status check_changes(const DeclaredChanges& declared, std::string_view product,
                            const dataset::FeatureSchema& schema,
                            std::span<const std::string> protected_attributes);
