@@ -112,7 +112,8 @@ Status Explanations::work(const std::function<bool()>& stopping) {
         auto bytes = make(*std::move(decision), When::kAfterAnswer);
         if (bytes) {
             made[index].push_back({*id, *std::move(bytes)});
-        } else {
+        } else if (bytes.error().reason != failed_last_) {
+            failed_last_ = bytes.error().reason;
             kLog.warning("msg=\"a decline was not explained\" decision={} reason={} what=\"{}\"",
                          *id, bytes.error().reason, bytes.error().message);
         }

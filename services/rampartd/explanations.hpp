@@ -52,8 +52,8 @@ class Explanations {
     void declined(std::span<const domain::DecisionId> decisions);
 
     /// Explains what waits, for kRound at most, and stores it with one write for each partition. A
-    /// decline that cannot be explained is counted, and who asks for it learns why. Errors:
-    /// storage's, of writing.
+    /// decline that cannot be explained is counted, and who asks for it learns why. By one thread
+    /// at a time. Errors: storage's.
     base::Status work(const std::function<bool()>& stopping);
     static constexpr std::chrono::milliseconds kRound{250};
 
@@ -72,6 +72,7 @@ class Explanations {
     Explainer explainer_;
     DeclinesToExplain waiting_;
     std::atomic<uint64_t> erased_{0};
+    std::string failed_last_;  // reason; only a new one is logged
 };
 
 }  // namespace rampart::rampartd

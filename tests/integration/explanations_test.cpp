@@ -124,7 +124,8 @@ TEST_F(ExplanationsTest, ADeclineIsExplainedSoonAfterItsAnswerAndTheSameEverAfte
         documents[one.id] = explained(one.id);
         EXPECT_EQ(documents[one.id], stored(one));
         const auto answer = json::parse(get("/v1/decisions/" + one.id.value()).body).as_object();
-        EXPECT_EQ(answer.at("explanation"), fmt::format("/v1/decisions/{}/explanation", one.id));
+        EXPECT_EQ(json::value_to<std::string>(answer.at("explanation")),
+                  fmt::format("/v1/decisions/{}/explanation", one.id));
         EXPECT_FALSE(decision::names_features(
             json::value_to<std::vector<std::string>>(answer.at("reasons"))));
     }

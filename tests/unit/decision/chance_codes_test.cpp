@@ -8,7 +8,7 @@ namespace {
 using Codes = std::vector<std::string>;
 
 Codes codes(double exploit, double approve, double draw) {
-    return chance_codes({.approve = approve, .exploit = exploit}, approve, draw);
+    return chance_codes({.exploit = exploit, .approve = approve}, approve, draw);
 }
 
 TEST(ChanceCodes, TheySayWhatPartTheDrawHadAndNothingOfFeatures) {

@@ -16,7 +16,6 @@ namespace {
 
 using attribution::Cited;
 using attribution::DeclinedBy;
-using attribution::LinkStep;
 using attribution::Unit;
 using base::Result;
 using rampartd::DecisionExplanation;
