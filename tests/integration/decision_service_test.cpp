@@ -89,7 +89,8 @@ TEST_F(DecisionServiceTest, WhatWasJustDeclinedIsReportedOnceAndWasAlreadyStored
     set_policy(constant(0.5));
     std::set<domain::DecisionId> declined;
     const auto batch = applications(0, 30);
-    for (const auto& one : service_->decide(batch).value())
+    const auto first = service_->decide(batch).value();
+    for (const auto& one : first)
         if (one.action == domain::Action::kDecline) declined.insert(one.id);
     EXPECT_GT(declined.size(), 5u);
     EXPECT_LT(declined.size(), 25u);
@@ -98,7 +99,8 @@ TEST_F(DecisionServiceTest, WhatWasJustDeclinedIsReportedOnceAndWasAlreadyStored
     ASSERT_TRUE(service_->decide_each(batch));
     EXPECT_EQ(reported, declined);
     auto more = applications(30, 60);
-    for (const auto& one : service_->decide_each(more).value())
+    const auto second = service_->decide_each(more).value();
+    for (const auto& one : second)
         if (one->action == domain::Action::kDecline) declined.insert(one->id);
     EXPECT_EQ(reported, declined);
     more = applications(60, 90);

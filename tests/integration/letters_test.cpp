@@ -43,8 +43,8 @@ class Letters : public testing::Test {
             all.push_back(applicant.application);
             all.back().event_time = start_;
         }
-        for (const auto& one : node_->decisions().decide(all).value())
-            highest_ = std::max(highest_, one.p_approve);
+        const auto decided = node_->decisions().decide(all).value();
+        for (const auto& one : decided) highest_ = std::max(highest_, one.p_approve);
     }
     void TearDown() override {
         close();
