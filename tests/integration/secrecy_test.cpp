@@ -171,6 +171,8 @@ class World {
         text = std::regex_replace(text, std::regex("CONFIG"), workspace_.config.string());
         text = std::regex_replace(text, std::regex("FOLDER"), workspace_.folder.string());
         text = std::regex_replace(text, std::regex("DECISION"), in_vault_.at(0).id.value());
+        text = std::regex_replace(text, std::regex("DECLINE"), declined_in_vault_.at(0).value());
+        text = std::regex_replace(text, std::regex("SOURCE"), test_support::source_dir());
         const auto ran = run_program(kRampart + " " + text);
         return masked(fmt::format("{}\n{}", ran.exit_code, ran.output));
     }
@@ -260,9 +262,12 @@ class World {
             std::vector<domain::Outcome> outcomes;
             const auto decided = node_->decisions().decide(batch).value();
             for (const auto& decision : decided) {
-                if (decision.action != domain::Action::kApprove) continue;
                 const bool vault =
                     training_set::in_vault(node_->keys().split, decision.application.person);
+                if (decision.action != domain::Action::kApprove) {
+                    if (vault) declined_in_vault_.push_back(decision.id);
+                    continue;
+                }
                 (vault ? in_vault_ : developed_).push_back(decision);
                 const auto [label, points] = values_of(decision);
                 const TimePoint at = day(time + kReported);
@@ -309,14 +314,14 @@ class World {
     std::unique_ptr<Node> node_;
     std::optional<http::Router> router_;
     std::vector<domain::Decision> in_vault_, developed_;  // the approved
+    std::vector<domain::DecisionId> declined_in_vault_;
 };
 
 void expect_without(const std::map<std::string, std::string>& answers,
                     const std::set<std::string>& secrets) {
-    for (const auto& [what, answer] : answers) {
+    for (const auto& [what, answer] : answers)
         for (const auto& secret : secrets)
             EXPECT_EQ(answer.find(secret.substr(0, 12)), std::string::npos) << what << answer;
-    }
 }
 
 void expect_equal(const std::map<std::string, std::string>& a,
@@ -430,18 +435,15 @@ std::set<std::string> names_in(const std::string& text) {
 }
 
 /// Commands that answer nothing of a store, or act on one by routes that are tested above. `keys
-/// export` writes keys, `replay` numbers of decisions and which differ, `letter` why one was a
-/// decline, `counterfactual` what would have changed it.
+/// export` writes keys, `replay` numbers of decisions and which differ, `letter` reasons.
 const std::set<std::string> kOthers = names_in(
-    "audit-individual, calibrate, card, clock accept, compare, counterfactual, cv, decide, erase, "
-    "errors, metrics, evaluate, export, frontier, gate, hold add, hold remove, import, inspect "
-    "model, "
+    "audit-individual, calibrate, card, clock accept, compare, cv, decide, erase, errors, "
+    "metrics, evaluate, export, frontier, gate, hold add, hold remove, import, inspect model, "
     "keys export, keys import, keys list, keys rotate, learners, letter, score, "
     "postprocessors, partition move, partition resume, postprocess, quarantine drop, "
-    "quarantine replay, reasons check, recipe check, replay, schema infer, serve, store encrypt, "
-    "topics acls, "
-    "topics check, topics create, trainer hand-over, trainer take-back, trainer take-over, "
-    "train");
+    "quarantine replay, reasons check, recipe check, replay, schema infer, serve, store "
+    "encrypt, topics acls, topics check, topics create, trainer hand-over, trainer take-back, "
+    "trainer take-over, train");
 struct Command {
     std::string name, options;
     int exit_code;
@@ -469,6 +471,10 @@ const std::vector<Command> kAtRest{
     {"monitor", "--config CONFIG --json", 0},
     {"explain", "--decision DECISION --config CONFIG --json", 0},
     {"explain", "--decision DECISION --config CONFIG", 0},
+    {"explain", "--decision DECLINE --config CONFIG --svg FOLDER/p.svg", 0},
+    {"counterfactual",
+     "--decision DECLINE --config CONFIG --changes SOURCE/ops/config/letters/changes.toml --json",
+     3},
     {"store check", "--config CONFIG --json", 0},
     {"backup create", "--store STORE --to FOLDER/backups --json", 0},
     {"backup list", "--from FOLDER/backups --json", 0},
@@ -510,6 +516,8 @@ TEST_F(Secrecy, NorDoesWhatAnyCommandPrints) {
                 const auto line = command + " " + options;
                 auto answer = world->command(std::regex_replace(line, std::regex("WORSE"), worse));
                 EXPECT_TRUE(answer.starts_with(fmt::format("{}\n", exit_code))) << line << answer;
+                if (line.find("--svg ") != std::string::npos)
+                    answer += base::read_file(world->workspace().folder / "p.svg", 1 << 20).value();
                 if (command == "status")  // its jobs are at this or that
                     answer = answer.substr(0, answer.find("\njob "));
                 if (shows_sizes(command))
