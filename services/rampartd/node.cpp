@@ -21,10 +21,12 @@
 #include "services/rampartd/api/model_routes.hpp"
 #include "services/rampartd/api/notice_routes.hpp"
 #include "services/rampartd/api/partition_routes.hpp"
+#include "services/rampartd/api/policy_routes.hpp"
 #include "services/rampartd/api/privacy_routes.hpp"
 #include "services/rampartd/api/quarantine_routes.hpp"
 #include "services/rampartd/api/run_routes.hpp"
 #include "services/rampartd/api/status_routes.hpp"
+#include "services/rampartd/api/stop_routes.hpp"
 #include "services/rampartd/api/token_routes.hpp"
 #include "services/rampartd/api/unmatched_routes.hpp"
 #include "services/rampartd/files_needed.hpp"
@@ -124,6 +126,7 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
         kLog.warning("msg=\"the lease of the trainer was not claimed yet\" reason={} what=\"{}\"",
                      kept.error().reason, kept.error().message);
     }
+    RAMPART_RETURN_IF_ERROR(node->stops_->open());  // before the champion decides
     RAMPART_RETURN_IF_ERROR(node->champion_->serve());
     node->applications_->start();
     return node;
@@ -199,8 +202,10 @@ Status Node::open_services(const Progress& progress) {
     }
     champion_ = std::make_unique<ChampionSwitch>(stores_->registry(), *decisions_);
     RAMPART_RETURN_IF_ERROR(open_lease());
+    open_stops();
     RAMPART_TRY(loop_, Loop::open({settings_, keys_, *stores_, *clock_, *decisions_, *applications_,
-                                   attributes_.get(), *champion_, metrics_, trainer_lease_.get()}));
+                                   attributes_.get(), *champion_, *stops_, metrics_,
+                                   trainer_lease_.get()}));
     RAMPART_RETURN_IF_ERROR(open_champion());
     figures_ = std::make_unique<NodeMetrics>(
         NodeMetrics::Deps{settings_.store, *clock_, log, *stores_->memory(), stores_->joiner(),
@@ -219,6 +224,18 @@ Status Node::open_lease() {
     health_.add(runtime::Probe::kDegraded, "trainer",
                 [lease = trainer_lease_.get()] { return lease->status(); });
     return base::ok();
+}
+
+void Node::open_stops() {
+    auto& log = stores_->log();
+    auto feed = log.shared()
+                    ? std::make_unique<registry::StopFeed>(log.reader(), log.writer(),
+                                                           log.topics().leases, settings_.log.group)
+                    : nullptr;
+    stops_ = std::make_unique<StopButtons>(
+        StopButtons::Deps{stores_->registry(), *decisions_, *clock_,
+                          [this] { return stores_->joiner().clock(); }},
+        std::move(feed));
 }
 
 void Node::add_health() {
@@ -308,6 +325,12 @@ void Node::begin_work() {
     if (trainer_lease_)
         jobs_.add({.name = "trainer", .every = beat, .longest = base::Duration::seconds(30)},
                   [this](const auto&) { return keep_trainer(); });
+    if (stops_->shared())
+        jobs_.add({.name = "stops",
+                   .every = base::Duration::micros(500'000),
+                   .longest = second,
+                   .vital = true},
+                  [this](const auto&) { return stops_->follow(); });
     jobs_.add({.name = "upkeep", .every = beat, .longest = beat, .vital = true},
               [this](const auto&) { return upkeep(); });
     jobs_.add({.name = "mend", .every = second, .longest = second, .vital = true},
@@ -528,6 +551,10 @@ void Node::add_routes(http::Router& router) {
                   *applications_, topics, [this] { return stopped(); }, loop_->trainer(),
                   trainer_lease_.get()})
         .add_to(router);
+    StopRoutes(*stops_, registry).add_to(router);
+    PolicyRoutes(registry, [this] {
+        return stores_->log().shared() ? check_trains() : base::ok();
+    }).add_to(router);
     RunRoutes([this] { return loop_->runs(); }, [this] { return monitor_report(); }).add_to(router);
 }
 

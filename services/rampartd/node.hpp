@@ -24,6 +24,7 @@
 #include "services/rampartd/quarantine_upkeep.hpp"
 #include "services/rampartd/scrub_job.hpp"
 #include "services/rampartd/settings.hpp"
+#include "services/rampartd/stop_buttons.hpp"
 #include "services/rampartd/stores.hpp"
 
 namespace rampart::rampartd {
@@ -168,6 +169,7 @@ class Node {
     const streaming::Reader& log() const { return stores_->log().reader(); }
     serving::DecisionService& decisions() { return *decisions_; }
     Explanations& explanations() { return *explanations_; }
+    StopButtons& stops() { return *stops_; }
 
     /// SHA-256 over the joined state (every decision as logged among it) and the ledger, but for
     /// the digests of what is sealed with random keys, in the log and thus in certificates: the
@@ -183,6 +185,7 @@ class Node {
     base::Status open_services(const Progress& progress);
     base::Status open_champion();
     base::Status open_lease();
+    void open_stops();
     void add_health();
     std::vector<joiner::StoppedPartition> stopped() const;
     base::Status state_attributes(
@@ -210,6 +213,7 @@ class Node {
     std::unique_ptr<protected_attributes::AttributeFeed> attributes_;
     std::unique_ptr<lease::TrainerLease> trainer_lease_;  // where it trains, on a shared log
     std::unique_ptr<ChampionSwitch> champion_;
+    std::unique_ptr<StopButtons> stops_;
     std::unique_ptr<Loop> loop_;
     std::unique_ptr<NodeMetrics> figures_;
     const runtime::SystemClock system_;

@@ -179,6 +179,10 @@ def travel(journey, features):
     ask("GET /v1/tokens")
     ask("POST /v1/tokens/{name}/rotate", {"grace_seconds": 5}, path="/v1/tokens/contract/rotate")
     ask("DELETE /v1/tokens/{name}", path="/v1/tokens/contract")
+    ask("POST /v1/stops/{name}", {"reason": "test"}, path="/v1/stops/exploration")
+    ask("GET /v1/stops")
+    ask("DELETE /v1/stops/{name}", path="/v1/stops/exploration", query={"reason": "test"})
+    ask("GET /v1/policies/at", query={"time": now})
     taken = {"decision_id": decision["decision_id"], "action_taken": "decline", "actor": "desk",
              "reason": "income", "at": now}
     ask("POST /v1/overrides", taken)

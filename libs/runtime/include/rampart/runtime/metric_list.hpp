@@ -42,6 +42,9 @@ namespace rampart::runtime::metric {
     X(kPolicyDecisions, "counter", "rampart_policy_decisions_total", "policy",                 \
       "Decisions answered by policy, of the last 8 policies that decided.")                    \
     X(kPolicySwaps, "counter", "rampart_policy_swaps_total", "", "Policies put in force.")     \
+    X(kStopInForce, "gauge", "rampart_stop_in_force", "stop",                                  \
+      "1: people have pressed this stop button, and what is decided now is no evidence; "      \
+      "GET /v1/stops says who and why.")                                                       \
     X(kUnseenCategories, "counter", "rampart_unseen_categories_total", "feature",              \
       "Categories that the policy does not know, in decisions answered, repeats included: "    \
       "counted as missing.")
