@@ -16,6 +16,7 @@
 #include "services/rampartd/api/certificate_routes.hpp"
 #include "services/rampartd/api/clock_routes.hpp"
 #include "services/rampartd/api/erasure_jobs.hpp"
+#include "services/rampartd/api/explanation_routes.hpp"
 #include "services/rampartd/api/job_routes.hpp"
 #include "services/rampartd/api/model_routes.hpp"
 #include "services/rampartd/api/notice_routes.hpp"
@@ -145,6 +146,9 @@ serving::DecisionServiceOptions Node::decision_options() {
     options.on_overrides = [this](std::span<const domain::Override> taken) {
         return record_overrides(stores_->registry(), clock_->now(), taken);
     };
+    // a replay explains what it is asked for, when it is asked
+    if (!settings_.event_clock)
+        options.on_declined = [this](auto decisions) { explanations_->declined(decisions); };
     if (settings_.privacy.encrypt_log) {
         options.before_append = [&keys = stores_->person_keys()](auto people) {
             (void)keys.prepare(people);
@@ -171,6 +175,10 @@ Status Node::open_services(const Progress& progress) {
     RAMPART_TRY(decisions_,
                 serving::DecisionService::open(
                     std::move(options), {log.reader(), log.writer(), *clock_, metrics_, health_}));
+    explanations_ = std::make_unique<Explanations>(
+        Explanations::Deps{{*decisions_, stores_->registry(), stores_->attributes()},
+                           [&joiner = stores_->joiner()] { return joiner.counts().erased; },
+                           metrics_});
     serving::ConsumerOptions consumer;
     consumer.applications_topic = log.topics().applications;
     consumer.quarantine_topic = log.topics().quarantine;
@@ -349,6 +357,12 @@ void Node::begin_work() {
                .stuck_after = base::Duration::hours(1),  // what matures after a rebuild, at once
                .vital = true},
               [this](const auto& run) { return loop_->join([&] { return run.stopping(); }); });
+    jobs_.add(
+        {.name = "explain",
+         .every = base::Duration::micros(250'000),
+         .longest = base::Duration::seconds(30),
+         .background = true},
+        [this](const auto& run) { return explanations_->work([&] { return run.stopping(); }); });
     jobs_.add({.name = "follow", .every = second, .longest = base::Duration::seconds(30)},
               [this](const auto&) { return loop_->follow(); });
     if (settings_.trains)
@@ -491,7 +505,7 @@ void Node::add_routes(http::Router& router) {
     const auto defer = [answers](const auto& request, size_t overrides, const auto& failed) {
         return answers.answer(request, kOverrides, request.body, overrides, failed);
     };
-    decision_service::DecisionRoutes(*decisions_, defer).add_to(router);
+    decision_service::DecisionRoutes(*decisions_, defer, true).add_to(router);
     JobRoutes(*requests_).add_to(router);
     decision_service::StatusRoutes(health_, metrics_).add_to(router);
     ClockRoutes(
@@ -518,10 +532,13 @@ void Node::add_routes(http::Router& router) {
                    [this](const auto& application) { return person_behind(application); },
                    answers})
         .add_to(router);
+    const auto failed = [this](const auto& error, const auto& id) {
+        return decision_service::failed(*decisions_, error, {&id, 1});
+    };
     NoticeRoutes([this](const auto& id, auto language) { return notice_of(*this, id, language); },
-                 [this](const auto& error, const auto& id) {
-                     return decision_service::failed(*decisions_, error, {&id, 1});
-                 })
+                 failed)
+        .add_to(router);
+    ExplanationRoutes([this](const auto& id) { return explanations_->of(id); }, failed)
         .add_to(router);
     UnmatchedRoutes(joiner, *clock_).add_to(router);
     TokenRoutes({callers_->file(), wall_,

@@ -75,6 +75,7 @@ const std::map<std::string, std::string> kMatrix{
     {"POST /v1/decisions", "decide"},
     {"GET /v1/decisions/{id}", "read"},
     {"GET /v1/decisions/{id}/notice", "read"},
+    {"GET /v1/decisions/{id}/explanation", "read"},
     {"POST /v1/outcomes", "report"},
     {"POST /v1/overrides", "report"},
     {"POST /v1/protected-attributes", "protect"},

@@ -166,6 +166,10 @@ def travel(journey, features):
     by_id = {"path": "/v1/decisions/" + decision["decision_id"]}
     ask("GET /v1/decisions/{id}", **by_id)
     ask("GET /v1/decisions/{id}", path="/v1/decisions/none", status=404)
+    explained = ask("GET /v1/decisions/{id}/explanation", path=by_id["path"] + "/explanation")
+    if ask("GET /v1/decisions/{id}/explanation", path=by_id["path"] + "/explanation") != explained:
+        sys.exit("GET /v1/decisions/{id}/explanation: another answer the second time")
+    ask("GET /v1/decisions/{id}/explanation", path="/v1/decisions/none/explanation", status=404)
     # this node has no words of a lender; integration_letters asks one that has
     ask("GET /v1/decisions/{id}/notice", path=by_id["path"] + "/notice", status=409)
     ask("POST /v1/outcomes", {"decision_id": decision["decision_id"], "measure": "repaid",

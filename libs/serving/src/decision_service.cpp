@@ -293,9 +293,21 @@ Status DecisionService::run(Batch& batch, std::span<const Application> applicati
         if (!candidate.error || candidate.partition == nullptr) continue;
         candidate.error = log_->unless_rebuilding(candidate.partition->id(), *candidate.error);
     }
+    report_declined(batch);
     instruments_->decide_seconds.observe(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     return base::ok();
+}
+
+void DecisionService::report_declined(const Batch& batch) const {
+    if (!options_.on_declined || (batch.whole && batch.first_error() != nullptr)) return;
+    std::vector<domain::DecisionId> ids;
+    for (const auto& candidate : batch.candidates) {
+        if (!candidate.error && !candidate.stored &&
+            candidate.decision.action == domain::Action::kDecline)
+            ids.push_back(candidate.decision.id);
+    }
+    if (!ids.empty()) options_.on_declined(ids);
 }
 
 Result<std::vector<Decision>> DecisionService::decide(std::span<const Application> applications,

@@ -18,6 +18,16 @@ namespace rampart::runtime::metric {
       "admission is in rampart_http_request_duration_seconds only.")                           \
     X(kDecisions, "counter", "rampart_decisions_total", "action,explored",                     \
       "Decisions answered, repeats included.")                                                 \
+    X(kExplanationSeconds, "histogram", "rampart_explanation_seconds", "",                     \
+      "Time to work out one explanation, on one thread of lower priority or for who asks.")    \
+    X(kExplanationsFailed, "counter", "rampart_explanations_failed_total", "",                 \
+      "Decisions that could not be explained; who asks for the explanation learns why.")       \
+    X(kExplanationsPassedOver, "counter", "rampart_explanations_passed_over_total", "",        \
+      "Declines that found the queue full: they are explained when they are asked for.")       \
+    X(kExplanations, "counter", "rampart_explanations_total", "when",                          \
+      "Explanations worked out after the answer, or, where there was none yet, at a read.")    \
+    X(kExplanationsWaiting, "gauge", "rampart_explanations_waiting", "",                       \
+      "Declines that wait for their explanation.")                                             \
     X(kOutcomes, "counter", "rampart_outcomes_total", "", "Outcomes taken in.")                \
     X(kOverloadRefusals, "counter", "rampart_overload_refusals_total", "",                     \
       "Requests for decisions refused, as too many were waiting.")                             \

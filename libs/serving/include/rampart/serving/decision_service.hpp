@@ -42,6 +42,9 @@ struct DecisionServiceOptions {
     /// time while others append: to write what the append would have to wait for, as keys of new
     /// persons. Where it fails the append says why. Empty: nothing.
     std::function<void(std::span<const domain::PersonId>)> before_append{};
+    /// Called with the ids of declines that were just decided, before they are answered, by several
+    /// threads at a time; takes no time. Not of those that were decided before. Empty: nothing.
+    std::function<void(std::span<const domain::DecisionId>)> on_declined{};
     domain::Product product;
     decision::DrawKey draw_key;
     decision::ArmKey arm_key{};                       // empty: no challenger may decide here
@@ -207,6 +210,7 @@ class DecisionService {
     void swap(Policies next);
     base::Status run(Batch& batch, std::span<const domain::Application> applications,
                      std::span<const std::string> request_ids);
+    void report_declined(const Batch& batch) const;
     base::Status ready() const;
     void count(const domain::Decision& decision, const model::Policy& policy);
 
