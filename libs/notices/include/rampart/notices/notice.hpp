@@ -66,7 +66,7 @@ struct NoticeInput {
     const domain::Decision& decision;
     const std::optional<domain::Override>& overridden;  // the latest; nullopt: none
     const model::Policy& policy;                        // the decision's
-    std::span<const Cited> cited;  // of its stored explanation, most important first; of a decline
+    std::span<const Cited> cited;  // its stored explanation's, most important first; of a decline
     base::TimePoint now;
     std::string_view language;  // empty: the first of the words
 };
