@@ -1,5 +1,6 @@
-// The development set of many generated decisions, read whole and as a sample, and the vault: rows a
-// second, and the memory of the process. RAMPART_DEVELOPMENT_DECISIONS=1000000 reads a million (label long).
+// The development set of many generated decisions, read whole and as a sample, and the vault: rows
+// a second, and the memory of the process. RAMPART_DEVELOPMENT_DECISIONS=1000000 reads a million
+// (label long).
 #include <gtest/gtest.h>
 #include <unistd.h>
 
