@@ -262,13 +262,14 @@ class Definition {
     static std::vector<float> encoded(const domain::Decision& decision) {
         domain::Application fitted = decision.application;
         fitted.features.clear();
-        for (const auto& spec : schema().features()) {
+        const auto features = schema();
+        for (const auto& spec : features.features()) {
             domain::Feature one{spec.name, {}};
             for (const auto& given : decision.application.features)
                 if (given.name == spec.name) one = given;
             fitted.features.push_back(one);
         }
-        return decision::encode_row(fitted, schema()).value();
+        return decision::encode_row(fitted, features).value();
     }
     Row row_of(const domain::Decision& decision) const {
         const auto& example = labels_.at(decision.id);
