@@ -431,10 +431,11 @@ std::set<std::string> names_in(const std::string& text) {
 
 /// Commands that answer nothing of a store, or act on one by routes that are tested above. `keys
 /// export` writes keys, `replay` numbers of decisions and which differ, `letter` why one was a
-/// decline.
+/// decline, `counterfactual` what would have changed it.
 const std::set<std::string> kOthers = names_in(
-    "audit-individual, calibrate, card, clock accept, compare, cv, decide, erase, errors, metrics, "
-    "evaluate, export, frontier, gate, hold add, hold remove, import, inspect model, "
+    "audit-individual, calibrate, card, clock accept, compare, counterfactual, cv, decide, erase, "
+    "errors, metrics, evaluate, export, frontier, gate, hold add, hold remove, import, inspect "
+    "model, "
     "keys export, keys import, keys list, keys rotate, learners, letter, score, "
     "postprocessors, partition move, partition resume, postprocess, quarantine drop, "
     "quarantine replay, reasons check, recipe check, replay, schema infer, serve, store encrypt, "

@@ -31,6 +31,7 @@ void add_audit(Frame& frame) {
     add_compare(frame);
     add_audit_individual(frame);
     add_explain(frame);
+    add_counterfactual(frame);
     add_card(frame);
     frame.family("reasons", "Check the lender's words for reasons");
     add_reasons_check(frame);

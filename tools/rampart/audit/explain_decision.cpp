@@ -5,8 +5,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "audit/decision_picture.hpp"
 #include "frame/node_access.hpp"
 #include "rampart/attribution/reasons.hpp"
+#include "rampart/base/file.hpp"
 #include "rampart/evaluation/model_table.hpp"
 #include "rampart/report/text_table.hpp"
 #include "services/rampartd/explain.hpp"
@@ -241,6 +243,19 @@ json::object json_of(const DecisionExplanation& of) {
     return out;
 }
 
+std::string picture_of(const DecisionExplanation& of, size_t top) {
+    return draw_picture({.decision = of.decision.id.value(),
+                         .action = std::string(domain::to_string(of.decision.action)),
+                         .policy = of.decision.policy.value(),
+                         .steps = of.steps,
+                         .p = of.decision.p_approve,
+                         .draw = of.decision.draw,
+                         .units = of.units,
+                         .values = of.values,
+                         .cited = of.cited ? of.cited->units : std::vector<size_t>(),
+                         .top = top});
+}
+
 }  // namespace
 
 Result<Answer> explain_decision(const DecisionOptions& options) {
@@ -253,6 +268,12 @@ Result<Answer> explain_decision(const DecisionOptions& options) {
                               steps_text(of), draw_text(of), values_text(of, options.top));
     if (of.cited) answer.text += "\n" + cited_text(of, *of.cited);
     answer.json = json::serialize(json_of(of));
+    if (!options.svg.empty()) {
+        // it is about a person
+        RAMPART_RETURN_IF_ERROR(
+            base::write_file_atomically(options.svg, picture_of(of, options.top), 0600));
+        answer.text += fmt::format("\nwrote {}\n", options.svg.string());
+    }
     return answer;
 }
 

@@ -18,6 +18,7 @@ void add_score(Frame& frame);
 void add_compare(Frame& frame);
 void add_audit_individual(Frame& frame);
 void add_explain(Frame& frame);
+void add_counterfactual(Frame& frame);
 void add_card(Frame& frame);
 void add_reasons_check(Frame& frame);
 void add_import(Frame& frame);
