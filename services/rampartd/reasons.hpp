@@ -53,6 +53,8 @@ namespace rampart::rampartd {
     X(kStarting, kUnavailable, "starting",                                                      \
       "Try again when GET /readyz answers 200; it says how far the start is.")                  \
     X(kStopping, kUnavailable, "stopping", "Ask another node, or this one when it runs again.") \
+    X(kStopPending, kUnavailable, "stop_pending",                                               \
+      "Ask again: it is done at this node, and the others follow when the log can be read.")    \
     X(kSystemClock, kFailedPrecondition, "system_clock",                                        \
       "Set clock.mode = \"event\" to replay a stream.")                                         \
     X(kTakeOverUnfinished, kFailedPrecondition, "take_over_unfinished",                         \
@@ -62,7 +64,8 @@ namespace rampart::rampartd {
     X(kTrainsElsewhere, kFailedPrecondition, "trains_elsewhere",                                \
       "Ask the node of the group that trains.")                                                 \
     X(kUnknownApplication, kNotFound, "unknown_application",                                    \
-      "Name the person, or ask the node that holds the application's partition.")
+      "Name the person, or ask the node that holds the application's partition.")               \
+    X(kUnknownStop, kNotFound, "unknown_stop", "Name the stop: exploration or rules-only.")
 RAMPART_REASONS("rampartd", RAMPART_RAMPARTD_REASONS)
 
 }  // namespace rampart::rampartd

@@ -92,7 +92,12 @@ void check(const json::object& answer, double draw) {
         } else {
             EXPECT_LT(would_be, was);
             ASSERT_TRUE(feature == "loan_amount" || feature == "debt_to_income") << feature;
-            distance += (was - would_be) / (feature == "loan_amount" ? 5000 : 0.1);
+            const bool amount = feature == "loan_amount";
+            // as a float holds it
+            EXPECT_GE(would_be, amount ? 1000 : 0);
+            EXPECT_LE(would_be, amount ? 40000 : 1 + 1e-6);
+            EXPECT_NEAR(std::remainder(would_be, amount ? 500 : 0.01), 0, 1e-6);
+            distance += (was - would_be) / (amount ? 5000 : 0.1);
         }
     }
     EXPECT_NEAR(answer.at("distance").to_number<double>(), distance, 1e-6);
@@ -140,7 +145,16 @@ TEST_F(Counterfactual, AnswersAreDeclaredNearestFirstAndAboveTheDraw) {
             .output);
     EXPECT_EQ(few.at("tried"), 1);
     EXPECT_FALSE(few.at("every_combination_tried").as_bool());
-    EXPECT_THAT(counterfactual("--decision " + approved).output, HasSubstr("approve"));
+    EXPECT_THAT(counterfactual("--decision " + approved).output,
+                HasSubstr("is of the action approve"));
+    // no score is below the least one
+    write("nothing.toml",
+          "product = \"simulated\"\n[[change]]\nfeature = \"score\"\ndirection = \"rise\"\n"
+          "from = 300\nto = 300\nstep = 1\nscale = 1\n");
+    const auto none = counterfactual("--decision " + declined, "nothing.toml");
+    EXPECT_EQ(none.exit_code, 3);
+    EXPECT_THAT(none.output, HasSubstr("none exists"));
+    EXPECT_THAT(none.output, HasSubstr("missing values left as they are (0 tried)"));
 }
 
 TEST_F(Counterfactual, WhatMayNotChangeIsRefusedByName) {
@@ -160,7 +174,7 @@ TEST_F(Counterfactual, WhatMayNotChangeIsRefusedByName) {
         return ran.output;
     };
     EXPECT_THAT(refused(renamed("race")), HasSubstr("'race': the feature is a protected"));
-    EXPECT_THAT(refused(renamed("months_on_file")), HasSubstr("'months_on_file': the feature is"));
+    EXPECT_THAT(refused(renamed("months_on_file")), HasSubstr("is declared immutable"));
     EXPECT_THAT(refused(renamed("lone_amount")), HasSubstr("lone_amount"));
     EXPECT_THAT(refused(text + "colour = 1\n"), HasSubstr("colour"));
     EXPECT_EQ(counterfactual("--decision none").exit_code, 2);
@@ -169,6 +183,8 @@ TEST_F(Counterfactual, WhatMayNotChangeIsRefusedByName) {
 
 TEST_F(Counterfactual, APictureOfADecisionIsOneFileForItsOwnerAlone) {
     const auto id = id_of(last_decisions(1).at(0));
+    write("p.svg", "one that all could read");
+    std::filesystem::permissions(out() / "p.svg", std::filesystem::perms(0644));
     const auto ran = rampart("explain --config a/rampartd.toml --svg p.svg --decision " + id);
     ASSERT_EQ(ran.exit_code, 0) << ran.output;
     EXPECT_THAT(ran.output, HasSubstr("wrote p.svg"));
@@ -178,7 +194,9 @@ TEST_F(Counterfactual, APictureOfADecisionIsOneFileForItsOwnerAlone) {
     EXPECT_TRUE(svg.ends_with("</svg>\n"));
     const auto mode = std::filesystem::status(out() / "p.svg").permissions();
     EXPECT_EQ(mode & std::filesystem::perms(0077), std::filesystem::perms::none);
-    EXPECT_EQ(rampart("explain --model m.rmp --data d.csv --svg p.svg").exit_code, 2);
+    const auto of_no_decision = rampart("explain --model m.rmp --data d.csv --svg p.svg");
+    EXPECT_EQ(of_no_decision.exit_code, 2);
+    EXPECT_THAT(of_no_decision.output, HasSubstr("--svg requires --decision"));
 }
 
 }  // namespace

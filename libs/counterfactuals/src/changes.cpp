@@ -13,7 +13,7 @@ namespace {
 namespace limits = base::limits;
 
 constexpr double kLargest = FLT_MAX;  // what a row can hold
-constexpr double kLeast = 1e-30;      // of a step, a scale or a distance
+constexpr double kLeast = 1e-30;      // step, scale or distance
 constexpr double kFarthest = 1e30;    // so that no sum of distances overflows
 
 void check_name(config::Table& table, std::string_view key, const std::string& name) {

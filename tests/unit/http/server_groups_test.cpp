@@ -45,7 +45,7 @@ class ServerGroups : public testing::Test {
             sizes_.push_back(requests.size());
         }
         for (const auto& one : requests) {
-            const auto& body = one.request.body;
+            const auto body = one.request.body;  // answer() ends the request
             if (body == "hold") hold();
             if (body == "throw") throw std::runtime_error("as asked");
             if (body == "forget") continue;

@@ -17,7 +17,8 @@ using attribution::LinkStep;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Makes a decline by two learned links after a declared rule: the second reads the group, and is held.
+/// Makes a decline by two learned links after a declared rule: the second reads the group, and is
+/// held.
 DecisionPicture decline() {
     DecisionPicture picture;
     picture.decision = "d679f55ec802f10f2fde94e4d4327ac1";

@@ -129,14 +129,13 @@ std::string answer_text(const WhatIf& of, const counterfactuals::Answer& answer,
 
 std::string result_text(const WhatIf& of) {
     const auto& found = of.searched;
-    const auto highest = fmt::format(
-        "the highest P(approve) that was met is {}{}", p_text(found.most_p),
-        found.most_p > 0 && found.answers.empty() ? ", and a draw below it would have approved"
-                                                  : "");
+    const auto highest =
+        fmt::format("the highest P(approve) that was met, as it was and with changes, is {}",
+                    p_text(found.most_p));
     if (found.answers.empty() && found.complete)
         return fmt::format(
-            "none exists: no combination of the declared changes would have changed this decision "
-            "({} tried); {}\n",
+            "none exists: no combination of the declared changes would have changed this decision, "
+            "missing values left as they are ({} tried); {}\n",
             found.tried, highest);
     if (found.answers.empty())
         return fmt::format(
@@ -146,7 +145,8 @@ std::string result_text(const WhatIf& of) {
     std::string text;
     for (size_t i = 0; i < found.answers.size(); ++i)
         text += answer_text(of, found.answers[i], i + 1);
-    if (found.complete) return text + "\nthere is no further way within the declared changes\n";
+    if (found.complete)
+        return text + "\nno further way: whatever else works has all features of one above\n";
     return text +
            fmt::format("\nfurther ways may exist, from the distance {:.4g} on\n", found.tried_to);
 }
@@ -234,7 +234,7 @@ void add_counterfactual(Frame& frame) {
         ->required();
     command
         .add_option("--most", options->limits.answers,
-                    "number of answers; each changes other features than those before it")
+                    "number of answers; none has all features of one before it")
         ->check(CLI::Range(size_t{1}, counterfactuals::kMaxAnswers))
         ->capture_default_str();
     command.add_option("--tries", options->limits.tried, "combinations that are tried, at most")

@@ -17,7 +17,7 @@ using report::Axis;
 using report::Svg;
 
 constexpr double kWidth = 780, kLeft = 270, kRight = 700, kRow = 24, kBar = 14;
-constexpr double kHead = 56;  // of a section: its title and the texts of its axis
+constexpr double kHead = 56;  // a section's title and the texts of its axis
 constexpr double kTop = 44, kBottom = 30;
 constexpr size_t kNameLength = 34;  // characters
 

@@ -9,7 +9,8 @@
 
 namespace rampart::cli {
 
-/// What is drawn of a decision: no value of a feature.
+/// What is drawn of a decision. No value of a feature is written, but from the P of a declared rule
+/// the one that it reads can be computed.
 struct DecisionPicture {
     std::string decision, action, policy;
     std::vector<attribution::LinkStep> steps;

@@ -238,7 +238,7 @@ void add_decision_options(CLI::App& command, DecisionOptions& o) {
         ->needs(decision);
     command
         .add_option("--svg", o.svg,
-                    "with --decision: file for a picture of it, with no value of a feature")
+                    "with --decision: file for a picture of it, which names features, not values")
         ->needs(decision);
 }
 

@@ -61,8 +61,8 @@ base::Result<DeclaredChanges> parse_changes(std::string_view text, std::string_v
 
 /// Checks the changes against the features of a policy. Refuses by name: another product; a feature
 /// that is doubled, immutable, a protected attribute or not in the schema; a change of a number for
-/// a category, and the other way round; an unknown category or immutable name. Errors: invalid_argument
-/// "bad_changes".
+/// a category, and the other way round; an unknown category or immutable name. Errors:
+/// invalid_argument "bad_changes".
 base::Status check_changes(const DeclaredChanges& declared, std::string_view product,
                            const dataset::FeatureSchema& schema,
                            std::span<const std::string> protected_attributes);

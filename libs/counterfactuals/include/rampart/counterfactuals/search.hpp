@@ -15,7 +15,8 @@
 namespace rampart::counterfactuals {
 
 inline constexpr size_t kMaxAnswers = 10;
-inline constexpr size_t kMaxTried = 200'000;  // combinations; bounds time and memory
+// Combinations: bounds memory and how often P is asked; how long that takes is the policy's.
+inline constexpr size_t kMaxTried = 200'000;
 
 struct ChangedFeature {
     size_t feature = 0;  // index in the policy's schema
@@ -34,11 +35,12 @@ struct Searched {
     /// Nearest first; of equal distances fewer features first. None has all features of one before
     /// it: each is the nearest of those that are another way.
     std::vector<Answer> answers{};
-    bool complete = false;  // every combination was tried: there is no further way
+    bool complete = false;  // every combination was tried: there is no further way. Features that
+                            // are missing in the row are in none of them
     double tried_to = 0;    // every combination nearer than this was tried
-    size_t tried = 0;
-    double p = 0;       // P(x)
-    double most_p = 0;  // the highest P that was met, P(x) among them
+    size_t tried = 0;       // combinations; P is not asked of one with all features of an answer
+    double p = 0;           // P(x)
+    double most_p = 0;      // the highest P that was met, P(x) among them
 };
 
 struct SearchLimits {
