@@ -58,7 +58,7 @@ json::object cited_json(const DecisionExplanation& of, const Cited& cited) {
             {"reaches_draw", cited.reaches},
             {"p_reference", cited.p_reference},
             {"every_set_tried", cited.exact},
-            {"reference_row_sha256", of.nearest_digest.hex()}};
+            {"reference_row_hmac_sha256", of.nearest_mac.hex()}};
 }
 
 /// Returns the units by how much they lower P, largest magnitude first.
@@ -118,7 +118,9 @@ json::array text_of(const DecisionExplanation& of) {
     for (const auto& step : of.steps) lines.emplace_back(step_text(step));
     if (decision.exploration_spent)
         lines.emplace_back(
-            fmt::format("The day's exploration was spent: P(approve) {:.4f}.", decision.p_approve));
+            fmt::format("Without exploration (the day's was used up, or people had stopped it): "
+                        "P(approve) {:.4f}.",
+                        decision.p_approve));
     lines.emplace_back(fmt::format("The draw {:.4f} is {} P(approve) {:.4f}: {}.", decision.draw,
                                    decision.draw < decision.p_approve ? "below" : "not below",
                                    decision.p_approve, domain::to_string(decision.action)));
@@ -161,7 +163,8 @@ std::string to_json(const DecisionExplanation& of) {
                                                 {"pool", of.reference.pool},
                                                 {"lowest_p", of.reference.lowest},
                                                 {"mean_p", of.values.reference},
-                                                {"sha256", of.reference.digest.hex()}}},
+                                                {"hmac_sha256", of.reference_mac.hex()},
+                                                {"draw_key_id", of.draw_key_id}}},
                      {"exact", of.values.exact},
                      {"contributions", std::move(contributions)},
                      {"text", text_of(of)}};

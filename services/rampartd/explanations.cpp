@@ -8,6 +8,7 @@
 #include "rampart/notices/reasons.hpp"
 #include "rampart/runtime/metric_list.hpp"
 #include "services/rampartd/explanation_document.hpp"
+#include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
 
@@ -21,6 +22,21 @@ namespace {
 
 constexpr base::Logger kLog("explanations");
 constexpr char kFormat = 1;  // before each stored document
+
+/// One of kAtOnce, for as long as it lives.
+struct Turn {
+    explicit Turn(std::atomic<int>& taking)
+        : taking_(taking), taken(taking.fetch_add(1) < Explanations::kAtOnce) {}
+    ~Turn() { taking_.fetch_sub(1); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+  private:
+    std::atomic<int>& taking_;
+
+  public:
+    const bool taken;
+};
 
 /// Returns the document of what is stored.
 Result<std::string> opened(const DecisionId& decision, const std::string& bytes) {
@@ -69,8 +85,12 @@ void Explanations::declined(std::span<const DecisionId> decisions) {
         deps_.metrics.counter(metric::kExplanationsPassedOver).add(passed_over);
 }
 
+/// Forgets applicants when an index has taken in an erasure since.
 void Explanations::forget_erased() {
-    const uint64_t now = deps_.erased();
+    uint64_t now = 0;
+    auto& decisions = deps_.explain.decisions;
+    for (const auto& view : decisions.partitions())
+        if (const auto* index = decisions.index_of(view.partition)) now += index->erasing_writes();
     if (erased_.exchange(now) != now) explainer_.forget();
 }
 
@@ -81,9 +101,10 @@ DecisionIndex* Explanations::home_of(const domain::Decision& decision) const {
 }
 
 /// Returns what is to be stored.
-Result<std::string> Explanations::make(domain::Decision decision, When when) {
+Result<std::string> Explanations::make(domain::Decision decision, When when,
+                                       const std::function<bool()>& stopping) {
     const auto start = std::chrono::steady_clock::now();
-    auto explained = explainer_.explain(std::move(decision));
+    auto explained = explainer_.explain(std::move(decision), {}, stopping);
     if (!explained) {
         deps_.metrics.counter(metric::kExplanationsFailed).add();
         return explained.error();
@@ -109,7 +130,7 @@ Status Explanations::work(const std::function<bool()>& stopping) {
         if (index == nullptr) continue;
         RAMPART_TRY(const auto known, index->explanation(*id));
         if (known) continue;
-        auto bytes = make(*std::move(decision), When::kAfterAnswer);
+        auto bytes = make(*std::move(decision), When::kAfterAnswer, stopping);
         if (bytes) {
             made[index].push_back({*id, *std::move(bytes)});
         } else if (bytes.error().reason != failed_last_) {
@@ -131,6 +152,11 @@ Result<std::string> Explanations::of(const DecisionId& id) {
     if (auto* index = home_of(decision)) {
         RAMPART_TRY(const auto known, index->explanation(id));
         if (known) return opened(id, *known);
+        const Turn turn(at_read_);
+        if (!turn.taken)
+            return base::make_error(Reason::kExplanationsBusy,
+                                    "decision {}: {} explanations are being worked out", id,
+                                    kAtOnce);
         RAMPART_TRY(auto bytes, make(decision, When::kAtRead));
         const DecisionIndex::Explanation one{id, std::move(bytes)};
         RAMPART_RETURN_IF_ERROR(index->keep_explanations({&one, 1}));

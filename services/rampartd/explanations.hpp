@@ -42,8 +42,6 @@ class Explanations {
     /// All of it has to outlive this.
     struct Deps {
         ExplainDeps explain;
-        /// How many decisions have been erased: when it changes, applicants are forgotten.
-        std::function<uint64_t()> erased;
         runtime::Metrics& metrics;
     };
     explicit Explanations(Deps deps);
@@ -58,13 +56,16 @@ class Explanations {
     static constexpr std::chrono::milliseconds kRound{250};
 
     /// Returns the stored document (to_json()) of a decision, after making and storing it where
-    /// there is none. Errors: serving::DecisionService::find's; Explainer::explain's;
+    /// there is none: kAtOnce at a time, so that readers leave processors to deciding. Errors:
+    /// serving::DecisionService::find's; Explainer::explain's; unavailable "explanations_busy";
     /// failed_precondition "unknown_code": a later release has stored it; storage's.
     base::Result<std::string> of(const domain::DecisionId& decision);
+    static constexpr int kAtOnce = 2;
 
   private:
     enum class When { kAfterAnswer, kAtRead };
-    base::Result<std::string> make(domain::Decision decision, When when);
+    base::Result<std::string> make(domain::Decision decision, When when,
+                                   const std::function<bool()>& stopping = {});
     decision_log::DecisionIndex* home_of(const domain::Decision& decision) const;
     void forget_erased();
 
@@ -72,7 +73,8 @@ class Explanations {
     Explainer explainer_;
     DeclinesToExplain waiting_;
     std::atomic<uint64_t> erased_{0};
-    std::string failed_last_;  // reason; only a new one is logged
+    std::atomic<int> at_read_{0};  // being made for readers
+    std::string failed_last_;      // reason; only a new one is logged
 };
 
 }  // namespace rampart::rampartd

@@ -137,7 +137,7 @@ serving::DecisionServiceOptions Node::decision_options() {
     options.log = log_options(settings_, *stores_);
     options.outcomes_topic = stores_->topics().outcomes;
     options.product = settings_.product;
-    options.draw_key = {keys_.ids.draw, keys_.draw};
+    options.draw_key = draw_key_ = {keys_.ids.draw, keys_.draw};
     options.arm_key = {keys_.arm_id, keys_.arm};
     options.cool_off_days = settings_.cool_off_days;
     options.event_window = settings_.event_window;
@@ -175,10 +175,7 @@ Status Node::open_services(const Progress& progress) {
     RAMPART_TRY(decisions_,
                 serving::DecisionService::open(
                     std::move(options), {log.reader(), log.writer(), *clock_, metrics_, health_}));
-    explanations_ = std::make_unique<Explanations>(
-        Explanations::Deps{{*decisions_, stores_->registry(), stores_->attributes()},
-                           [&joiner = stores_->joiner()] { return joiner.counts().erased; },
-                           metrics_});
+    explanations_ = std::make_unique<Explanations>(Explanations::Deps{explain_deps(), metrics_});
     serving::ConsumerOptions consumer;
     consumer.applications_topic = log.topics().applications;
     consumer.quarantine_topic = log.topics().quarantine;

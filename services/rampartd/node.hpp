@@ -169,6 +169,9 @@ class Node {
     const streaming::Reader& log() const { return stores_->log().reader(); }
     serving::DecisionService& decisions() { return *decisions_; }
     Explanations& explanations() { return *explanations_; }
+    ExplainDeps explain_deps() {
+        return {*decisions_, stores_->registry(), stores_->attributes(), draw_key_};
+    }
     StopButtons& stops() { return *stops_; }
 
     /// SHA-256 over the joined state (every decision as logged among it) and the ledger, but for
@@ -199,6 +202,7 @@ class Node {
 
     Settings settings_;
     Keys keys_;
+    decision::DrawKey draw_key_;
     runtime::Metrics metrics_;
     runtime::Health health_;
     std::unique_ptr<Stores> stores_;

@@ -15,16 +15,17 @@ base::Result<notices::Notice> notice_of(Node& node, const domain::DecisionId& id
     RAMPART_TRY(const auto decision, node.decisions().find(id));
     RAMPART_TRY(const auto overridden, node.override_of(id));
     RAMPART_TRY(const auto loaded, node.registry().load_model(decision.policy));
+    notices::NoticeInput input{decision, overridden, loaded.policy, {}, node.now(), language};
+    RAMPART_RETURN_IF_ERROR(notices::check_notice(input, *lender));
     std::vector<notices::Cited> cited;
-    const bool declined = decision.action == domain::Action::kDecline &&
-                          !(overridden && overridden->action_taken == domain::Action::kApprove);
     // a decline by the draw alone has no feature as its reason
-    if (declined && notices::draw_part(decision) != notices::DrawPart::kAlone) {
+    if (decision.action == domain::Action::kDecline &&
+        notices::draw_part(decision) != notices::DrawPart::kAlone) {
         RAMPART_TRY(const auto explanation, node.explanations().of(id));
         RAMPART_TRY(cited, cited_in(explanation));
     }
-    return notices::make_notice({decision, overridden, loaded.policy, cited, node.now(), language},
-                                *lender);
+    input.cited = cited;
+    return notices::make_notice(input, *lender);
 }
 
 }  // namespace rampart::rampartd

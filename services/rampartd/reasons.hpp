@@ -29,6 +29,8 @@ namespace rampart::rampartd {
       "Set privacy.encrypt_databases = true: a store that is encrypted stays so.")              \
     X(kEmptyBatch, kInvalidArgument, "empty_batch", "Send one JSON object a line.")             \
     X(kEventClock, kFailedPrecondition, "event_clock", "Move time by POST /v1/clock.")          \
+    X(kExplanationsBusy, kUnavailable, "explanations_busy",                                     \
+      "Ask again in a few seconds; each is worked out once, and kept.")                         \
     X(kHandOverUsed, kFailedPrecondition, "hand_over_used",                                     \
       "Let the node that the message names train; to move the training again, hand it over "    \
       "there (ops/runbooks/trainer.md).")                                                       \

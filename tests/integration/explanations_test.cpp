@@ -89,7 +89,7 @@ class ExplanationsTest : public testing::Test {
     }
     /// Explains it anew, with nothing remembered.
     std::string anew(const domain::Decision& decision) {
-        Explainer explainer({node_->decisions(), node_->registry(), node_->attributes()});
+        Explainer explainer(node_->explain_deps());
         const auto made = explainer.explain(decision);
         EXPECT_TRUE(made) << made.error().message;
         return made ? to_json(*made) : "";
@@ -190,8 +190,16 @@ TEST_F(ExplanationsTest, WhoIsAloneOrUnknownIsAnsweredWithTheReason) {
     EXPECT_EQ(alone.reason, "no_reference_set");
     EXPECT_EQ(stored(made), std::nullopt);
     EXPECT_EQ(get("/v1/decisions/none/explanation").status, 404);
-    declines_of(1, 3);
-    EXPECT_EQ(pool_of(explained(made.id)), 2u) << "never with themselves";
+    declines_of(1, Explainer::kLeastPool);
+    auto again = one;  // the same person, and so no other applicant
+    again.id = domain::ApplicationId("again");
+    ASSERT_TRUE(node_->decisions().decide(std::span(&again, 1)));
+    EXPECT_EQ(get(fmt::format("/v1/decisions/{}/explanation", made.id)).reason, "no_reference_set");
+    EXPECT_EQ(stored(made), std::nullopt) << "reasons against a few would stay";
+    declines_of(Explainer::kLeastPool, Explainer::kLeastPool + 1);
+    const auto document = explained(made.id);
+    EXPECT_EQ(pool_of(document), Explainer::kLeastPool) << "never with themselves";
+    EXPECT_EQ(get(fmt::format("/v1/decisions/{}/explanation?x=1", made.id)).status, 400);
 }
 
 }  // namespace

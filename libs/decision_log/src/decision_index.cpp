@@ -24,7 +24,7 @@ namespace {
 
 constexpr base::Logger kLog("decision_log");
 constexpr std::string_view kFenceKey = "fence", kCountsKey = "counts";
-constexpr size_t kReadBatch = 1000;
+constexpr size_t kReadBatch = 1000, kIdsAtOnce = 4096;
 
 std::string encode(const Fence& fence) {
     std::string value;
@@ -289,6 +289,7 @@ Result<bool> DecisionIndex::index(std::span<const StoredRecord> records) {
     if (changes.erases) explaining.lock();
     RAMPART_RETURN_IF_ERROR(database_->write(batch, storage::Sync::kNever));
     next_ = behind;
+    if (changes.erases) ++erasing_writes_;
     const std::lock_guard lock(mutex_);
     fence_ = std::move(changes.fence);
     counts_ = changes.counts;
@@ -296,12 +297,20 @@ Result<bool> DecisionIndex::index(std::span<const StoredRecord> records) {
 }
 
 Status DecisionIndex::visit_ids(const IdVisitor& visit) const {
-    return database_->scan(
-        kDecisions, storage::KeyRange::all(), [&](auto key, auto value) -> Result<bool> {
-            RAMPART_RETURN_IF_ERROR(
-                visit(domain::DecisionId(std::string(key)), value == kErasedMark));
-            return true;
-        });
+    // some at a time: an open iterator keeps the files in which an erased decision lay
+    auto range = storage::KeyRange::all();
+    std::vector<std::pair<domain::DecisionId, bool>> page;
+    do {
+        page.clear();
+        RAMPART_RETURN_IF_ERROR(
+            database_->scan(kDecisions, range, [&](auto key, auto value) -> Result<bool> {
+                page.emplace_back(std::string(key), value == kErasedMark);
+                return page.size() < kIdsAtOnce;
+            }));
+        for (const auto& [id, erased] : page) RAMPART_RETURN_IF_ERROR(visit(id, erased));
+        if (!page.empty()) range.begin = page.back().first.value() + '\0';
+    } while (page.size() == kIdsAtOnce);
+    return base::ok();
 }
 
 }  // namespace rampart::decision_log

@@ -149,6 +149,11 @@ std::string_view to_string(Kind kind) {
 
 std::string day_text(base::TimePoint time) { return base::to_iso8601(time).substr(0, 10); }
 
+base::Status check_notice(const NoticeInput& input, const Lender& lender) {
+    RAMPART_RETURN_IF_ERROR(language_of(input.language, lender.words));
+    return check_adverse(input);
+}
+
 Result<Notice> make_notice(const NoticeInput& input, const Lender& lender) {
     const auto& decision = input.decision;
     const auto& words = lender.words;

@@ -1,5 +1,7 @@
 #include "services/rampartd/api/explanation_routes.hpp"
 
+#include "rampart/protected_attributes/reasons.hpp"
+
 namespace rampart::rampartd {
 
 void ExplanationRoutes::add_to(http::Router& router) const {
@@ -7,6 +9,10 @@ void ExplanationRoutes::add_to(http::Router& router) const {
     router.add(
         "GET", "/v1/decisions/{id}/explanation", access::Scope::kRead,
         [self = *this](const http::Request& request) -> http::Response {
+            if (!request.query.empty())
+                return http::error_response(base::make_error(
+                    protected_attributes::Reason::kUnknownField,
+                    "$.{}: is not a known parameter of the query", request.query.begin()->first));
             const domain::DecisionId id(request.path_values.at("id"));
             auto document = self.explanation_of_(id);
             if (!document) return self.failed_(document.error(), id);

@@ -79,8 +79,10 @@ std::string draw_text(const DecisionExplanation& of) {
     const auto& decision = of.decision;
     std::string text;
     if (decision.exploration_spent)
-        text += fmt::format("the day's exploration was spent: P(approve) {}\n",
-                            p_text(decision.p_approve));
+        text += fmt::format(
+            "without exploration (the day's was used up, or people had stopped it): P(approve) "
+            "{}\n",
+            p_text(decision.p_approve));
     const bool below = decision.draw < decision.p_approve;
     return text + fmt::format("draw {} is {} P(approve) {}: {}\n", p_text(decision.draw),
                               below ? "below" : "not below", p_text(decision.p_approve),
@@ -100,8 +102,9 @@ std::string values_text(const DecisionExplanation& of, size_t top) {
     const auto& set = of.reference;
     auto text = fmt::format(
         "against {} applicants with P(approve) of at least {} of {} looked at, mean {}\n"
-        "(SHA-256 {}):\n",
-        set.size(), p_text(set.lowest), set.pool, p_text(of.values.reference), set.digest.hex());
+        "(HMAC-SHA-256 under the draw key {}: {}):\n",
+        set.size(), p_text(set.lowest), set.pool, p_text(of.values.reference), of.draw_key_id,
+        of.reference_mac.hex());
     report::Table table{{"feature", "value", "lowers P by", "standard error"}};
     const auto order = by_magnitude(of.values.lowered);
     const size_t shown = top == 0 ? order.size() : std::min(top, order.size());
@@ -178,7 +181,7 @@ std::string cited_text(const DecisionExplanation& of, const Cited& cited) {
         text += report::align(table, 2);
     }
     return text + claim_text(of, cited) +
-           fmt::format("nearest reference row: SHA-256 {}\n", of.nearest_digest.hex());
+           fmt::format("nearest reference row: HMAC-SHA-256 {}\n", of.nearest_mac.hex());
 }
 
 std::string picture_of(const DecisionExplanation& of, size_t top) {
@@ -201,7 +204,7 @@ Result<Answer> explain_decision(const DecisionOptions& options) {
     RAMPART_TRY(const auto node, open_existing(options.config));
     const domain::DecisionId id(options.decision);
     RAMPART_TRY(auto decision, node->decisions().find(id));
-    rampartd::Explainer explainer({node->decisions(), node->registry(), node->attributes()});
+    rampartd::Explainer explainer(node->explain_deps());
     RAMPART_TRY(const auto of, explainer.explain(std::move(decision), groups));
     Answer answer;
     answer.text = fmt::format("decision {}: {}, by policy {}\n\n{}{}\n{}", of.decision.id,

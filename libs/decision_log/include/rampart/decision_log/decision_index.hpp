@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -84,7 +85,11 @@ class DecisionIndex {
     /// up; explanations of decisions that are erased or not there. Empty: all is well. While
     /// nothing is written.
     base::Result<std::vector<std::string>> check() const;
-    /// Called with each decision id in turn, by id; an error ends the visit.
+    /// Returns how many writes have erased decisions since it was opened: when that is another
+    /// number, what was read before may hold who is erased.
+    uint64_t erasing_writes() const { return erasing_writes_; }
+    /// Called with each decision id in turn, by id; an error ends the visit. What is taken in
+    /// meanwhile may be visited or not.
     using IdVisitor = std::function<base::Status(const domain::DecisionId& id, bool erased)>;
     base::Status visit_ids(const IdVisitor& visit) const;
     /// What was worked out of a decision after it was made, as its maker wrote it, on the disk.
@@ -191,6 +196,7 @@ class DecisionIndex {
     streaming::Bookmark next_;  // bookmark in the topic of decisions
     bool verified_ = false;     // the log was compared with next_, and nothing failed since
 
+    std::atomic<uint64_t> erasing_writes_ = 0;
     std::mutex explaining_;     // no erasure comes between a look at a decision and its explanation
     mutable std::mutex mutex_;  // guards what follows for those who only look
     Fence fence_;

@@ -82,6 +82,10 @@ struct NoticeInput {
 /// reason that the lender's words lack or may not cite).
 base::Result<Notice> make_notice(const NoticeInput& input, const Lender& lender);
 
+/// Fails as make_notice() does where there is nothing to notify of, or not in that language: before
+/// reasons are worked out. Does not look at `cited`.
+base::Status check_notice(const NoticeInput& input, const Lender& lender);
+
 /// Returns what GET /v1/decisions/{id}/notice answers, as schemas/http/openapi.yaml has it.
 std::string to_json(const Notice& notice);
 
