@@ -9,18 +9,25 @@ using registry::ModelRegistry;
 
 base::Status ChampionFollower::follow_stops(const ModelRegistry& registry) {
     serving::Stops stops;
+    base::Status loaded;
     const auto on_record = registry.stops();
     for (const auto& stop : on_record) {
         if (stop.period.to) continue;
         if (stop.period.kind == domain::StopKind::kExplorationOff) stops.exploration = true;
         if (stop.period.kind != domain::StopKind::kRulesOnly) continue;
         if (rules_ == nullptr) {
-            RAMPART_TRY(auto first, registry.load_model(registry.promotions().front().policy));
-            rules_ = std::make_shared<const model::LoadedPolicy>(std::move(first));
+            auto first = registry.load_model(registry.promotions().front().policy);
+            if (first) {
+                rules_ = std::make_shared<const model::LoadedPolicy>(*std::move(first));
+            } else {
+                loaded = first.error().with_context("the first policy, which rules-only needs");
+            }
         }
         stops.rules = rules_;
+        stops.deciding = rules_ == nullptr;  // nothing is decided
     }
-    return service_.set_stops(stops);
+    RAMPART_RETURN_IF_ERROR(service_.set_stops(stops));
+    return loaded;
 }
 
 base::Status ChampionFollower::refresh() {

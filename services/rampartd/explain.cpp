@@ -54,8 +54,8 @@ struct Explainer::Pool {
         }
         return out;
     }
-    /// Returns whether it is as good as one read anew, where so many are held by now; or nearly, and
-    /// to read all of them again so soon would cost too much.
+    /// Returns whether it is as good as one read anew, where so many are held by now; or nearly,
+    /// and to read all of them again so soon would cost too much.
     bool lasts(uint64_t held_now) const {
         if (!all) return true;
         const uint64_t doubled = persons.size() < 2 * kLeastPool                ? 1
@@ -157,7 +157,7 @@ Result<std::vector<DecisionIndex*>> Explainer::indices() const {
     std::vector<DecisionIndex*> out;
     for (const auto& view : deps_.decisions.partitions()) {
         auto* index = deps_.decisions.index_of(view.partition);
-        if (index == nullptr) continue;  // of another node by now
+        if (index == nullptr) continue;  // another node's by now
         if (!view.status)
             return view.status.error().with_context(
                 "the applicants with whom it is compared are not all there");

@@ -28,7 +28,7 @@ struct DecisionExplanation {
     std::vector<attribution::Unit> units;
     attribution::ReferenceSet reference;
     std::vector<float> nearest;  // its row that is nearest to the application
-    std::string draw_key_id;     // of the key of the next two
+    std::string draw_key_id;     // the key of the next two
     base::Digest nearest_mac;    // HMAC-SHA-256 of digest_of_rows() of `nearest`
     base::Digest reference_mac;  // HMAC-SHA-256 of reference.digest
     attribution::ShapleyValues values;
@@ -50,9 +50,9 @@ struct ExplainDeps {
 /// numbers by a hash of policy and decision, among the decisions made before the month (UTC) of the
 /// explained one, whatever policy made them; where those are fewer than kFewDecisions, among all
 /// that are held. Decisions of the same person are not among them, nor who is erased, nor whose
-/// features the policy's schema does not have. So that one decision after the other costs no look at
-/// all of them, the pools of the last kMostPools policies and months are remembered; one of all that
-/// are held until it may have doubled. Nothing is chosen while an index is being made anew.
+/// features the policy's schema does not have. So that one decision after the other costs no look
+/// at all of them, the pools of the last kMostPools policies and months are remembered; one of all
+/// that are held until it may have doubled. Nothing is chosen while an index is being made anew.
 ///
 /// Thread safe. Who needs a pool that is not there waits for the one that is being read.
 class Explainer {
@@ -67,10 +67,10 @@ class Explainer {
     Explainer(const Explainer&) = delete;
     Explainer& operator=(const Explainer&) = delete;
 
-    /// `stopping`: asked while decisions are read. Errors: attribution::probability_of's, among them
-    /// data_loss "replay_mismatch"; units_of's; failed_precondition "no_reference_set": fewer than
-    /// kLeastPool, or P is 0 for all of them; load_model's; the status of a partition that does not
-    /// decide; unavailable "reading_interrupted": `stopping` said so; storage's.
+    /// `stopping`: asked while decisions are read. Errors: attribution::probability_of's, among
+    /// them data_loss "replay_mismatch"; units_of's; failed_precondition "no_reference_set": fewer
+    /// than kLeastPool, or P is 0 for all of them; load_model's; the status of a partition that
+    /// does not decide; unavailable "reading_interrupted": `stopping` said so; storage's.
     base::Result<DecisionExplanation> explain(
         domain::Decision decision, std::span<const attribution::FeatureGroup> groups = {},
         const std::function<bool()>& stopping = {});

@@ -231,7 +231,8 @@ void Node::open_stops() {
                     : nullptr;
     stops_ = std::make_unique<StopButtons>(
         StopButtons::Deps{stores_->registry(), *decisions_, *clock_,
-                          [this] { return stores_->joiner().clock(); }},
+                          [this] { return stores_->joiner().clock(); },
+                          [clock = clock_.get()] { return clock->known(); }},
         std::move(feed));
 }
 

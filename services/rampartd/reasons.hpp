@@ -56,7 +56,7 @@ namespace rampart::rampartd {
       "Try again when GET /readyz answers 200; it says how far the start is.")                  \
     X(kStopping, kUnavailable, "stopping", "Ask another node, or this one when it runs again.") \
     X(kStopPending, kUnavailable, "stop_pending",                                               \
-      "Ask again: it is done at this node, and the others follow when the log can be read.")    \
+      "Ask again in a few seconds: the log does not answer now.")                               \
     X(kSystemClock, kFailedPrecondition, "system_clock",                                        \
       "Set clock.mode = \"event\" to replay a stream.")                                         \
     X(kTakeOverUnfinished, kFailedPrecondition, "take_over_unfinished",                         \

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 
+#include "rampart/base/digest.hpp"
 #include "rampart/base/log.hpp"
 #include "services/rampartd/reasons.hpp"
 
@@ -20,15 +21,16 @@ namespace {
 constexpr base::Logger kLog("rampartd");
 // what the clocks of two nodes may be apart without a correction of the times that they name
 constexpr base::Duration kClocksApart = base::Duration::seconds(60);
+constexpr size_t kIdBytes = 16;
 constexpr auto kPatience = std::chrono::seconds(5);  // with a log that does not answer
 
 Status only_here(const Status& status) {
     if (status) return status;
-    return status.error().with_context(
+    auto error = status.error().with_context(
         "done at this node; the others follow when the log can be read and written");
+    error.code = base::ErrorCode::kUnavailable;  // whatever keeps it from the log
+    return error;
 }
-
-bool lasts(const Stop& stop, StopKind kind) { return stop.period.kind == kind && !stop.period.to; }
 
 }  // namespace
 
@@ -59,24 +61,47 @@ Status StopButtons::apply(std::optional<StopKind> but) {
         stops.rules = rules_;
         stops.deciding = rules_ == nullptr;
     }
-    RAMPART_RETURN_IF_ERROR(deps_.decisions.set_stops(stops));
-    return stops.deciding ? loaded_ : base::ok();
+    return deps_.decisions.set_stops(stops);
+}
+
+/// Returns a time for an entry: where the clock is in doubt, that until which all is joined.
+TimePoint StopButtons::now() const {
+    const auto joined = deps_.clock_known() ? std::nullopt : deps_.joined_until();
+    return joined ? *joined : deps_.clock.now();
+}
+
+bool StopButtons::lasts(StopKind kind) const {
+    const auto on_record = deps_.registry.stops();
+    return std::any_of(on_record.begin(), on_record.end(), [&](const auto& stop) {
+        return stop.period.kind == kind && !stop.period.to;
+    });
 }
 
 Result<Stop> StopButtons::press(StopKind kind, std::string_view actor, std::string_view reason) {
     if (kind == StopKind::kRulesOnly) RAMPART_RETURN_IF_ERROR(loaded_);
-    RAMPART_TRY(auto stop, deps_.registry.press_stop(kind, deps_.clock.now(), actor, reason));
+    RAMPART_TRY(auto stop, deps_.registry.press_stop(kind, now(), actor, reason));
     RAMPART_RETURN_IF_ERROR(apply());
-    RAMPART_RETURN_IF_ERROR(only_here(follow()));
+    const Status heard = follow();
+    // one that lasted here may have been ended elsewhere: known by now, or not yet
+    const bool own = stop.period.who == actor && stop.reason == reason;
+    if (!lasts(kind) || (!heard && !own)) {
+        const Stop anew{{std::max(now(), stop.period.from), std::nullopt, kind, std::string(actor)},
+                        base::to_hex(base::random_bytes(kIdBytes)),
+                        std::string(reason)};
+        RAMPART_RETURN_IF_ERROR(deps_.registry.record_stop(anew, now()));
+        RAMPART_RETURN_IF_ERROR(apply());
+        RAMPART_RETURN_IF_ERROR(only_here(heard ? follow() : heard));
+        return anew;
+    }
+    RAMPART_RETURN_IF_ERROR(only_here(heard));
     return stop;
 }
 
 Result<std::optional<Stop>> StopButtons::release(StopKind kind, std::string_view actor,
                                                  std::string_view reason) {
+    RAMPART_RETURN_IF_ERROR(deps_.clock_known());  // else the period would end at any time
     const Status heard = follow();  // it may have been pressed at another node just now
-    const auto on_record = deps_.registry.stops();
-    if (std::none_of(on_record.begin(), on_record.end(),
-                     [&](const auto& stop) { return lasts(stop, kind); })) {
+    if (!lasts(kind)) {
         if (!heard) return heard.error();
         return std::optional<Stop>();
     }
@@ -93,11 +118,11 @@ Result<std::optional<Stop>> StopButtons::release(StopKind kind, std::string_view
 /// was not on record yet when this node read the topic before, and is now. So nothing that has
 /// matured here changes, whatever that clock says.
 Stop StopButtons::possible(const Stop& seen, const Stop* known) const {
-    const TimePoint now = deps_.clock.now();
+    const TimePoint at = now();
     const auto joined = deps_.joined_until();
     const auto bounded = [&](TimePoint time, base::Duration ahead) {
         if (joined) time = std::max(time, *joined - kClocksApart);
-        return std::min(time, now + ahead);
+        return std::min(time, at + ahead);
     };
     Stop out = seen;
     out.period.from =
@@ -122,7 +147,7 @@ Status StopButtons::exchange() {
         const auto known = on_record.find(id);
         const Stop* own = known == on_record.end() ? nullptr : &known->second;
         if (own != nullptr && (own->period.to || !seen.period.to)) continue;
-        RAMPART_RETURN_IF_ERROR(deps_.registry.record_stop(possible(seen, own), deps_.clock.now()));
+        RAMPART_RETURN_IF_ERROR(deps_.registry.record_stop(possible(seen, own), now()));
     }
     for (const auto& [id, stop] : on_record) {
         if (!id.empty()) RAMPART_RETURN_IF_ERROR(feed_->publish(stop));

@@ -30,6 +30,8 @@ class StopButtons {
         const base::Clock& clock;
         /// Returns the time until which all is joined here; nullopt: nothing is yet.
         std::function<std::optional<base::TimePoint>()> joined_until;
+        /// Fails where the clock may be wrong, until people say that it is right.
+        std::function<base::Status()> clock_known;
     };
     /// `feed`: of a shared log.
     StopButtons(Deps deps, std::unique_ptr<registry::StopFeed> feed)
@@ -40,19 +42,21 @@ class StopButtons {
     /// follow().
     base::Status open();
 
-    /// Stops, here at once. Returns the stop that lasts already, if there is one. Errors:
+    /// Stops, here at once. Returns the stop that lasts already, if there is one; where it has been
+    /// ended at another node, or may have been, since the log does not answer, a new one. Errors:
     /// ModelRegistry::press_stop's; load_model's, if rules cannot decide; those of the log, if
     /// other nodes may not know yet: it is stopped here, and written to them as soon as can be.
     base::Result<registry::Stop> press(domain::StopKind kind, std::string_view actor,
                                        std::string_view reason);
-    /// Ends all stops of this kind; nullopt: none is in force. Errors: as press() has them.
+    /// Ends all stops of this kind; nullopt: none is in force. Errors: as press() has them;
+    /// clock_known's.
     base::Result<std::optional<registry::Stop>> release(domain::StopKind kind,
                                                         std::string_view actor,
                                                         std::string_view reason);
     /// Reads what other nodes have pressed, writes what they do not know, and brings in force what
     /// is on record. To be called each half second, and before what has matured is read: no record
-    /// counts by then whose stop is not known. Errors: those of log and registry; load_model's, if
-    /// rules are to decide and cannot: then nothing is decided.
+    /// counts by then whose stop is not known. Errors: those of log and registry. Where rules
+    /// are to decide and cannot, nothing is decided, and DecisionService::ready() says so.
     base::Status follow();
     /// Returns whether there are other nodes.
     bool shared() const { return feed_ != nullptr; }
@@ -60,6 +64,8 @@ class StopButtons {
   private:
     base::Status apply(std::optional<domain::StopKind> but = std::nullopt);
     base::Status exchange();
+    base::TimePoint now() const;
+    bool lasts(domain::StopKind kind) const;
     registry::Stop possible(const registry::Stop& seen, const registry::Stop* known) const;
 
     const Deps deps_;

@@ -1,8 +1,8 @@
+#include "rampart/base/keyed_hash.hpp"
+
 // The functions for SHA-256 alone, whose state can be copied like any other value: with the newer
 // ones, a copy costs more than the hash of a short message.
 #define OPENSSL_SUPPRESS_DEPRECATED
-
-#include "rampart/base/keyed_hash.hpp"
 
 #include <openssl/sha.h>
 

@@ -5,6 +5,7 @@
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/base/utf8.hpp"
 #include "rampart/registry/reasons.hpp"
 #include "rampart/streaming/reasons.hpp"
 
@@ -19,6 +20,7 @@ using streaming::PartitionId;
 constexpr base::Logger kLog("registry");
 constexpr uint8_t kFormat = 1;
 constexpr size_t kReadBatch = 1000, kIdDigits = 32;
+constexpr uint64_t kReadAnew = 1200;  // refreshes: ten minutes of two a second
 constexpr std::string_view kInfix = "/stop/", kEnd = "/end";
 const PartitionId kOnly(0);
 
@@ -87,7 +89,8 @@ Result<StopNotice> decode_stop(std::string_view group, std::string_view key,
     RAMPART_TRY(const auto reason, in.field());
     notice.who = who;
     notice.reason = reason;
-    if (who.empty() || who.size() > base::limits::kMaxNameBytes) return bad("actor");
+    const bool text = base::is_utf8(who) && base::is_utf8(reason);
+    if (!text || who.empty() || who.size() > base::limits::kMaxNameBytes) return bad("actor");
     if (reason.size() > base::limits::kMaxTextBytes || !in.empty()) return bad("reason");
     return notice;
 }
@@ -105,7 +108,7 @@ Status StopFeed::start() {
 }
 
 Status StopFeed::refresh() {
-    if (!started_) RAMPART_RETURN_IF_ERROR(start());
+    if (!started_ || ++refreshed_ % kReadAnew == 0) RAMPART_RETURN_IF_ERROR(start());
     bool anew = false;
     while (true) {
         const auto records = reader_.read(topic_, kOnly, next_, kReadBatch);

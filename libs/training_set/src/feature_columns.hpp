@@ -24,7 +24,7 @@ class FeatureColumns {
     base::Status append(const joiner::DecisionRow& stored, std::vector<float>& out);
 
   private:
-    using Places = std::vector<std::optional<uint32_t>>;  // of the schema's features in the row
+    using Places = std::vector<std::optional<uint32_t>>;  // the schema's features in the row
     const Places& places_of(const joiner::RowShape& shape);
 
     const dataset::FeatureSchema& schema_;

@@ -42,7 +42,7 @@ uint8_t flags_of(const Row& row) {
 /// The versions of what was read for a row, and the place of its person in the sample.
 struct Versions {
     uint32_t label = 0;
-    std::optional<uint32_t> impact;  // of an impact that is reported
+    std::optional<uint32_t> impact;  // where an impact is reported
     double place = 0;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "rampart/base/limits.hpp"
+#include "rampart/base/utf8.hpp"
 #include "rampart/protected_attributes/reasons.hpp"
 #include "rampart/registry/reasons.hpp"
 #include "rampart/serving/stops.hpp"
@@ -49,6 +51,10 @@ Result<std::string> reason_of(const http::Request& request) {
         }
         reason = value;
     }
+    if (!base::is_utf8(reason) || reason.size() > base::limits::kMaxTextBytes)
+        return base::make_error(registry::Reason::kAuditEntry,
+                                "$.reason: is not UTF-8 of at most {} bytes",
+                                base::limits::kMaxTextBytes);
     if (!reason.empty()) return reason;
     return base::make_error(registry::Reason::kReasonMissing,
                             "$.reason: why a stop ends is for the audit log: add ?reason=TEXT to "

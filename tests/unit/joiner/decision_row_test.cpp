@@ -155,7 +155,7 @@ TEST_F(RowsTest, AreThoseOfTheStatesAfterEveryChange) {
     say(make_outcome("1", "repaid", 0, 1, day(30)));
     EXPECT_TRUE(rows().empty()) << "the decision has not arrived";
     say(make_decision("1", day(0)));
-    say(make_decision("2", day(1)));  // of the end, which is not of the range
+    say(make_decision("2", day(1)));  // at the end, which is not in the range
     EXPECT_EQ(rows(), Rows{"d-1 0 0"});
     say(make_override("1", 0, false, day(3)));
     EXPECT_EQ(rows(), Rows{"d-1 0 1"});

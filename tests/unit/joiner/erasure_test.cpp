@@ -200,6 +200,8 @@ TEST_P(CompactionTest, AfterItTheBytesAreInNoFileAndWithoutItTheyAre) {
     const auto known = joiner->decisions_of(std::span(&decision.application.person, 1)).value();
     ASSERT_EQ(known.size(), 1u);
     ASSERT_TRUE(joiner->advance(day(kLabelDay)));  // another row of the same decision
+    joiner.reset();
+    joiner = open(folder);  // what was written lies in tables by now
     say(erase("1"));
     const auto quarantined = joiner->list_quarantined(9).value();
     ASSERT_EQ(quarantined.size(), 1u);

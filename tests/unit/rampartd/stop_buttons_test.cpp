@@ -5,7 +5,9 @@
 
 #include <functional>
 
+#include "rampart/base/reasons.hpp"
 #include "services/rampartd/api/stop_routes.hpp"
+#include "services/rampartd/reasons.hpp"
 #include "support/asking.hpp"
 #include "support/small_stores.hpp"
 
@@ -48,6 +50,37 @@ class AskedLog final : public streaming::Reader {
     const std::function<void()> asked_;
 };
 
+/// A log whose reads fail while it is away.
+class BrokenLog final : public streaming::Reader {
+  public:
+    BrokenLog(const streaming::Reader& log, const bool& away) : log_(log), away_(away) {}
+    base::Result<int32_t> partitions(std::string_view topic) const override {
+        return log_.partitions(topic);
+    }
+    base::Result<std::string> identity(std::string_view topic) const override {
+        return log_.identity(topic);
+    }
+    base::Result<std::vector<streaming::StoredRecord>> read(std::string_view topic,
+                                                            streaming::PartitionId partition,
+                                                            streaming::Offset from,
+                                                            size_t limit) const override {
+        if (away_) return base::make_error(base::Reason::kTimeout, "the broker is away");
+        return log_.read(topic, partition, from, limit);
+    }
+    base::Result<streaming::Offset> begin_offset(std::string_view topic,
+                                                 streaming::PartitionId partition) const override {
+        return log_.begin_offset(topic, partition);
+    }
+    base::Result<streaming::Offset> end_offset(std::string_view topic,
+                                               streaming::PartitionId partition) const override {
+        return log_.end_offset(topic, partition);
+    }
+
+  private:
+    const streaming::Reader& log_;
+    const bool& away_;
+};
+
 /// A node that decides by P = 0.5, and whose first policy, P = 1, is the rule.
 struct StoppedNode {
     explicit StoppedNode(support::MemoryLog* leases = nullptr) : leases_(leases) {
@@ -65,7 +98,7 @@ struct StoppedNode {
                         : std::make_unique<registry::StopFeed>(*log, *leases_, "leases", "group");
         buttons = std::make_unique<StopButtons>(
             StopButtons::Deps{*stores.registry, *stores.service.service, stores.service.clock,
-                              [this] { return joined; }},
+                              [this] { return joined; }, [this] { return clock_known; }},
             std::move(feed));
         opened = buttons->open();
     }
@@ -89,6 +122,7 @@ struct StoppedNode {
     domain::PolicyId rules;
     std::unique_ptr<StopButtons> buttons;
     std::optional<base::TimePoint> joined;
+    base::Status clock_known;
     base::Status opened;
     int next = 1;
 
@@ -147,8 +181,11 @@ TEST(StopButtonsTest, WithoutTheFirstPolicyRulesCannotDecideAndTheRestCanBeStopp
     ASSERT_TRUE(node.buttons->press(StopKind::kRulesOnly, "anna", "harm"));
     node.stores.damage_model(node.rules);
     node.start();
-    EXPECT_EQ(node.opened.error().reason, "model_digest");
+    EXPECT_TRUE(node.opened) << "who starts it can end the stop";
     EXPECT_EQ(node.refusal(), "no_policy") << "and not by the champion";
+    EXPECT_FALSE(node.stores.service.health.report(runtime::Probe::kReady).ok());
+    ASSERT_TRUE(node.buttons->press(StopKind::kExplorationOff, "anna", "noise"));
+    ASSERT_TRUE(node.buttons->release(StopKind::kExplorationOff, "anna", "noise").value());
     ASSERT_TRUE(node.buttons->release(StopKind::kRulesOnly, "anna", "damaged").value());
     node.start();
     EXPECT_TRUE(node.opened);
@@ -242,12 +279,59 @@ TEST_F(TwoButtons, ANodeWhoseRulesAreDamagedDecidesNothingWhereRulesOnlyDo) {
     ASSERT_TRUE(b_->opened);
     ASSERT_TRUE(a_->buttons->press(StopKind::kRulesOnly, "anna", "harm"));
     ASSERT_TRUE(a_->buttons->press(StopKind::kExplorationOff, "anna", "noise"));
-    EXPECT_EQ(b_->buttons->follow().error().reason, "model_digest");
+    EXPECT_TRUE(b_->buttons->follow()) << "joining and erasing go on";
     EXPECT_EQ(b_->refusal(), "no_policy");
     EXPECT_FALSE(b_->stores.service.health.report(runtime::Probe::kReady).ok());
     ASSERT_TRUE(a_->buttons->release(StopKind::kRulesOnly, "anna", "mended").value());
     ASSERT_TRUE(b_->buttons->follow());
     EXPECT_FALSE(b_->explores());
+}
+
+TEST_F(TwoButtons, APressHoldsWhereTheEndOfTheOneBeforeIsHeardWithIt) {
+    ASSERT_TRUE(a_->buttons->press(StopKind::kExplorationOff, "anna", "noise"));
+    ASSERT_TRUE(b_->buttons->follow());
+    ASSERT_TRUE(a_->buttons->release(StopKind::kExplorationOff, "anna", "quiet").value());
+    const auto pressed = b_->buttons->press(StopKind::kExplorationOff, "bert", "harm");
+    ASSERT_TRUE(pressed);
+    EXPECT_EQ(pressed->period.who, "bert");
+    EXPECT_FALSE(b_->explores());
+    ASSERT_TRUE(a_->buttons->follow());
+    EXPECT_FALSE(a_->explores());
+    EXPECT_EQ(b_->audited(), "press_stop bert: harm");
+}
+
+TEST_F(TwoButtons, APressHoldsWhereTheEndOfTheOneBeforeIsHeardLater) {
+    ASSERT_TRUE(a_->buttons->press(StopKind::kExplorationOff, "anna", "noise"));
+    ASSERT_TRUE(b_->buttons->follow());
+    ASSERT_TRUE(a_->buttons->release(StopKind::kExplorationOff, "anna", "quiet").value());
+    bool away = true;
+    const BrokenLog log(log_, away);
+    b_->start(&log);
+    const auto pressed = b_->buttons->press(StopKind::kExplorationOff, "bert", "harm");
+    EXPECT_EQ(pressed.error().code, base::ErrorCode::kUnavailable);
+    EXPECT_FALSE(b_->explores());
+    away = false;
+    ASSERT_TRUE(b_->buttons->follow());
+    EXPECT_FALSE(b_->explores()) << "the end is of another stop";
+    ASSERT_TRUE(a_->buttons->follow());
+    EXPECT_FALSE(a_->explores());
+}
+
+TEST(StopButtonsTest, WhereTheClockIsInDoubtNoPeriodEndsAndAPressIsOfTheTimeThatIsJoined) {
+    StoppedNode node;
+    node.joined = day(100);
+    node.stores.service.clock.move(base::Duration::days(3650));
+    node.clock_known = base::make_error(Reason::kClockJump, "ten years");
+    const auto pressed = node.buttons->press(StopKind::kExplorationOff, "anna", "noise");
+    ASSERT_TRUE(pressed);
+    EXPECT_EQ(pressed->period.from, day(100));
+    EXPECT_EQ(node.buttons->release(StopKind::kExplorationOff, "anna", "quiet").error().reason,
+              "clock_jump");
+    EXPECT_FALSE(node.explores()) << "it lasts";
+    node.clock_known = base::ok();
+    node.stores.service.clock.move(base::Duration::days(-3649));
+    EXPECT_EQ(node.buttons->release(StopKind::kExplorationOff, "anna", "quiet").value()->period.to,
+              day(101));
 }
 
 TEST_F(TwoButtons, TimesOfAnotherClockAreTakenAsTheyCanHaveBeen) {

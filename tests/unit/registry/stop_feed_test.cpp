@@ -50,6 +50,18 @@ TEST_F(StopFeeds, OthersOfTheGroupReadWhatOnePublishes) {
     EXPECT_TRUE(read(feed("h")).empty());
 }
 
+TEST_F(StopFeeds, WhatWasTakenFromTheTopicIsFoundOutAndWrittenAgain) {
+    auto one = feed();
+    ASSERT_TRUE(one.refresh());
+    ASSERT_TRUE(one.publish(begun_));
+    ASSERT_TRUE(one.refresh());
+    records().clear();  // compaction, after junk under the key
+    append("g/stop/" + begun_.id, "junk");
+    for (int i = 0; i < 1200; ++i) ASSERT_TRUE(one.refresh());
+    ASSERT_TRUE(one.publish(begun_));
+    EXPECT_EQ(read(feed()).at(begun_.id), begun_);
+}
+
 TEST_F(StopFeeds, ABeginThatIsWrittenAgainReopensNothing) {
     auto one = feed();
     ASSERT_TRUE(one.refresh());

@@ -2,7 +2,9 @@
 #include <CLI/CLI.hpp>
 
 #include "frame/commands.hpp"
+#include "rampart/lease/trainer_seat.hpp"
 #include "rampart/registry/live.hpp"
+#include "services/rampartd/store_layout.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -49,6 +51,10 @@ base::Result<Answer> at(const Options& options) {
     RAMPART_TRY(const auto live, registry::live_at(*registry, time));
     Answer answer{.text = text_of(live), .json = to_json(live)};
     if (live.decides.empty()) answer.exit_code = ExitCode::kNo;
+    RAMPART_TRY(const auto seat, lease::read_seat(rampartd::seat_of(options.store)));
+    // where there is no seat, the store is a node's alone
+    if (seat.handed_over || (!seat.held && seat.claimed))
+        answer.text += "note: another store trains; champions since then are in its registry\n";
     return answer;
 }
 

@@ -24,8 +24,8 @@ using FeatureView = std::variant<std::monostate, double, std::string_view>;
 struct RowShape {
     uint64_t number = 0;                // another for each shape of one RowDecoder, from 1 on
     std::vector<std::string> features;  // names, in the order of DecisionRow::values
-    std::string product;                // of the draw's window
-    int cool_off_days = 0;              // of the draw's window; 0: a draw of its own
+    std::string product;                // the draw window's
+    int cool_off_days = 0;              // the draw window's; 0: a draw of its own
 };
 
 struct RowVersion {

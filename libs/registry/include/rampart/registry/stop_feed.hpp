@@ -39,8 +39,9 @@ class StopFeed {
     StopFeed(const streaming::Reader& reader, streaming::Writer& writer, std::string topic,
              std::string group);
 
-    /// Reads the topic to its end; from its begin where it was compacted or made anew. Errors:
-    /// those of the Reader.
+    /// Reads the topic to its end; from its begin where it was compacted or made anew, and now and
+    /// then: a record of ours can be gone, as who writes junk under its key lets compaction take it.
+    /// Errors: those of the Reader.
     base::Status refresh();
     /// Returns the stops that were read, by id.
     const std::map<std::string, Stop>& stops() const { return stops_; }
@@ -61,6 +62,7 @@ class StopFeed {
     std::map<std::string, StopNotice> ends_;  // by id
     streaming::Offset next_{0};
     bool started_ = false;
+    uint64_t refreshed_ = 0;  // times
 };
 
 }  // namespace rampart::registry
