@@ -18,8 +18,8 @@ class ChampionFollower {
         : registry_(std::move(registry)), service_(service) {}
 
     /// Looks into the registry; on another champion than before, swaps. When anything is wrong what
-    /// is in force stays; but where rules alone are to decide and cannot, nothing is decided. Errors: those of ModelRegistry and set_policy; not_found
-    /// "no_champion".
+    /// is in force stays; but where rules alone are to decide and cannot, nothing is decided.
+    /// Errors: those of ModelRegistry and set_policy; not_found "no_champion".
     base::Status refresh();
 
   private:

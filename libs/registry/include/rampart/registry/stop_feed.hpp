@@ -40,8 +40,8 @@ class StopFeed {
              std::string group);
 
     /// Reads the topic to its end; from its begin where it was compacted or made anew, and now and
-    /// then: a record of ours can be gone, as who writes junk under its key lets compaction take it.
-    /// Errors: those of the Reader.
+    /// then: a record of ours can be gone, as who writes junk under its key lets compaction take
+    /// it. Errors: those of the Reader.
     base::Status refresh();
     /// Returns the stops that were read, by id.
     const std::map<std::string, Stop>& stops() const { return stops_; }
