@@ -150,6 +150,8 @@ TEST_F(TrainerMoveTest, LedgerRunsAndKeysGoOnAtTheOtherNodeAndTheFileIsGoodOnce)
     const auto draw_of_b = read(out() / "b/store/keys/draw");
     const auto out_of_a = move("hand-over --out training.rt", "a");
     ASSERT_EQ(out_of_a.exit_code, 0) << out_of_a.output;
+    EXPECT_NE(rampart("registry at 2099-01-01 --store a/store").output.find("another store trains"),
+              std::string::npos);
     std::string old_model;
     base::TimePoint at;
     {

@@ -18,10 +18,10 @@ using domain::StopKind;
 using support::day;
 using support::make_application;
 
-/// A log that calls `asked` before it is read.
+/// A log that calls `asked` before it is read, and fails as that does.
 class AskedLog final : public streaming::Reader {
   public:
-    AskedLog(const streaming::Reader& log, std::function<void()> asked)
+    AskedLog(const streaming::Reader& log, std::function<base::Status()> asked)
         : log_(log), asked_(std::move(asked)) {}
     base::Result<int32_t> partitions(std::string_view topic) const override {
         return log_.partitions(topic);
@@ -33,7 +33,7 @@ class AskedLog final : public streaming::Reader {
                                                             streaming::PartitionId partition,
                                                             streaming::Offset from,
                                                             size_t limit) const override {
-        asked_();
+        RAMPART_RETURN_IF_ERROR(asked_());
         return log_.read(topic, partition, from, limit);
     }
     base::Result<streaming::Offset> begin_offset(std::string_view topic,
@@ -47,38 +47,7 @@ class AskedLog final : public streaming::Reader {
 
   private:
     const streaming::Reader& log_;
-    const std::function<void()> asked_;
-};
-
-/// A log whose reads fail while it is away.
-class BrokenLog final : public streaming::Reader {
-  public:
-    BrokenLog(const streaming::Reader& log, const bool& away) : log_(log), away_(away) {}
-    base::Result<int32_t> partitions(std::string_view topic) const override {
-        return log_.partitions(topic);
-    }
-    base::Result<std::string> identity(std::string_view topic) const override {
-        return log_.identity(topic);
-    }
-    base::Result<std::vector<streaming::StoredRecord>> read(std::string_view topic,
-                                                            streaming::PartitionId partition,
-                                                            streaming::Offset from,
-                                                            size_t limit) const override {
-        if (away_) return base::make_error(base::Reason::kTimeout, "the broker is away");
-        return log_.read(topic, partition, from, limit);
-    }
-    base::Result<streaming::Offset> begin_offset(std::string_view topic,
-                                                 streaming::PartitionId partition) const override {
-        return log_.begin_offset(topic, partition);
-    }
-    base::Result<streaming::Offset> end_offset(std::string_view topic,
-                                               streaming::PartitionId partition) const override {
-        return log_.end_offset(topic, partition);
-    }
-
-  private:
-    const streaming::Reader& log_;
-    const bool& away_;
+    const std::function<base::Status()> asked_;
 };
 
 /// A node that decides by P = 0.5, and whose first policy, P = 1, is the rule.
@@ -263,7 +232,10 @@ TEST_F(TwoButtons, ANodeThatCannotReachTheLogStopsByItselfAndIsHeardLater) {
 
 TEST_F(TwoButtons, APressStopsBeforeTheLogIsAsked) {
     std::vector<bool> explored;
-    const AskedLog log(log_, [&] { explored.push_back(a_->explores()); });
+    const AskedLog log(log_, [&] {
+        explored.push_back(a_->explores());
+        return base::ok();
+    });
     a_->start(&log);
     ASSERT_FALSE(explored.empty());
     EXPECT_TRUE(explored.back());
@@ -305,7 +277,10 @@ TEST_F(TwoButtons, APressHoldsWhereTheEndOfTheOneBeforeIsHeardLater) {
     ASSERT_TRUE(b_->buttons->follow());
     ASSERT_TRUE(a_->buttons->release(StopKind::kExplorationOff, "anna", "quiet").value());
     bool away = true;
-    const BrokenLog log(log_, away);
+    const AskedLog log(log_, [&] {
+        return away ? base::make_error(base::Reason::kTimeout, "the broker is away")
+                    : base::Status();
+    });
     b_->start(&log);
     const auto pressed = b_->buttons->press(StopKind::kExplorationOff, "bert", "harm");
     EXPECT_EQ(pressed.error().code, base::ErrorCode::kUnavailable);
@@ -385,6 +360,15 @@ TEST(StopRoutesTest, RefuseWhatIsNoStopAndNoReason) {
     EXPECT_EQ(api.said("POST", "/v1/stops/rules-only", R"({"reason":""})"), "400 reason_missing");
     EXPECT_EQ(api.said("POST", "/v1/stops/rules-only", R"({})"), "400 missing_field");
     EXPECT_EQ(api.said("DELETE", "/v1/stops/rules-only"), "400 reason_missing");
+    http::Router router(access::one_token("t", {"bert", access::Scopes::all()}));
+    StopRoutes(*node.buttons, *node.stores.registry).add_to(router);
+    for (const auto& reason : {std::string("%FC"), std::string(1025, 'a')}) {
+        http::Request request;
+        request.method = "DELETE";
+        request.headers = {{"Authorization", "Bearer t"}};
+        ASSERT_TRUE(http::parse_target("/v1/stops/rules-only?reason=" + reason, request));
+        EXPECT_EQ(router.handle(std::move(request)).reason, "audit_entry");
+    }
     EXPECT_EQ(api.said("DELETE", "/v1/stops/refer"), "404 unknown_stop");
     EXPECT_EQ(api.ask("GET", "/v1/stops", "", "wrong").status, 401);
     EXPECT_TRUE(node.stores.registry->stops().empty());

@@ -116,6 +116,9 @@ TEST(StopNotices, AreReadAsTheyWereWritten) {
     auto silent = notice;
     silent.who = "";
     EXPECT_EQ(decode_stop("g", key, encode(silent)).error().reason, "bad_stop");
+    auto latin = notice;
+    latin.reason = "\xFC";
+    EXPECT_EQ(decode_stop("g", key, encode(latin)).error().reason, "bad_stop");
     auto early = notice;
     early.at = base::kFirstTime - base::Duration::seconds(1);
     EXPECT_EQ(decode_stop("g", key, encode(early)).error().reason, "bad_stop");

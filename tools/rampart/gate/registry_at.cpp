@@ -52,7 +52,7 @@ base::Result<Answer> at(const Options& options) {
     Answer answer{.text = text_of(live), .json = to_json(live)};
     if (live.decides.empty()) answer.exit_code = ExitCode::kNo;
     RAMPART_TRY(const auto seat, lease::read_seat(rampartd::seat_of(options.store)));
-    // where there is no seat, the store is a node's alone
+    // a store that never asked to train has no seat: it looks as one that is alone does
     if (seat.handed_over || (!seat.held && seat.claimed))
         answer.text += "note: another store trains; champions since then are in its registry\n";
     return answer;
