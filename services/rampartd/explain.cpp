@@ -32,6 +32,7 @@ constexpr auto kReadAgain = std::chrono::seconds(60);  // those, where the pool 
 /// The applicants with whom a policy's decisions of a month are compared.
 struct Explainer::Pool {
     std::shared_ptr<const model::LoadedPolicy> loaded;
+    std::shared_ptr<const model::BatchPolicy> batch;  // of `loaded`
     std::string month;
     bool all = false;   // before the month there are too few: of all that are held
     uint64_t held = 0;  // then, as many as were held
@@ -187,9 +188,11 @@ Result<std::shared_ptr<Explainer::Pool>> Explainer::read_pool(
     pool->month = month;
     if (before) {
         pool->loaded = before->loaded;
+        pool->batch = before->batch;
     } else {
         RAMPART_TRY(auto loaded, deps_.registry.load_model(decision.policy));
         pool->loaded = std::make_shared<const model::LoadedPolicy>(std::move(loaded));
+        pool->batch = std::make_shared<const model::BatchPolicy>(pool->loaded->policy);
     }
     // once too few, always too few
     if (!before || before->month != month || !before->all) {
@@ -267,7 +270,8 @@ Result<DecisionExplanation> Explainer::explain(Decision decision,
         if (membership.cell) group = static_cast<size_t>(*membership.cell);
     }
     RAMPART_TRY(out.row, decision::encode_row(out.decision.application, schema));
-    RAMPART_TRY(const auto p, attribution::probability_of(out.decision, policy, out.row, group));
+    RAMPART_TRY(const auto p, attribution::probability_of(out.decision, {policy, pool->batch.get()},
+                                                          out.row, group));
     out.group_read = group.has_value();
     RAMPART_TRY(out.steps, attribution::waterfall(policy, out.row, group));
     RAMPART_TRY(out.units, attribution::units_of(policy, groups));

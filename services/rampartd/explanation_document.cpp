@@ -45,6 +45,16 @@ json::array steps_json(const std::vector<LinkStep>& steps) {
     return out;
 }
 
+/// Returns another applicant's P in whole hundredths, rounded down: where a rule reads one feature,
+/// more digits would give that applicant's value of it.
+double in_hundredths(double p) { return std::floor(p * 100 + 1e-9) / 100; }
+
+/// Returns what P is at least with the cited units restored, which makes P another applicant's.
+double restored_at_least(const DecisionExplanation& of, const Cited& cited) {
+    const double known = cited.reaches ? of.decision.draw : of.decision.p_approve;
+    return std::max(known, in_hundredths(cited.p_restored));
+}
+
 json::object cited_json(const DecisionExplanation& of, const Cited& cited) {
     json::array reasons;
     for (const size_t unit : cited.units)
@@ -54,9 +64,9 @@ json::object cited_json(const DecisionExplanation& of, const Cited& cited) {
     return {{"declined_by", attribution::to_string(cited.by)},
             {"reasons", std::move(reasons)},
             {"among_others", cited.others},
-            {"p_restored", cited.p_restored},
+            {"p_restored", restored_at_least(of, cited)},
             {"reaches_draw", cited.reaches},
-            {"p_reference", cited.p_reference},
+            {"p_reference", in_hundredths(cited.p_reference)},
             {"every_set_tried", cited.exact},
             {"reference_row_hmac_sha256", of.nearest_mac.hex()}};
 }
@@ -106,10 +116,11 @@ void add_cited_text(const DecisionExplanation& of, const Cited& cited, json::arr
         return;
     }
     lines.emplace_back(fmt::format("Reasons: {}{}.", names, cited.others ? ", among others" : ""));
-    lines.emplace_back(fmt::format(
-        "With the nearest reference row's values of them P(approve) is {:.4f}, {} the draw{}.",
-        cited.p_restored, cited.reaches ? "above" : "not above",
-        cited.exact ? "" : " (found greedily: a smaller set may do)"));
+    lines.emplace_back(
+        fmt::format("With the nearest reference row's values of them P(approve) is at least "
+                    "{:.4f}, {} the draw{}.",
+                    restored_at_least(of, cited), cited.reaches ? "above" : "not above",
+                    cited.exact ? "" : " (found greedily: a smaller set may do)"));
 }
 
 json::array text_of(const DecisionExplanation& of) {
@@ -161,7 +172,7 @@ std::string to_json(const DecisionExplanation& of) {
                      {"links", steps_json(of.steps)},
                      {"reference", json::object{{"rows", of.reference.size()},
                                                 {"pool", of.reference.pool},
-                                                {"lowest_p", of.reference.lowest},
+                                                {"lowest_p", in_hundredths(of.reference.lowest)},
                                                 {"mean_p", of.values.reference},
                                                 {"hmac_sha256", of.reference_mac.hex()},
                                                 {"draw_key_id", of.draw_key_id}}},

@@ -61,6 +61,8 @@ namespace rampart::rampartd {
       "Set clock.mode = \"event\" to replay a stream.")                                         \
     X(kTakeOverUnfinished, kFailedPrecondition, "take_over_unfinished",                         \
       "Run `rampart trainer take-over` again with the same file (ops/runbooks/trainer.md).")    \
+    X(kTooManyStops, kFailedPrecondition, "too_many_stops",                                     \
+      "Wait until one of them is a day old; `rampart stop list` has them.")                     \
     X(kTrainingOff, kFailedPrecondition, "training_off",                                        \
       "Set training.enabled = true, and let the node hold all partitions.")                     \
     X(kTrainsElsewhere, kFailedPrecondition, "trains_elsewhere",                                \

@@ -46,6 +46,8 @@ Status StopButtons::open() {
         kLog.error("msg=\"the stop rules-only cannot be pressed\" reason={} what=\"{}\"",
                    loaded_.error().reason, loaded_.error().message);
     }
+    // an earlier process may have written them
+    for (const auto& stop : deps_.registry.stops()) mark_seen(stop.id);
     return follow();
 }
 
@@ -77,14 +79,27 @@ bool StopButtons::lasts(StopKind kind) const {
     });
 }
 
+void StopButtons::mark_seen(const std::string& id) {
+    const std::lock_guard lock(seen_mutex_);
+    seen_.insert(id);
+}
+
+/// Returns whether a stop lasts that no other node can have ended, since none can know it.
+bool StopButtons::lasts_unseen(StopKind kind) const {
+    const auto on_record = deps_.registry.stops();
+    const std::lock_guard lock(seen_mutex_);
+    return std::any_of(on_record.begin(), on_record.end(), [&](const auto& stop) {
+        return stop.period.kind == kind && !stop.period.to && !seen_.contains(stop.id);
+    });
+}
+
 Result<Stop> StopButtons::press(StopKind kind, std::string_view actor, std::string_view reason) {
     if (kind == StopKind::kRulesOnly) RAMPART_RETURN_IF_ERROR(loaded_);
     RAMPART_TRY(auto stop, deps_.registry.press_stop(kind, now(), actor, reason));
     RAMPART_RETURN_IF_ERROR(apply());
     const Status heard = follow();
     // one that lasted here may have been ended elsewhere: known by now, or not yet
-    const bool own = stop.period.who == actor && stop.reason == reason;
-    if (!lasts(kind) || (!heard && !own)) {
+    if (heard ? !lasts(kind) : !lasts_unseen(kind)) {
         const Stop anew{{std::max(now(), stop.period.from), std::nullopt, kind, std::string(actor)},
                         base::to_hex(base::random_bytes(kIdBytes)),
                         std::string(reason)};
@@ -97,6 +112,20 @@ Result<Stop> StopButtons::press(StopKind kind, std::string_view actor, std::stri
     return stop;
 }
 
+/// Refuses to end a stop after so many within a day.
+Status StopButtons::check_ends() const {
+    const auto on_record = deps_.registry.stops();
+    const auto since = deps_.clock.now() - base::Duration::seconds(86'400);
+    const auto ended = std::count_if(on_record.begin(), on_record.end(), [&](const auto& stop) {
+        return stop.period.to && *stop.period.to > since;
+    });
+    if (static_cast<size_t>(ended) < kMostEnds) return base::ok();
+    return base::make_error(Reason::kTooManyStops,
+                            "{} stops have been ended within a day; allowed are {}, and this one "
+                            "stays",
+                            ended, kMostEnds);
+}
+
 Result<std::optional<Stop>> StopButtons::release(StopKind kind, std::string_view actor,
                                                  std::string_view reason) {
     RAMPART_RETURN_IF_ERROR(deps_.clock_known());  // else the period would end at any time
@@ -105,6 +134,7 @@ Result<std::optional<Stop>> StopButtons::release(StopKind kind, std::string_view
         if (!heard) return heard.error();
         return std::optional<Stop>();
     }
+    RAMPART_RETURN_IF_ERROR(check_ends());
     RAMPART_RETURN_IF_ERROR(apply(kind));  // the end comes after what is decided under the stop
     auto ended = deps_.registry.release_stop(kind, deps_.clock.now(), actor, reason,
                                              shared() ? kStopFollow : base::Duration());
@@ -146,11 +176,14 @@ Status StopButtons::exchange() {
     for (const auto& [id, seen] : feed_->stops()) {
         const auto known = on_record.find(id);
         const Stop* own = known == on_record.end() ? nullptr : &known->second;
+        mark_seen(id);
         if (own != nullptr && (own->period.to || !seen.period.to)) continue;
         RAMPART_RETURN_IF_ERROR(deps_.registry.record_stop(possible(seen, own), now()));
     }
     for (const auto& [id, stop] : on_record) {
-        if (!id.empty()) RAMPART_RETURN_IF_ERROR(feed_->publish(stop));
+        if (id.empty()) continue;
+        mark_seen(id);  // what fails to be written may have been written
+        RAMPART_RETURN_IF_ERROR(feed_->publish(stop));
     }
     return base::ok();
 }

@@ -4,6 +4,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "rampart/base/clock.hpp"
@@ -49,10 +51,13 @@ class StopButtons {
     base::Result<registry::Stop> press(domain::StopKind kind, std::string_view actor,
                                        std::string_view reason);
     /// Ends all stops of this kind; nullopt: none is in force. Errors: as press() has them;
-    /// clock_known's.
+    /// clock_known's; failed_precondition "too_many_stops": kMostEnds were ended within a day, so
+    /// that this one stays.
     base::Result<std::optional<registry::Stop>> release(domain::StopKind kind,
                                                         std::string_view actor,
                                                         std::string_view reason);
+    static constexpr size_t kMostEnds = 100;  // in a day; all are kept, on every node
+
     /// Reads what other nodes have pressed, writes what they do not know, and brings in force what
     /// is on record. To be called each half second, and before what has matured is read: no record
     /// counts by then whose stop is not known. Errors: those of log and registry. Where rules
@@ -66,6 +71,9 @@ class StopButtons {
     base::Status exchange();
     base::TimePoint now() const;
     bool lasts(domain::StopKind kind) const;
+    void mark_seen(const std::string& id);
+    bool lasts_unseen(domain::StopKind kind) const;
+    base::Status check_ends() const;
     registry::Stop possible(const registry::Stop& seen, const registry::Stop* known) const;
 
     const Deps deps_;
@@ -75,6 +83,8 @@ class StopButtons {
     std::shared_ptr<const model::LoadedPolicy> rules_;
     std::timed_mutex following_;  // log into registry, and back
     std::mutex applying_;         // registry into service; never held while the log is asked
+    mutable std::mutex seen_mutex_;
+    std::set<std::string> seen_;  // ids of the stops that other nodes may know, and so end
 };
 
 }  // namespace rampart::rampartd

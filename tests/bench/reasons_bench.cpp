@@ -36,7 +36,7 @@ dataset::Dataset made_up(size_t features) {
 
 /// A policy, its pool of applicants, and declines.
 struct Bank {
-    explicit Bank(size_t features) : data(made_up(features)), policy(make()) {
+    explicit Bank(size_t features) : data(made_up(features)), policy(make()), batch(policy) {
         std::vector<float> row(features);
         for (size_t i = 0; i < attribution::kReferencePool; ++i) {
             data.copy_row(i, row);
@@ -62,6 +62,7 @@ struct Bank {
 
     dataset::Dataset data;
     model::Policy policy;
+    model::BatchPolicy batch;
     std::vector<float> pool;
     std::vector<std::vector<float>> declines;
 };
@@ -75,7 +76,7 @@ const Bank& bank(benchmark::State& state) {
 /// Once for a policy, group and month.
 void choose_reference(benchmark::State& state) {
     const auto& of = bank(state);
-    const auto p = attribution::served_probability(of.policy, std::nullopt, true);
+    const auto p = attribution::served_probability({of.policy, &of.batch}, std::nullopt, true);
     for (auto _ : state)
         benchmark::DoNotOptimize(
             attribution::choose_reference_set(p, of.data.schema, of.pool).value());
@@ -94,7 +95,7 @@ BENCHMARK(steps)->Arg(8)->Arg(21)->Unit(benchmark::kMillisecond);
 
 void values_and_cited(benchmark::State& state) {
     const auto& of = bank(state);
-    const auto p = attribution::served_probability(of.policy, std::nullopt, true);
+    const auto p = attribution::served_probability({of.policy, &of.batch}, std::nullopt, true);
     const auto set = attribution::choose_reference_set(p, of.data.schema, of.pool).value();
     const auto units = attribution::units_of(of.policy).value();
     size_t i = 0;

@@ -43,8 +43,7 @@ base::Result<ReferenceSet> choose_reference_set(const Probability& p,
     if (set.pool == 0)
         return base::make_error(Reason::kNoReferenceSet,
                                 "there is no other applicant with these features to compare with");
-    std::vector<double> of(set.pool);
-    for (size_t i = 0; i < set.pool; ++i) of[i] = p(pool.subspan(i * set.width, set.width));
+    const auto of = p.of(pool, set.width);
     const double from = std::min(kCertain, *std::max_element(of.begin(), of.end()));
     set.lowest = 1;
     for (size_t i = 0; i < set.pool && set.size() < kReferenceRows; ++i) {

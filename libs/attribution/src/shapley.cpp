@@ -24,6 +24,31 @@ struct Game {
     }
 };
 
+/// Rows whose P are evaluated many at a time; where each goes to has to stay in its place.
+class Rows {
+  public:
+    explicit Rows(const Game& game) : p_(game.p), width_(game.row.size()) {}
+
+    void add(std::span<const float> row, double& to) {
+        rows_.insert(rows_.end(), row.begin(), row.end());
+        to_.push_back(&to);
+        if (to_.size() == kAtOnce) evaluate();
+    }
+    void evaluate() {
+        const auto values = p_.of(rows_, width_);
+        for (size_t i = 0; i < values.size(); ++i) *to_[i] = values[i];
+        rows_.clear();
+        to_.clear();
+    }
+
+  private:
+    static constexpr size_t kAtOnce = 1024;  // they stay in a processor's own memory
+    const Probability& p_;
+    const size_t width_;
+    std::vector<float> rows_{};
+    std::vector<double*> to_{};
+};
+
 /// Returns the weight |S|! (n - |S| - 1)! / n! by the size of S, [n].
 std::vector<double> weights_of(size_t n) {
     std::vector<double> weights(n);
@@ -41,13 +66,16 @@ void add_enumerated(const Game& game, double share, std::vector<double>& lowered
     std::vector<double> value(size_t{1} << n);
     std::vector<float> x(game.row.begin(), game.row.end());
     // by Gray code, so that neighbours differ in one unit
-    value[0] = game.p(x);
-    for (size_t i = 1, set = 0; i < value.size(); ++i) {
-        const auto player = static_cast<size_t>(std::countr_zero(i));
-        set ^= size_t{1} << player;
-        game.put(x, player, (set >> player & 1) != 0 ? game.reference : game.row);
-        value[set] = game.p(x);
+    Rows rows(game);
+    for (size_t i = 0, set = 0; i < value.size(); ++i) {
+        if (i > 0) {
+            const auto player = static_cast<size_t>(std::countr_zero(i));
+            set ^= size_t{1} << player;
+            game.put(x, player, (set >> player & 1) != 0 ? game.reference : game.row);
+        }
+        rows.add(x, value[set]);
     }
+    rows.evaluate();
     const auto weights = weights_of(n);
     for (size_t player = 0; player < n; ++player) {
         double sum = 0;
@@ -60,15 +88,20 @@ void add_enumerated(const Game& game, double share, std::vector<double>& lowered
     }
 }
 
-/// Adds what each player raises P by when restored in this order.
-void walk(const Game& game, std::span<const size_t> order, std::vector<double>& raised) {
+/// The order of one walk from the row to the reference, and P before each step and at the end.
+struct Walk {
+    std::vector<size_t> order{};
+    std::vector<double> p{};  // [order.size() + 1]
+};
+
+/// Adds the walk's rows to those that are evaluated.
+void add_walk(const Game& game, Walk& walk, Rows& rows) {
     std::vector<float> x(game.row.begin(), game.row.end());
-    double before = game.p(x);
-    for (const size_t player : order) {
-        game.put(x, player, game.reference);
-        const double after = game.p(x);
-        raised[player] += after - before;
-        before = after;
+    walk.p.resize(walk.order.size() + 1);
+    rows.add(x, walk.p[0]);
+    for (size_t i = 0; i < walk.order.size(); ++i) {
+        game.put(x, walk.order[i], game.reference);
+        rows.add(x, walk.p[i + 1]);
     }
 }
 
@@ -78,16 +111,25 @@ void add_sampled(const Game& game, double share, base::Random random, std::vecto
     const size_t n = game.players.size();
     std::vector<size_t> order(n);
     std::iota(order.begin(), order.end(), size_t{0});
-    std::vector<double> sum(n), squares(n);
-    for (size_t pair = 0; pair < kPairs; ++pair) {
-        random.shuffle(std::span(order));
-        std::vector<double> raised(n);
-        walk(game, order, raised);
-        std::reverse(order.begin(), order.end());
-        walk(game, order, raised);
-        for (size_t i = 0; i < n; ++i) {
-            sum[i] += raised[i] / 2;
-            squares[i] += raised[i] * raised[i] / 4;
+    std::vector<Walk> walks(2 * kPairs);  // each, and the next one in reverse
+    for (size_t i = 0; i < walks.size(); ++i) {
+        if (i % 2 == 0)
+            random.shuffle(std::span(order));
+        else
+            std::reverse(order.begin(), order.end());
+        walks[i].order = order;
+    }
+    Rows rows(game);
+    for (auto& walk : walks) add_walk(game, walk, rows);
+    rows.evaluate();
+    std::vector<double> sum(n), squares(n), raised(n);
+    for (size_t i = 0; i < walks.size(); ++i) {
+        if (i % 2 == 0) std::fill(raised.begin(), raised.end(), 0.0);
+        for (size_t step = 0; step < n; ++step)
+            raised[walks[i].order[step]] += walks[i].p[step + 1] - walks[i].p[step];
+        for (size_t player = 0; i % 2 == 1 && player < n; ++player) {
+            sum[player] += raised[player] / 2;
+            squares[player] += raised[player] * raised[player] / 4;
         }
     }
     constexpr auto kN = static_cast<double>(kPairs);
@@ -112,11 +154,11 @@ ShapleyValues shapley_values(const Probability& p, std::span<const float> row,
     out.error.resize(units.size());
     out.p = p(row);
     const double share = 1 / static_cast<double>(set.size());
+    for (const double one : p.of(set.rows, set.width)) out.reference += share * one;
     for (size_t i = 0; i < set.size(); ++i) {
         Game game{p, row, set.row(i), units};
         for (size_t unit = 0; unit < units.size(); ++unit)
             if (differs(row, set.row(i), units[unit])) game.players.push_back(unit);
-        out.reference += share * p(set.row(i));
         if (game.players.size() <= kExactUnits) {
             add_enumerated(game, share, out.lowered);
         } else {

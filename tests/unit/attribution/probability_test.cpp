@@ -6,6 +6,7 @@ namespace rampart::attribution {
 namespace {
 
 using testing::group_for;
+using testing::kParts;
 using testing::MadeUp;
 using testing::Part;
 
@@ -25,6 +26,29 @@ TEST(Probability, IsThatOfTheWholePolicyWithGroupAndExplorationKept) {
     }
     EXPECT_GT(other_group, 10u);
     EXPECT_GT(other_exploration, 10u);
+}
+
+TEST(Probability, OfManyRowsIsThatOfEachToTheBit) {
+    size_t moved = 0;
+    for (uint64_t seed = 0; seed < 60; ++seed) {
+        MadeUp made(seed, 6);
+        const auto policy = made.policy(1 + seed % 4, kParts[seed % std::size(kParts)]);
+        const model::BatchPolicy batch(policy);
+        const auto rows = made.rows(100);
+        const size_t width = policy.schema().size();
+        for (const bool explores : {true, false}) {
+            const auto one = served_probability(policy, group_for(policy), explores);
+            const auto many = served_probability({policy, &batch}, group_for(policy), explores);
+            const auto by_one = one.of(rows, width), by_many = many.of(rows, width);
+            ASSERT_EQ(by_one.size(), 100u);
+            EXPECT_EQ(by_one, by_many) << "seed " << seed;
+            for (size_t i = 0; i < by_one.size(); ++i) {
+                EXPECT_EQ(by_one[i], one(std::span(rows).subspan(i * width, width)));
+                moved += i > 0 && by_one[i] != by_one[i - 1];
+            }
+        }
+    }
+    EXPECT_GT(moved, 1000u);
 }
 
 TEST(Probability, OfADecisionIsTheOneThatItRecords) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
 #include <cmath>
 
 #include "rampart/notices/reasons.hpp"
@@ -59,6 +60,41 @@ TEST(ExplanationDocument, ItHasEachStepAndNoValueOfAnApplicant) {
     EXPECT_THAT(document, HasSubstr(R"("held":true)"));
     for (const char* value : {"1234", "56789", "1.234E", "5.6789E"})
         EXPECT_THAT(document, Not(HasSubstr(value)));
+}
+
+/// Returns a member of the document's part on the decline.
+double number_of(const DecisionExplanation& of, std::string_view name) {
+    const auto document = boost::json::parse(to_json(of));
+    return document.at("decline").at(name).to_number<double>();
+}
+
+// where a rule reads one feature, all digits of another applicant's P would give its value of it
+TEST(ExplanationDocument, AnotherApplicantsPIsInHundredthsRoundedDown) {
+    auto of = sample();
+    of.reference.lowest = 0.987654321;
+    of.cited->p_reference = 0.987654321;
+    of.cited->p_restored = 0.876543219;
+    const auto document = to_json(of);
+    for (const char* digits : {"0.9876", "9.876", "0.8765", "8.765"})
+        EXPECT_THAT(document, Not(HasSubstr(digits)));
+    EXPECT_EQ(number_of(of, "p_reference"), 0.98);
+    EXPECT_EQ(number_of(of, "p_restored"), 0.87);
+    EXPECT_THAT(document, HasSubstr(R"("lowest_p":9.8E-1)"));
+    EXPECT_THAT(document, HasSubstr("P(approve) is at least 0.8700, above the draw"));
+
+    of.cited->p_restored = 0.7512;  // what is known of it is not taken back
+    EXPECT_EQ(number_of(of, "p_restored"), 0.75);
+    of.decision.draw = 0.7509;
+    EXPECT_EQ(number_of(of, "p_restored"), 0.7509);
+    of.cited->reaches = false;
+    of.decision.draw = 0.8;
+    EXPECT_EQ(number_of(of, "p_restored"), 0.75);
+    of.cited->p_restored = of.decision.p_approve = 0.2589;
+    EXPECT_EQ(number_of(of, "p_restored"), 0.2589);
+    of.cited->p_restored = 1;
+    EXPECT_EQ(number_of(of, "p_restored"), 1);
+    of.cited->p_reference = 0.57;  // 100 · 0.57 is a little below 57
+    EXPECT_EQ(number_of(of, "p_reference"), 0.57);
 }
 
 TEST(ExplanationDocument, WhatAnotherReleaseWroteIsNotGuessedAt) {

@@ -282,7 +282,8 @@ TEST_F(TwoButtons, APressHoldsWhereTheEndOfTheOneBeforeIsHeardLater) {
                     : base::Status();
     });
     b_->start(&log);
-    const auto pressed = b_->buttons->press(StopKind::kExplorationOff, "bert", "harm");
+    // by the same person for the same reason, too
+    const auto pressed = b_->buttons->press(StopKind::kExplorationOff, "anna", "noise");
     EXPECT_EQ(pressed.error().code, base::ErrorCode::kUnavailable);
     EXPECT_FALSE(b_->explores());
     away = false;
@@ -290,6 +291,40 @@ TEST_F(TwoButtons, APressHoldsWhereTheEndOfTheOneBeforeIsHeardLater) {
     EXPECT_FALSE(b_->explores()) << "the end is of another stop";
     ASSERT_TRUE(a_->buttons->follow());
     EXPECT_FALSE(a_->explores());
+}
+
+TEST_F(TwoButtons, WhileTheLogIsAwayOnePressIsOnRecordHoweverOftenItIsPressed) {
+    ASSERT_TRUE(a_->buttons->press(StopKind::kRulesOnly, "anna", "harm"));
+    log_.topics["leases"].failure = {base::ErrorCode::kUnavailable, "no_broker", "away"};
+    for (const char* who : {"anna", "bert", "anna", "carl"})
+        for (const char* why : {"harm", "more harm"})
+            EXPECT_FALSE(a_->buttons->press(StopKind::kRulesOnly, who, why));
+    EXPECT_EQ(a_->stores.registry->stops().size(), 2u) << "the first may have been ended elsewhere";
+    a_->start();  // the log is not known to lack what an earlier process had on record
+    EXPECT_FALSE(a_->buttons->press(StopKind::kRulesOnly, "anna", "harm"));
+    EXPECT_FALSE(a_->buttons->press(StopKind::kRulesOnly, "anna", "harm"));
+    EXPECT_EQ(a_->stores.registry->stops().size(), 3u);
+    log_.topics["leases"].failure = {};
+    ASSERT_TRUE(a_->buttons->release(StopKind::kRulesOnly, "anna", "mended").value());
+    EXPECT_FALSE(a_->rules_decide()) << "all are ended";
+}
+
+TEST(StopButtonsTest, AfterAHundredEndsInADayAStopStays) {
+    StoppedNode node;
+    const auto release = [&] {
+        return node.buttons->release(StopKind::kExplorationOff, "anna", "quiet");
+    };
+    for (size_t i = 0; i < StopButtons::kMostEnds; ++i) {
+        ASSERT_TRUE(node.buttons->press(StopKind::kExplorationOff, "anna", "noise"));
+        ASSERT_TRUE(release()) << i;
+    }
+    ASSERT_TRUE(node.buttons->press(StopKind::kExplorationOff, "anna", "noise"))
+        << "to stop is always possible";
+    EXPECT_EQ(release().error().reason, "too_many_stops");
+    EXPECT_FALSE(node.explores());
+    node.stores.service.clock.move(base::Duration::days(1) + base::Duration::seconds(1));
+    ASSERT_TRUE(release());
+    EXPECT_TRUE(node.explores());
 }
 
 TEST(StopButtonsTest, WhereTheClockIsInDoubtNoPeriodEndsAndAPressIsOfTheTimeThatIsJoined) {
