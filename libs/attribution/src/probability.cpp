@@ -11,6 +11,30 @@ bool same_bits(double a, double b) {
     return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
 }
 
+/// P of many rows by a policy that is laid out for them.
+struct Outputs {
+    const model::BatchPolicy& batch;
+    size_t width;
+    std::optional<size_t> group;
+    bool explores;
+
+    void of_rows(std::span<const float> rows, std::span<double> out) const {
+        std::vector<model::PolicyOutput> outputs(out.size());
+        const std::vector<size_t> groups(group ? out.size() : 0, group.value_or(0));
+        batch.evaluate(model::TableView::row_major(rows, width), groups, outputs);
+        take(outputs, out);
+    }
+    void of_between(const model::TwoRows& two, std::span<double> out) const {
+        std::vector<model::PolicyOutput> outputs(out.size());
+        batch.evaluate_between(two, group, outputs);
+        take(outputs, out);
+    }
+    void take(const std::vector<model::PolicyOutput>& outputs, std::span<double> out) const {
+        for (size_t i = 0; i < out.size(); ++i)
+            out[i] = explores ? outputs[i].approve : outputs[i].exploit;
+    }
+};
+
 }  // namespace
 
 std::vector<double> Probability::of(std::span<const float> rows, size_t width) const {
@@ -23,6 +47,13 @@ std::vector<double> Probability::of(std::span<const float> rows, size_t width) c
     return out;
 }
 
+std::vector<double> Probability::between(const model::TwoRows& two) const {
+    if (!of_between_) return of(two.rows(), two.row.size());
+    std::vector<double> out(two.count());
+    of_between_(two, out);
+    return out;
+}
+
 Probability served_probability(const ServedPolicy& served, std::optional<size_t> group,
                                bool explores) {
     const auto of_row = [&policy = served.policy, group, explores](std::span<const float> row) {
@@ -30,17 +61,15 @@ Probability served_probability(const ServedPolicy& served, std::optional<size_t>
         return explores ? output.approve : output.exploit;
     };
     if (served.batch == nullptr) return of_row;
-    const size_t width = served.policy.schema().size();
-    const auto kept = served.policy.group_aware() ? group : std::nullopt;
-    const auto of_rows = [batch = served.batch, width, kept, explores](std::span<const float> rows,
-                                                                       std::span<double> out) {
-        std::vector<model::PolicyOutput> outputs(out.size());
-        const std::vector<size_t> groups(kept ? out.size() : 0, kept.value_or(0));
-        batch->evaluate(model::TableView::row_major(rows, width), groups, outputs);
-        for (size_t i = 0; i < out.size(); ++i)
-            out[i] = explores ? outputs[i].approve : outputs[i].exploit;
-    };
-    return {of_row, of_rows};
+    const Outputs outputs{*served.batch, served.policy.schema().size(),
+                          served.policy.group_aware() ? group : std::nullopt, explores};
+    return {of_row,
+            [outputs](std::span<const float> rows, std::span<double> out) {
+                outputs.of_rows(rows, out);
+            },
+            [outputs](const model::TwoRows& two, std::span<double> out) {
+                outputs.of_between(two, out);
+            }};
 }
 
 base::Result<Probability> probability_of(const domain::Decision& decision,

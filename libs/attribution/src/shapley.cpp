@@ -63,19 +63,9 @@ std::vector<double> weights_of(size_t n) {
 /// Adds the exact values against the game's row, times `share`, to `lowered`.
 void add_enumerated(const Game& game, double share, std::vector<double>& lowered) {
     const size_t n = game.players.size();
-    std::vector<double> value(size_t{1} << n);
-    std::vector<float> x(game.row.begin(), game.row.end());
-    // by Gray code, so that neighbours differ in one unit
-    Rows rows(game);
-    for (size_t i = 0, set = 0; i < value.size(); ++i) {
-        if (i > 0) {
-            const auto player = static_cast<size_t>(std::countr_zero(i));
-            set ^= size_t{1} << player;
-            game.put(x, player, (set >> player & 1) != 0 ? game.reference : game.row);
-        }
-        rows.add(x, value[set]);
-    }
-    rows.evaluate();
+    std::vector<std::vector<size_t>> parts;
+    for (const size_t player : game.players) parts.push_back(game.units[player].features);
+    const auto value = game.p.between({game.row, game.reference, parts});
     const auto weights = weights_of(n);
     for (size_t player = 0; player < n; ++player) {
         double sum = 0;

@@ -106,4 +106,22 @@ void BatchPolicy::evaluate(const TableView& table, std::span<const size_t> group
     }
 }
 
+void BatchPolicy::evaluate_between(const TwoRows& two, std::optional<size_t> group,
+                                   std::span<PolicyOutput> out) const {
+    const size_t n = two.count();
+    RAMPART_CHECK(two.row.size() == policy_->schema().size() && out.size() == n,
+                  "{} features and {} outputs for {} and {} rows", two.row.size(), out.size(),
+                  policy_->schema().size(), n);
+    RAMPART_CHECK(group.has_value() == policy_->group_aware(), "a group, or none, for the policy");
+    const auto rows = two.rows();
+    const auto table = TableView::row_major(rows, two.row.size());
+    const std::vector<size_t> groups(group ? n : 0, group.value_or(0));
+    std::vector<double> raw(n);
+    for (size_t i = 0; i < policy_->links().size(); ++i) {
+        if (links_->all[i].engine)
+            predict_between(std::get<LearnedLink>(policy_->links()[i]).ensemble, two, raw);
+        links_->add(*policy_, i, table, raw, groups, out, 0, n);
+    }
+}
+
 }  // namespace rampart::model

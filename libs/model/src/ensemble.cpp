@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "goes_left.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/dataset/category_limit.hpp"
 #include "rampart/model/leaf_of.hpp"
@@ -12,18 +13,6 @@ namespace rampart::model {
 namespace {
 
 namespace limits = base::limits;
-
-bool in_set(const std::vector<uint64_t>& set, float x) {
-    if (!(x >= 0) || x >= static_cast<float>(set.size() * 64)) return false;
-    const auto code = static_cast<size_t>(x);
-    return (set[code / 64] >> (code % 64) & 1) != 0;
-}
-
-bool goes_left(const Tree& tree, const TreeNode& node, float x) {
-    if (std::isnan(x)) return node.default_left;
-    if (node.categories < 0) return x <= node.threshold;
-    return in_set(tree.category_sets[static_cast<size_t>(node.categories)], x);
-}
 
 /// Checks one tree; the caller adds the tree's position to errors.
 class TreeCheck {

@@ -12,6 +12,7 @@
 #include "rampart/domain/decision.hpp"
 #include "rampart/model/batch_policy.hpp"
 #include "rampart/model/policy.hpp"
+#include "rampart/model/two_rows.hpp"
 
 namespace rampart::attribution {
 
@@ -22,20 +23,27 @@ class Probability {
     using OfRow = std::function<double(std::span<const float>)>;
     /// Sets out[i] to the P of row i of rows [out.size()][width]: that of OfRow, to the bit.
     using OfRows = std::function<void(std::span<const float>, std::span<double>)>;
+    /// Sets out[S] to the P of each row between two: that of OfRow, to the bit.
+    using OfBetween = std::function<void(const model::TwoRows&, std::span<double>)>;
 
     /// Makes one from a function of one row.
     template <std::convertible_to<OfRow> Function>
     Probability(Function of_row) : of_row_(std::move(of_row)) {}
-    Probability(OfRow of_row, OfRows of_rows)
-        : of_row_(std::move(of_row)), of_rows_(std::move(of_rows)) {}
+    Probability(OfRow of_row, OfRows of_rows, OfBetween of_between)
+        : of_row_(std::move(of_row)),
+          of_rows_(std::move(of_rows)),
+          of_between_(std::move(of_between)) {}
 
     double operator()(std::span<const float> row) const { return of_row_(row); }
     /// Returns the P of each row of rows [n][width].
     std::vector<double> of(std::span<const float> rows, size_t width) const;
+    /// Returns the P of each row between two, [two.count()].
+    std::vector<double> between(const model::TwoRows& two) const;
 
   private:
     OfRow of_row_;
-    OfRows of_rows_;  // empty: row by row
+    OfRows of_rows_;        // empty: row by row
+    OfBetween of_between_;  // empty: as rows
 };
 
 /// A policy, and the same policy laid out to evaluate many rows: several times faster. Where the
