@@ -13,6 +13,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/budro/reasons.hpp"
+#include "rampart/dataset/category_limit.hpp"
 #include "rampart/dataset/reasons.hpp"
 
 namespace rampart::budro {
@@ -205,7 +206,7 @@ class MetricLearner {
             return base::make_error(Reason::kWrongSize,
                                     "the protected attribute '{}' has {} names of {} groups",
                                     attribute.name, attribute.group_names.size(), attribute.groups);
-        if (attribute.groups > std::max(limits::kMaxGroups, limits::kMaxCategories))
+        if (attribute.groups > std::max(limits::kMaxGroups, dataset::kMostCategories))
             return base::make_error(base::Reason::kTooManyGroups,
                                     "the protected attribute '{}' has {} groups", attribute.name,
                                     attribute.groups);

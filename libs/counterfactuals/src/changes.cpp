@@ -6,6 +6,7 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/counterfactuals/reasons.hpp"
+#include "rampart/dataset/category_limit.hpp"
 
 namespace rampart::counterfactuals {
 namespace {
@@ -50,10 +51,10 @@ Change read_change(config::Table table) {
     }
     change.categories = table.strings("categories");
     const std::set<std::string> distinct(change.categories.begin(), change.categories.end());
-    if (change.categories.empty() || change.categories.size() > limits::kMaxCategories ||
+    if (change.categories.empty() || change.categories.size() > dataset::kMostCategories ||
         distinct.size() != change.categories.size())
         table.fail("categories",
-                   fmt::format("give 1 to {} categories, each once", limits::kMaxCategories));
+                   fmt::format("give 1 to {} categories, each once", dataset::kMostCategories));
     change.distance = table.number("distance", kLeast, kFarthest, 1);
     return change;
 }

@@ -69,24 +69,61 @@ std::vector<size_t> count_rows(const Dataset& data, size_t feature) {
     return rows;
 }
 
-OrderedStatistics statistics_of(const Outcomes& outcomes, size_t feature,
-                                std::span<const uint32_t> order, const StatisticsParams& params) {
+/// How many rows of equal weight some rows count as.
+struct Count {
+    double weights = 0, squares = 0;
+    void add(double weight) {
+        weights += weight;
+        squares += weight * weight;
+    }
+    bool reaches(size_t rows) const {
+        constexpr double kRounding = 1e-9;
+        return squares > 0 && weights * weights / squares >= static_cast<double>(rows) - kRounding;
+    }
+};
+
+/// Returns the category whose statistic each has: its own, or the last, the rest's.
+std::vector<size_t> share_rare(const Outcomes& outcomes, size_t feature,
+                               std::span<const size_t> rows, size_t min_rows,
+                               OrderedStatistics& out) {
     const auto& column = outcomes.data.columns[feature];
-    const auto rows = count_rows(outcomes.data, feature);
     const size_t rest = rows.size() - 1;
-    OrderedStatistics out;
-    std::vector<size_t> shared(rows.size(), rest);  // by category: whose statistic it has
+    std::vector<Count> counts(rows.size());
+    for (size_t row = 0; row < column.size(); ++row)
+        counts[place_of(column[row], rest)].add(outcomes.weight(row));
+    std::vector<size_t> shared(rows.size(), rest);
     for (size_t code = 0; code < rest; ++code) {
         if (rows[code] == 0) continue;
         ++out.categories;
-        if (rows[code] >= params.min_rows) {
+        if (min_rows == 0 || counts[code].reaches(min_rows)) {
             shared[code] = code;
             continue;
         }
         ++out.rare;
         out.rare_rows += rows[code];
     }
-    const bool rest_is_rare = rows[rest] + out.rare_rows < params.min_rows;
+    return shared;
+}
+
+/// Returns whether the rows that share the rest's statistic are too few.
+bool is_rest_rare(const Outcomes& outcomes, size_t feature, std::span<const size_t> shared,
+                  size_t min_rows) {
+    const auto& column = outcomes.data.columns[feature];
+    const size_t rest = shared.size() - 1;
+    Count count;
+    for (size_t row = 0; row < column.size(); ++row)
+        if (shared[place_of(column[row], rest)] == rest) count.add(outcomes.weight(row));
+    return min_rows > 0 && !count.reaches(min_rows);
+}
+
+OrderedStatistics statistics_of(const Outcomes& outcomes, size_t feature,
+                                std::span<const uint32_t> order, const StatisticsParams& params) {
+    const auto& column = outcomes.data.columns[feature];
+    const auto rows = count_rows(outcomes.data, feature);
+    const size_t rest = rows.size() - 1;
+    OrderedStatistics out;
+    const auto shared = share_rare(outcomes, feature, rows, params.min_rows, out);
+    const bool rest_is_rare = is_rest_rare(outcomes, feature, shared, params.min_rows);
     std::vector<Sums> sums(rows.size());
     out.training.resize(column.size());
     for (const uint32_t row : order) {

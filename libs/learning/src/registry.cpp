@@ -110,8 +110,29 @@ base::Result<Learned> learn_by(const CategoryStatistics& statistics, const Task&
     auto learned = learn(numbers);
     if (!learned) return learned;
     statistics.put_back(learned->link);
+    if (learned->no_model && learned->no_model->is(Reason::kProvenImpossible))
+        learned->no_model = base::make_error(
+            Reason::kNoModelFound,
+            "there is a proof for the ordered target statistics of the training rows alone, which "
+            "are not those that are served, so that other rows may keep the bounds: {}",
+            learned->no_model->message);
     for (auto& note : statistics.notes()) learned->notes.push_back(std::move(note));
     return learned;
+}
+
+/// Says on which numbers bounds and operating points were judged: the training rows' are closer to
+/// the mean than those that are served.
+std::string note_of_judging(const Task& task, const Capabilities& can) {
+    if (task.validation == nullptr)
+        return "without validation rows, tolerances, operating points and the best iterate are "
+               "judged on the training rows, whose ordered target statistics are not those that "
+               "are served: give validation rows";
+    if (!can.groups && !can.constrained)
+        return "operating points are those of the validation rows, with the ordered target "
+               "statistics that are served";
+    return "bounds are fitted to the training rows, whose ordered target statistics are closer to "
+           "the mean than those that are served, so that gaps as served may be larger: go by the "
+           "validation rows' figures, which are of those that are served";
 }
 
 }  // namespace
@@ -192,11 +213,8 @@ base::Result<Learned> try_fit(const Learner& learner, const Task& task,
     if (stopped)
         return base::make_error(Reason::kTrainingStopped, "the training by {} was stopped",
                                 learner.name());
-    if (learned && statistics && (can.groups || can.constrained) && task.validation == nullptr)
-        learned->notes.push_back(
-            "without validation rows, tolerances, operating points and the best iterate are judged "
-            "on the training rows, whose ordered target statistics are not those that are served: "
-            "give validation rows");
+    const bool judged = can.groups || can.constrained || values.given("operate_at");
+    if (learned && statistics && judged) learned->notes.push_back(note_of_judging(task, can));
     if (!learned || !trees || statistics) return learned;
     for (auto& note :
          notes_of_merged_categories(task.train, static_cast<size_t>(values.integer("max_bins"))))

@@ -219,6 +219,35 @@ base::Status check_scale(const LearnedLink& link) {
                link.calibrations.size(), link.adjustments.size());
 }
 
+/// Returns the least that an ensemble takes in a file.
+size_t least_bytes(const Ensemble& ensemble) {
+    constexpr size_t kLeastOfNode = 20;  // value, cover and fields' numbers
+    size_t bytes = 0;
+    for (const Tree& tree : ensemble.trees) {
+        bytes += kLeastOfNode * tree.nodes.size();
+        for (const auto& set : tree.category_sets) bytes += sizeof(uint64_t) * set.size();
+    }
+    return bytes;
+}
+
+/// Checks that a file can hold all links, so that no policy is made that cannot be saved.
+base::Status check_size(const std::vector<Link>& links) {
+    size_t bytes = 0;
+    for (const auto& link : links) {
+        const auto* learned = std::get_if<LearnedLink>(&link);
+        if (learned == nullptr) continue;
+        bytes += least_bytes(learned->ensemble);
+        for (const auto& more : learned->additional_ensembles) bytes += least_bytes(more);
+        for (const auto& pull : learned->adjustments)
+            for (const auto& posterior : pull.posteriors) bytes += least_bytes(posterior);
+    }
+    if (bytes <= limits::kMaxModelFileBytes) return base::ok();
+    return base::make_error(Reason::kModelFileTooLarge,
+                            "the model takes at least {} bytes; allowed are {}; use fewer trees, "
+                            "or features of fewer categories",
+                            bytes, limits::kMaxModelFileBytes);
+}
+
 base::Status check_learned(const LearnedLink& link, const dataset::FeatureSchema& schema) {
     RAMPART_RETURN_IF_ERROR(validate(link.ensemble, schema));
     if (!std::isfinite(link.score_slope) || !std::isfinite(link.score_intercept)) {
@@ -373,6 +402,7 @@ Result<Policy> Policy::create(dataset::FeatureSchema schema, std::vector<Link> l
         if (!status) return status.error().with_context(fmt::format("link {}", i));
         if (learned != nullptr) policy.group_aware_ |= learned->group_aware();
     }
+    RAMPART_RETURN_IF_ERROR(check_size(links));
     RAMPART_RETURN_IF_ERROR(check_groups(links, group_names, policy.group_aware_));
     RAMPART_RETURN_IF_ERROR(check_provenance(provenance));
     RAMPART_RETURN_IF_ERROR(check_state(state, schema));

@@ -76,6 +76,8 @@ void note_learner(const learning::Learned& learned, std::map<std::string, std::s
     figures.erase("missed");
     if (!learned.state.constraints_missed.empty())
         figures[std::string(kMissedConstraints)] = learned.state.constraints_missed;
+    if (!learned.notes.empty())
+        figures["notes"] = fmt::format("{}", fmt::join(learned.notes, "; "));
 }
 
 /// What a fit works with, and who may end it.

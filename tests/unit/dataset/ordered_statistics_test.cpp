@@ -40,12 +40,24 @@ OrderedStatistics of_towns(const Dataset& data, const StatisticsParams& params) 
 
 /// Computes from the definition what a code is served with.
 double defined(const Dataset& data, float code, const StatisticsParams& params) {
-    std::vector<size_t> rows(data.schema.features()[0].categories.size());
-    for (const float x : data.columns[0])
-        if (!std::isnan(x)) ++rows[static_cast<size_t>(x)];
+    const size_t codes = data.schema.features()[0].categories.size();
+    // how many rows of equal weight those of some codes count as, with rounding
+    const auto count_of = [&](const auto& of) {
+        double sum = 0, squares = 0;
+        for (size_t i = 0; i < data.rows(); ++i) {
+            if (!of(data.columns[0][i])) continue;
+            sum += data.weight_of(i);
+            squares += data.weight_of(i) * data.weight_of(i);
+        }
+        return squares > 0 ? sum * sum / squares + 1e-9 : 0;
+    };
+    std::vector<double> rows;
+    for (size_t i = 0; i < codes; ++i)
+        rows.push_back(count_of([&](float x) { return x == static_cast<float>(i); }));
     const auto is_rest = [&](float x) {
         if (!(x >= 0 && x < static_cast<float>(rows.size()))) return true;
-        return rows[static_cast<size_t>(x)] < std::max<size_t>(1, params.min_rows);
+        return rows[static_cast<size_t>(x)] <
+               static_cast<double>(std::max<size_t>(1, params.min_rows));
     };
     double labels = 0, weights = 0;
     for (size_t i = 0; i < data.rows(); ++i) {
@@ -54,15 +66,14 @@ double defined(const Dataset& data, float code, const StatisticsParams& params) 
     }
     const double p = labels / weights, mean_weight = weights / static_cast<double>(data.rows());
     double y = 0, w = 0;
-    size_t count = 0;
+    const auto counts = [&](float x) { return is_rest(code) ? is_rest(x) : x == code; };
+    const double count = count_of(counts);
     for (size_t i = 0; i < data.rows(); ++i) {
-        const float x = data.columns[0][i];
-        if (is_rest(code) ? !is_rest(x) : x != code) continue;
-        ++count;
+        if (!counts(data.columns[0][i])) continue;
         y += data.weight_of(i) / mean_weight * (data.numeric() ? data.target[i] : data.label[i]);
         w += data.weight_of(i) / mean_weight;
     }
-    if (count < params.min_rows || w + params.smooth == 0) return p;
+    if (count < static_cast<double>(params.min_rows) || w + params.smooth == 0) return p;
     return (y + params.smooth * p) / (w + params.smooth);
 }
 
@@ -133,6 +144,26 @@ TEST(OrderedStatistics, TheLastRowOfACategorySeesAllOthersAndTheFirstNone) {
         }
         EXPECT_TRUE(first && last) << code;
     }
+}
+
+TEST(OrderedStatistics, ARowWithMostOfTheWeightOfItsCategoryDoesNotShow) {
+    Dataset data = towns(1, 3, 1);
+    data.columns[0].clear();
+    data.label.clear();
+    for (int i = 0; i < 210; ++i) {  // the first of ten rows of category 2 weighs as much as 50
+        data.columns[0].push_back(i < 10 ? 2.0f : static_cast<float>(i % 2));
+        data.label.push_back(i % 3 == 0 ? 1 : 0);
+        data.weight.push_back(i == 0 ? 50 : 1);
+    }
+    const auto repaid = of_towns(data, {.min_rows = 10});
+    EXPECT_EQ(repaid.rare, 1u);
+    data.label[0] = 0;
+    const auto defaulted = of_towns(data, {.min_rows = 10});
+    // p moves with any label; nothing but p does
+    EXPECT_EQ(repaid.of(2), repaid.rest);
+    EXPECT_EQ(defaulted.of(2), defaulted.rest);
+    data.weight.assign(data.rows(), 7);  // equal weights of any size are rows
+    EXPECT_EQ(of_towns(data, {.min_rows = 10}).rare, 0u);
 }
 
 TEST(OrderedStatistics, RareValuesDoNotShow) {

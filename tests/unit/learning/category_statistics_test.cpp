@@ -7,6 +7,7 @@
 #include "rampart/base/random.hpp"
 #include "rampart/dataset/ordered_statistics.hpp"
 #include "rampart/learning/learner.hpp"
+#include "rampart/learning/reasons.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/stats/metrics.hpp"
 
@@ -214,6 +215,10 @@ TEST(CategoryStatistics, ServeEveryLearnerOfTreesAlikeForAnyNumberOfThreads) {
             << name;
         EXPECT_THAT(learned.notes, testing::Not(testing::Contains(unjudged))) << name;
         const bool constrained = std::string_view(name) != "gbdt";
+        EXPECT_EQ(testing::Matches(testing::Contains(HasSubstr("gaps as served may be larger")))(
+                      learned.notes),
+                  constrained)
+            << name;
         EXPECT_EQ(testing::Matches(testing::Contains(unjudged))(
                       fitted(name, {.train = train, .seed = 3}, 10).notes),
                   constrained)
@@ -248,6 +253,33 @@ TEST(CategoryStatistics, OfNumbersAreTheirMeans) {
     for (size_t town = 0; town < kTowns; ++town)
         (world.effect[town] > 0 ? high : low) += raw(static_cast<float>(town)) / kTowns;
     EXPECT_GT(high, low + 0.2);
+}
+
+// the numbers of training rows have a floor of loss that those that are served have not
+TEST(CategoryStatistics, ProveNothingImpossibleOfTheFeaturesThemselves) {
+    const World world(1, 9);
+    auto train = world.rows(1);
+    for (size_t i = 0; i < train.rows(); ++i)
+        train.label[i] = world.effect[static_cast<size_t>(train.columns[1][i])] > 0 ? 1 : 0;
+    const auto* learner = find_learner("fair-regression").value();
+    auto options = quick(*learner, 30);
+    ASSERT_TRUE(options.set("notion", std::string("bounded_group_loss")));
+    ASSERT_TRUE(options.set("zeta", std::vector<double>{0.0001}));
+    const auto learned = try_fit(*learner, {.train = train, .seed = 3}, options);
+    ASSERT_TRUE(learned) << learned.error().message;
+    ASSERT_TRUE(learned->no_model);
+    EXPECT_TRUE(learned->no_model->is(Reason::kNoModelFound)) << learned->no_model->message;
+    EXPECT_THAT(learned->no_model->message, HasSubstr("for the ordered target statistics"));
+}
+
+TEST(CategoryStatistics, AnOperatingPointOfTheTrainingRowsIsSaidToBeOne) {
+    const auto train = World(1, 14).rows(1);
+    const auto* learner = find_learner("gbdt").value();
+    auto options = quick(*learner, 10);
+    ASSERT_TRUE(options.set("operate_at", std::string("approve=0.2")));
+    const auto learned = fit(*learner, {.train = train, .seed = 3}, options);
+    ASSERT_TRUE(learned) << learned.error().message;
+    EXPECT_THAT(learned->notes, testing::Contains(HasSubstr("judged on the training rows")));
 }
 
 TEST(CategoryStatistics, GroupsDoNotChangeThem) {

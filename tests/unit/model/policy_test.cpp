@@ -32,6 +32,35 @@ PolicyOutput evaluate(std::vector<Link> links, std::vector<float> row = {0, 0, 0
 
 // ---- the ramp
 
+// sets of 16,384 categories take 2 KiB a split: some hundred thousand are more than a file holds
+TEST(Policy, WhatNoFileCanHoldIsRefusedBeforeItIsWritten) {
+    constexpr size_t kCategories = 16'384, kSplits = 4095;  // of a tree
+    dataset::FeatureSpec town{"town", dataset::FeatureKind::kCategorical, {}};
+    for (size_t i = 0; i < kCategories; ++i) town.categories.push_back(fmt::format("t{}", i));
+    const auto schema = dataset::FeatureSchema::create({town}).value();
+    Tree tree;  // a row of splits, each with a leaf to its left
+    for (int32_t i = 0; i < static_cast<int32_t>(kSplits); ++i) {
+        tree.nodes.push_back(
+            {.feature = 0, .left = 2 * i + 1, .right = 2 * i + 2, .categories = i});
+        tree.nodes.push_back({});
+        tree.category_sets.emplace_back(kCategories / 64, 1);
+    }
+    tree.nodes.push_back({});
+    const auto with_trees = [&](size_t trees) {
+        LearnedLink link;
+        link.ensemble.trees.assign(trees, tree);
+        std::vector<Link> links;
+        links.emplace_back(std::move(link));
+        return Policy::create(schema, std::move(links), {}, {});
+    };
+    const size_t of_tree = kSplits * kCategories / 8;
+    const auto refused = with_trees(base::limits::kMaxModelFileBytes / of_tree + 1);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "model_file_too_large") << refused.error().message;
+    const auto made = with_trees(2);
+    EXPECT_TRUE(made) << made.error().message;
+}
+
 TEST(Ramp, WithoutSlopeItIsAStepWithATie) {
     const RampRule step{.gamma = 0, .offset = 0, .thresholds = {0.2}, .ties = {0.25}};
     EXPECT_EQ(step.apply(0.3, 0), 1);

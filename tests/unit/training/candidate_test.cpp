@@ -69,6 +69,24 @@ TEST(Candidate, GainsOnTheChampionAndStaysInItsTrustRegion) {
     EXPECT_EQ(candidate.policy.state().constraints_missed, "");
 }
 
+TEST(Candidate, WhatItsLearnerNotesIsAmongItsFigures) {
+    auto set = development_set();
+    constexpr size_t kTowns = 300;  // more than bins
+    std::vector<std::string> towns;
+    for (size_t t = 0; t < kTowns; ++t) towns.push_back(fmt::format("t{}", t));
+    set.schema =
+        dataset::FeatureSchema::create({{"x0", dataset::FeatureKind::kNumeric, {}},
+                                        {"town", dataset::FeatureKind::kCategorical, towns}})
+            .value();
+    for (size_t i = 0; i < set.rows.size(); ++i)
+        set.features[2 * i + 1] = static_cast<float>(i % kTowns);
+    const auto champion = bootstrap(set);
+    const auto made = make_candidate({set, impact(), champion, "champion", recipe()}).value();
+    ASSERT_TRUE(made.figures.contains("notes"));
+    EXPECT_NE(made.figures.at("notes").find("ordered target statistics"), std::string::npos)
+        << made.figures.at("notes");
+}
+
 TEST(Candidate, TheSameArgumentsGiveTheSameFile) {
     const auto set = development_set();
     const auto champion = bootstrap(set);

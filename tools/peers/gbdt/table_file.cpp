@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/dataset/category_limit.hpp"
 #include "tools/peers/reasons.hpp"
 
 namespace rampart::peer_gbdt {
@@ -23,7 +24,7 @@ base::Result<dataset::FeatureSchema> schema_of(const std::vector<uint32_t>& cate
         const auto kind = categories[f] == 0 ? dataset::FeatureKind::kNumeric
                                              : dataset::FeatureKind::kCategorical;
         dataset::FeatureSpec spec{fmt::format("x{}", f), kind, {}};
-        for (uint32_t c = 0; c < categories[f] && c <= limits::kMaxCategories; ++c) {
+        for (uint32_t c = 0; c < categories[f] && c <= dataset::kMostCategories; ++c) {
             spec.categories.push_back(fmt::format("{}", c));
         }
         specs.push_back(std::move(spec));

@@ -40,7 +40,7 @@ struct Change {
     double from = 0, to = 0;                   // finite, from <= to
     double step = 1;                           // > 0; at most kMaxSteps of them from `from` to `to`
     double scale = 1;                          // > 0
-    std::vector<std::string> categories = {};  // [1 to kMaxCategories] distinct; empty: a number
+    std::vector<std::string> categories = {};  // [1 to kMostCategories] distinct; empty: a number
     double distance = 1;                       // > 0; only of a category
 };
 

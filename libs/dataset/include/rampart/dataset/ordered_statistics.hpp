@@ -30,6 +30,8 @@ struct StatisticsParams {
 ///
 /// The rest are missing values, categories of fewer than min_rows rows, and values that no row has.
 /// They share one statistic, of their rows together; it is p where these are fewer than min_rows.
+/// Rows of unequal weights count as (sum of w)² / sum of w² rows: one with most of the weight of
+/// its category would else be most of its statistic.
 struct OrderedStatistics {
     std::vector<float> training;  // [n]
     std::vector<float> served;    // [categories]
