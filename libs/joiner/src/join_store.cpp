@@ -15,7 +15,7 @@ namespace {
 using base::Result;
 using base::TimePoint;
 
-constexpr size_t kStatesPerStep = 10'000;
+constexpr size_t kStatesPerStep = 10'000, kBytesPerStep = 4u << 20;
 
 constexpr std::string_view kMeasuresKey = "measures", kPartitionKey = "partition",
                            kClockKey = "clock", kCountsKey = "counts", kHashKey = "hash",
@@ -117,7 +117,7 @@ Result<std::optional<std::string>> index_decisions(const storage::Database& db,
                                                    storage::WriteBatch& batch) {
     std::optional<std::string> next;
     const auto visit = [&](std::string_view id, std::string_view value) -> Result<bool> {
-        if (batch.size() == kStatesPerStep) {
+        if (batch.size() == kStatesPerStep || batch.bytes() >= kBytesPerStep) {
             next = std::string(id);
             return false;
         }

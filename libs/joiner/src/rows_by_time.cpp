@@ -1,5 +1,6 @@
 #include "rows_by_time.hpp"
 
+#include <algorithm>
 #include <queue>
 
 #include "rampart/wire/event_codec.hpp"
@@ -10,7 +11,9 @@ namespace {
 using base::Result;
 using base::Status;
 
-constexpr size_t kBytesAtOnce = 1u << 20;  // keys and values of one store held in memory
+// keys and values held in memory, of all stores together; of each at least so much that few reads
+// begin anew
+constexpr size_t kBytesAtOnce = 1u << 20, kLeastAtOnce = 64u << 10;
 
 /// The entries of kByTime of one store, in order, some at a time.
 class RowLine {
@@ -75,7 +78,8 @@ Status visit_rows(const std::vector<const JoinStore*>& stores, const std::string
     std::vector<RowLine> lines;
     lines.reserve(stores.size());
     for (const JoinStore* store : stores)
-        lines.emplace_back(*store, storage::KeyRange{begin, end}, kBytesAtOnce / stores.size());
+        lines.emplace_back(*store, storage::KeyRange{begin, end},
+                           std::max(kLeastAtOnce, kBytesAtOnce / stores.size()));
     using Head = std::pair<std::string_view, size_t>;  // the smallest key of a line; keys differ
     std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
     for (size_t i = 0; i < lines.size(); ++i) {

@@ -128,14 +128,20 @@ Status DerivedDatabase::write(const WriteBatch& batch, Sync sync) {
 
 Result<std::optional<std::string>> DerivedDatabase::get(ColumnFamily family, std::string_view key,
                                                         const DerivedSnapshot* at) const {
-    if (at != nullptr && at->at_) return at->database_->get(family, key, &*at->at_);
+    if (at != nullptr) {
+        if (!at->at_) return at->missing_.error();
+        return at->database_->get(family, key, &*at->at_);
+    }
     RAMPART_TRY(const auto database, current());
     return database->get(family, key);
 }
 
 Status DerivedDatabase::scan(ColumnFamily family, const KeyRange& range,
                              const Database::Visitor& visit, const DerivedSnapshot* at) const {
-    if (at != nullptr && at->at_) return at->database_->scan(family, range, visit, &*at->at_);
+    if (at != nullptr) {
+        if (!at->at_) return at->missing_;
+        return at->database_->scan(family, range, visit, &*at->at_);
+    }
     RAMPART_TRY(const auto database, current());
     return database->scan(family, range, visit);
 }
@@ -145,6 +151,8 @@ DerivedSnapshot DerivedDatabase::snapshot() const {
     if (const auto database = current()) {
         snapshot.database_ = *database;
         snapshot.at_.emplace((*database)->snapshot());
+    } else {
+        snapshot.missing_ = database.error();
     }
     return snapshot;
 }

@@ -77,7 +77,8 @@ Status fit_families(const rocksdb::Options& options, const std::filesystem::path
     const bool lacks = wanted.read_only && missing != families.end();
     if (unknown != existing.end() || lacks) {
         RAMPART_TRY(const uint32_t version, peek_version(options, path, existing));
-        RAMPART_RETURN_IF_ERROR(check_version(version, wanted.schema, wanted.read_only, path));
+        RAMPART_RETURN_IF_ERROR(
+            check_version(version, version, wanted.schema, wanted.read_only, path));
     }
     if (unknown != existing.end()) {
         return base::make_error(Reason::kUnknownColumnFamily,

@@ -33,6 +33,25 @@ std::string encoded(uint32_t version) {
     return out;
 }
 
+/// How far a migration came.
+struct Progress {
+    uint32_t to = 0;
+    std::string cursor;
+};
+
+Result<std::optional<Progress>> stored_progress(rocksdb::DB& db,
+                                                rocksdb::ColumnFamilyHandle* format,
+                                                const std::filesystem::path& path) {
+    RAMPART_TRY(const auto bytes, read(db, format, kProgressKey, path));
+    if (!bytes) return std::optional<Progress>();
+    base::ByteReader in(*bytes);
+    Progress progress;
+    RAMPART_TRY(progress.to, in.u32());
+    RAMPART_TRY(const auto reached, in.field());
+    progress.cursor = std::string(reached);
+    return std::optional(std::move(progress));
+}
+
 }  // namespace
 
 Status check_migrations(const Schema& schema) {
@@ -57,7 +76,7 @@ Result<std::optional<uint32_t>> stored_version(rocksdb::DB& db, rocksdb::ColumnF
     return std::optional(version);
 }
 
-Status check_version(uint32_t present, const Schema& schema, bool read_only,
+Status check_version(uint32_t present, uint32_t whole, const Schema& schema, bool read_only,
                      const std::filesystem::path& path) {
     if (schema.version == Schema::kAnyVersion) return base::ok();
     if (present > schema.version) {
@@ -67,13 +86,13 @@ Status check_version(uint32_t present, const Schema& schema, bool read_only,
             "the release that wrote it, or restore a backup from before",
             path.string(), present, schema.version);
     }
-    if (present == schema.version) return base::ok();
+    if (whole == schema.version) return base::ok();
     const auto known = schema.version - static_cast<uint32_t>(schema.migrations.size());
-    const bool can = present >= known;
+    const bool can = whole >= known;
     if (can && !read_only) return base::ok();
     return base::make_error(
         Reason::kOlderVersion, "database '{}' has format version {}, not {}; {}", path.string(),
-        present, schema.version,
+        whole, schema.version,
         can ? "it is open for reading only: let the service open it once, which migrates it"
             : "migrate it with an earlier release first, or make it again");
 }
@@ -96,13 +115,8 @@ Result<uint32_t> Database::Impl::present_version(const Schema& schema) {
 Status Database::run(const Migration& migration) {
     auto& impl = *impl_;
     std::string cursor;
-    RAMPART_TRY(const auto progress, read(*impl.db, impl.format, kProgressKey, impl.path));
-    if (progress) {
-        base::ByteReader in(*progress);
-        RAMPART_TRY(const uint32_t to, in.u32());
-        RAMPART_TRY(const auto reached, in.field());
-        if (to == migration.to) cursor = std::string(reached);
-    }
+    RAMPART_TRY(const auto progress, stored_progress(*impl.db, impl.format, impl.path));
+    if (progress && progress->to == migration.to) cursor = progress->cursor;
     kLog.info("msg=\"migrating\" database={} to={} what=\"{}\" resumed={}", impl.path.string(),
               migration.to, migration.what, !cursor.empty());
     for (bool more = true; more;) {
@@ -119,9 +133,9 @@ Status Database::run(const Migration& migration) {
         base::append_field(reached, next.value_or(""));
         auto status = more ? batch.Put(impl.format, std::string(kProgressKey), reached)
                            : batch.Delete(impl.format, std::string(kProgressKey));
-        if (status.ok() && !more) {
+        // with the first part: the release before would not go on with what has begun
+        if (status.ok())
             status = batch.Put(impl.format, std::string(kVersionKey), encoded(migration.to));
-        }
         if (!status.ok()) return map_error(status, impl.path, "write to");
         RAMPART_RETURN_IF_ERROR(impl.write(batch, Sync::kAlways));
         cursor = next.value_or("");
@@ -138,9 +152,14 @@ Status Database::migrate(const Schema& schema, bool read_only) {
     } else if (impl.format != nullptr) {
         RAMPART_TRY(version, impl.present_version(schema));
     }
-    RAMPART_RETURN_IF_ERROR(check_version(version, schema, read_only, impl.path));
+    uint32_t whole = version;
+    if (impl.format != nullptr) {
+        RAMPART_TRY(const auto progress, stored_progress(*impl.db, impl.format, impl.path));
+        if (progress && progress->to == version) whole = version - 1;
+    }
+    RAMPART_RETURN_IF_ERROR(check_version(version, whole, schema, read_only, impl.path));
     for (const auto& migration : schema.migrations) {
-        if (migration.to <= version) continue;
+        if (migration.to <= whole) continue;
         if (const auto done = run(migration); !done) {
             return done.error().with_context(fmt::format("migrating '{}' to version {} ({})",
                                                          impl.path.string(), migration.to,

@@ -240,5 +240,21 @@ TEST(SchemaVersion, AMigrationThatIsKilledAtAnyPartGoesOnBehindItAndDoesNothingT
     EXPECT_EQ(values(*db), (std::map<std::string, int>{{"v23", kCount}}));
 }
 
+// who goes back to the release before would else write what the migration has passed already
+TEST(SchemaVersion, ADatabaseWhoseMigrationHasBegunIsRefusedByTheReleaseBefore) {
+    const auto folder = unnumbered_database();
+    ASSERT_TRUE(killed_at_part(folder, 2));  // one part of version 2 is done
+    const auto before = open(folder, {1, {}});
+    ASSERT_FALSE(before);
+    EXPECT_EQ(before.error().reason, "newer_version");
+    const auto reader = open(folder, {2, {appending(2, "2")}}, true);
+    ASSERT_FALSE(reader);
+    EXPECT_EQ(reader.error().reason, "older_version") << "it has not all of version 2";
+    EXPECT_EQ(open(folder, {2, {}}).error().reason, "older_version");
+    EXPECT_EQ(values(*open(folder, {2, {appending(2, "2")}}).value()),
+              (std::map<std::string, int>{{"v2", kCount}}));
+    EXPECT_TRUE(open(folder, {2, {appending(2, "2")}}, true));
+}
+
 }  // namespace
 }  // namespace rampart::storage

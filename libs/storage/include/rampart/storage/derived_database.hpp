@@ -29,12 +29,14 @@ std::filesystem::path beyond_log_mark(const std::filesystem::path& database);
 /// data_loss "state_damaged": a damaged database that cannot be made anew, and what to do.
 base::Error state_damaged(const std::filesystem::path& database, std::string_view why);
 
-/// The content of a DerivedDatabase at one moment. Keeps the database that it is of open.
+/// The content of a DerivedDatabase at one moment. Keeps the database that it is of open. Where
+/// there was none, what is read of it fails as it did then, whatever is there by now.
 class DerivedSnapshot {
   private:
     friend class DerivedDatabase;
     std::shared_ptr<Database> database_;  // null: there was none; destroyed after its snapshot
     std::optional<Snapshot> at_;
+    base::Status missing_;  // without a database: why
 };
 
 /// A database whose content follows from the log. When a block of it turns out to be damaged, it
