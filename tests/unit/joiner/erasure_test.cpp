@@ -124,9 +124,12 @@ void copy_as_of_version_1(const std::filesystem::path& from, const std::filesyst
 }
 
 TEST_F(ErasureTest, AStoreOfAReleaseWithoutTheIndexByPersonGetsIt) {
-    constexpr int kDecisions = 40;
+    // of 100 KB, so that a partition's rows are more than the 4 MB of one part of a migration
+    constexpr int kDecisions = 160, kFeatures = 1000;
     for (int i = 0; i < kDecisions; ++i) {
         auto decision = make_decision(std::to_string(i), day(0));
+        for (int f = 0; f < kFeatures; ++f)
+            decision.application.features.push_back({fmt::format("{:x>100}", f), 1.0 * f});
         decision.application.person = domain::PersonId(i % 2 == 0 ? "even" : "odd");
         say(decision);
     }
