@@ -227,6 +227,14 @@ base::Status fit_to_product(const PrivacySettings& privacy, certification::GateC
     return lender ? notices::check_lender(*lender, product.product.name, features) : base::ok();
 }
 
+/// Reads the features of applications, which are encoded as they come.
+Result<dataset::TableSchema> read_served_schema(const std::filesystem::path& file) {
+    RAMPART_TRY(auto schema, dataset::read_table_schema(file));
+    const auto served = dataset::check_for_applications(schema);
+    if (!served) return served.error().with_context(file.string());
+    return schema;
+}
+
 Result<Settings> load_settings(const std::filesystem::path& file) {
     RAMPART_TRY(auto root, config::parse_file(file));
     const auto places = decision_service::places_of(file);
@@ -263,7 +271,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     auto lender = notices::read_lender(root, places.folder);
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
-    RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
+    RAMPART_TRY(auto table_schema, read_served_schema(schema_path));
     for (const auto& recipe : training.recipes)
         RAMPART_RETURN_IF_ERROR(check_rows(root, recipe, table_schema.features, product));
     if (auto status =

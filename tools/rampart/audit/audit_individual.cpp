@@ -220,7 +220,7 @@ std::vector<AuditedPair> pairs_of(const Audited& audited, const evaluation::Poli
         pair.person = size_t{audited.numbers[found.person]} + 1;
         pair.other = size_t{audited.numbers[found.other]} + 1;
         const auto& schema = audited.schema;
-        pair.label = fmt::format("{} is{} {}", schema.label_column,
+        pair.label = fmt::format("{} is{} {}", schema.label_text(),
                                  audited.rows.label[found.person] ? "" : " not", schema.favourable);
         pair.score = answers.score[found.person];
         pair.other_score = answers.score[found.other];

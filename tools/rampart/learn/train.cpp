@@ -395,7 +395,10 @@ base::Result<model::Policy> policy_of(const Options& options, const TrainPlan& p
     const auto names =
         trained.link().group_aware() ? parts.all.group_names : std::vector<std::string>();
     auto state = trained.learned.state;
-    state.training = {.table_schema = schema.text,
+    // what was counted in the table holds for every other one
+    state.training = {.table_schema = parts.pooled.counted
+                                          ? dataset::write_table_schema(parts.pooled.schema)
+                                          : schema.text,
                       .split = to_text(parts.plan),
                       .seed = options.seed,
                       .data = parts.data};
