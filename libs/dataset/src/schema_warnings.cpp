@@ -37,15 +37,24 @@ double auc_of(std::vector<Scored>& rows) {
     return pairs / (ones * below);
 }
 
-double of_numbers(const RowSample& sample, size_t column, double missing_as) {
-    std::vector<Scored> rows;
-    for (size_t i = 0; i < sample.rows(); ++i) {
-        const auto label = sample.label(i);
-        const double x = sample.cell(i, column).number;
-        if (label) rows.push_back({std::isnan(x) ? missing_as : x, *label});
+/// Takes missing cells as the least number, and as the greatest.
+double of_numbers(const RowSample& sample, size_t column) {
+    double best = 0;
+    bool any_missing = false;
+    for (const double end : {-1.0, 1.0}) {
+        std::vector<Scored> rows;
+        for (size_t i = 0; i < sample.rows(); ++i) {
+            const auto label = sample.label(i);
+            const double x = sample.cell(i, column).number;
+            any_missing = any_missing || std::isnan(x);
+            const double missing_as = end * std::numeric_limits<double>::infinity();
+            if (label) rows.push_back({std::isnan(x) ? missing_as : x, *label});
+        }
+        const double auc = auc_of(rows);
+        best = std::max({best, auc, 1 - auc});
+        if (!any_missing) break;
     }
-    const double auc = auc_of(rows);
-    return std::max(auc, 1 - auc);
+    return best;
 }
 
 /// Scores each half of the sample by the rates of the other.
@@ -125,10 +134,7 @@ double rounded(double x) {
 
 std::optional<double> auc_alone(const RowSample& sample, size_t column, bool numeric) {
     if (!has_enough(sample)) return std::nullopt;
-    constexpr double kEnd = std::numeric_limits<double>::infinity();
-    double best = 0.5;
-    if (numeric)
-        best = std::max(of_numbers(sample, column, -kEnd), of_numbers(sample, column, kEnd));
+    double best = numeric ? of_numbers(sample, column) : 0.5;
     std::set<uint64_t> values;
     for (size_t i = 0; i < sample.rows() && values.size() <= kFewCodes; ++i)
         values.insert(sample.cell(i, column).text);
