@@ -67,7 +67,7 @@ TEST_F(SchemaFile, ATableAsItIsGoesFromDraftToScores) {
                                      std::string_view(one.as_object().at("column").as_string())));
     EXPECT_THAT(warned,
                 testing::ElementsAre("many_groups age", "many_groups region", "leak recovered"));
-    EXPECT_THAT(draft.err, HasSubstr("'recovered' alone tells the labels apart"));
+    EXPECT_THAT(draft.err, HasSubstr("'recovered' alone separates the labels"));
 
     write_schema();
     const auto train =

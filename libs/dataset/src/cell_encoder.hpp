@@ -35,7 +35,7 @@ class CellEncoder {
   private:
     struct Columns {
         std::vector<std::string> names;
-        std::vector<NumberReader> numbers;  // of a column with a rule, or of a derivation
+        std::vector<NumberReader> numbers;  // if it has a rule or is derived
         const Derivation* derivation = nullptr;
     };
     bool is_missing(std::string_view cell) const { return missing_.contains(cell); }

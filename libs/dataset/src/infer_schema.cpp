@@ -270,7 +270,7 @@ void propose_groups(const Table& table, SchemaDraft& draft) {
                          limits::kMaxGroups));
 }
 
-/// Returns a warning if the column tells the labels apart by itself.
+/// Adds a warning if the column separates the labels by itself.
 void warn_of_leak(const Table& table, size_t at, SchemaDraft& draft) {
     using Kind = SchemaWarning::Kind;
     const auto& name = table.columns[at];
@@ -280,7 +280,7 @@ void warn_of_leak(const Table& table, size_t at, SchemaDraft& draft) {
     for (const size_t label : {0, 1}) {
         if (rows[label] == 0 || missing[label] != rows[label] || missing[1 - label] != 0) continue;
         draft.warnings.push_back(
-            {Kind::kMissingTellsLabel, name,
+            {Kind::kMissingByLabel, name,
              fmt::format(
                  "'{}' is missing in all {} rows where the label is {}favourable, and in no "
                  "other: it is known only afterwards; list it under `ignored`",
@@ -291,10 +291,9 @@ void warn_of_leak(const Table& table, size_t at, SchemaDraft& draft) {
     if (!auc || *auc <= kLeaks) return;
     draft.warnings.push_back(
         {Kind::kLeak, name,
-         fmt::format(
-             "'{}' alone tells the labels apart, with an AUC of {:.4f} on {} of {} rows: if "
-             "it is known only after the decision, list it under `ignored`",
-             name, *auc, sample.rows(), sample.seen())});
+         fmt::format("'{}' alone separates the labels, with an AUC of {:.4f} on {} of {} rows: if "
+                     "it is known only after the decision, list it under `ignored`",
+                     name, *auc, sample.rows(), sample.seen())});
 }
 
 /// Adds warnings on features, in the file's order, and repeats them in their remarks.
@@ -397,7 +396,7 @@ class RowLabels {
   private:
     LabelReader reader_;
     CellMemo<bool> memo_;
-    std::array<size_t, 2> rows_{};  // of different texts
+    std::array<size_t, 2> rows_{};  // texts by label
 };
 
 Result<LabelText> label_of(const ColumnRoles& roles) {
@@ -445,8 +444,8 @@ std::string_view word_of(SchemaWarning::Kind kind) {
     switch (kind) {
         case SchemaWarning::Kind::kLeak:
             return "leak";
-        case SchemaWarning::Kind::kMissingTellsLabel:
-            return "missing_tells_label";
+        case SchemaWarning::Kind::kMissingByLabel:
+            return "missing_by_label";
         case SchemaWarning::Kind::kIdentifier:
             return "identifier";
         case SchemaWarning::Kind::kPersonalData:

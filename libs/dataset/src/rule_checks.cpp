@@ -24,6 +24,12 @@ bool is_plain_number(const TableSchema& schema, std::string_view name) {
            !schema.derived.contains(name);
 }
 
+/// Returns whether a derived feature is made of the column.
+bool is_source(const TableSchema& schema, std::string_view column) {
+    return std::any_of(schema.derived.begin(), schema.derived.end(),
+                       [&](const auto& made) { return is_in(made.second.columns, column); });
+}
+
 base::Error bad_rule(const ColumnRule& rule, std::string_view message) {
     return base::make_error(Reason::kBadColumnRule, "[[column]] '{}': {}", rule.column, message);
 }
@@ -83,11 +89,6 @@ base::Status check_number_rule(const TableSchema& schema, const ColumnRule& rule
 }
 
 }  // namespace
-
-bool is_source(const TableSchema& schema, std::string_view column) {
-    return std::any_of(schema.derived.begin(), schema.derived.end(),
-                       [&](const auto& made) { return is_in(made.second.columns, column); });
-}
 
 base::Status check_rules(const TableSchema& schema) {
     std::set<std::string_view> seen;

@@ -12,7 +12,4 @@ base::Status check_rules(const TableSchema& schema);
 /// "bad_derivation".
 base::Status check_derived(const TableSchema& schema);
 
-/// Returns whether a derived feature is made of the column.
-bool is_source(const TableSchema& schema, std::string_view column);
-
 }  // namespace rampart::dataset

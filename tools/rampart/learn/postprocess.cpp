@@ -58,7 +58,7 @@ struct Side {
 struct Tables {
     dataset::Dataset fit, others;
     std::optional<dataset::Dataset> test;
-    std::vector<std::string> notes;  // of the reading
+    std::vector<std::string> notes;  // what the reading changed
     std::optional<size_t> twins;     // fitting rows with the same features as a training row
 };
 

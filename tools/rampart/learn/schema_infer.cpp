@@ -86,8 +86,9 @@ void add_schema_infer(Frame& frame) {
                     "> schema.toml",
          .detail =
              "Each guess names its reason. Columns that are left out (constants, row numbers, too "
-             "many values) are listed with the reason. Warnings: a feature that alone tells the "
-             "labels apart (AUC above 0.98 on a sample of at most 50,000 rows), or is missing "
+             "many values) are listed with the reason. Warnings: a feature that alone "
+             "separates the labels (AUC above 0.98 on a sample of at most 50,000 rows), or is "
+             "missing "
              "exactly where the label has one value; numbers that hardly repeat; names like those "
              "of personal data; protected columns of many numbers, for which the draft has bands.",
          .reads_no_store = true},

@@ -25,18 +25,18 @@ struct ColumnRoles {
 /// What in the table may mislead a model or its user.
 struct SchemaWarning {
     enum class Kind {
-        kLeak,               // one feature alone tells the labels apart
-        kMissingTellsLabel,  // missing exactly in the rows of one label
-        kIdentifier,         // whole numbers that hardly repeat
-        kPersonalData,       // by its name: of a person, or protected
-        kManyGroups,         // protected, with too many values for groups
+        kLeak,            // one feature alone separates the labels
+        kMissingByLabel,  // missing exactly in the rows of one label
+        kIdentifier,      // whole numbers that hardly repeat
+        kPersonalData,    // by its name: of a person, or protected
+        kManyGroups,      // protected, with too many values for groups
     };
     Kind kind = Kind::kLeak;
     std::string column;
     std::string text;  // with the evidence and what to do
 };
 
-/// Returns the word of a kind: "leak", "missing_tells_label", …
+/// Returns the word of a kind: "leak", "missing_by_label", …
 std::string_view word_of(SchemaWarning::Kind kind);
 
 /// Draft of a schema, to be checked and corrected by a person.

@@ -26,8 +26,8 @@ struct RowKeys {
 
 /// Reads the columns `by` (rows with the same text belong together: a person) and `time` of a CSV
 /// file; empty: not asked for. Any column of the file will do. Rows are in read_table()'s order.
-/// Times are dates if all cells are (so "2006" is a year), else numbers. Rows that the schema leaves
-/// out, because they have no label, are left out here, too; nullptr: there are none.
+/// Times are dates if all cells are (so "2006" is a year), else numbers. Rows that the schema
+/// leaves out because they have no label are left out here, too; nullptr: there are none.
 ///
 /// Errors name file, line and column: "missing_column"; "empty_split_cell"; "long_split_cell" past
 /// limits::kMaxTextBytes; "bad_split_time" for a cell that is neither, or of another kind than the

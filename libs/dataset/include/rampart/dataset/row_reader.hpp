@@ -26,8 +26,8 @@ struct RowBlock {
 ///
 /// Columns are found by name, in any order. Label and weight are not needed. Columns that are
 /// neither features nor protected nor kept are passed over: unread() names those that the schema
-/// does not mention either. Cells are encoded, and features derived, as by read_table(). A pool that
-/// is not decided yet is decided from the file (pooled_values.hpp), which is then read twice.
+/// does not mention either. Cells are encoded, and features derived, as by read_table(). A pool
+/// that is not decided yet is decided from the file (pooled_values.hpp), which is then read twice.
 class RowReader {
   public:
     struct Wanted {

@@ -13,8 +13,9 @@
 ///
 /// Layout, little endian: magic "RAMPARTT", format version (u32), key (32 bytes), rows n (u64),
 /// features d (u32), flags (u32: 1 weights, 2 groups, 4 targets), number of group names (u32), each
-/// name with its length (u32) before it; number of notes and notes in the same way; labels uint8[n], or targets double[n]; weights float[n]
-/// and groups int32[n] where flagged; columns float[d][n]; SHA-256 of all before it.
+/// name with its length (u32) before it; number of notes and notes in the same way; labels
+/// uint8[n], or targets double[n]; weights float[n] and groups int32[n] where flagged; columns
+/// float[d][n]; SHA-256 of all before it.
 namespace rampart::dataset {
 
 inline constexpr size_t kMaxTableCacheBytes = size_t{16} << 30;
