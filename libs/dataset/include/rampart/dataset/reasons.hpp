@@ -69,6 +69,8 @@ namespace rampart::dataset {
       "Send the feature's number with each application, and leave `derived`, `date` and "       \
       "`range` out of the schema of the service.")                                              \
     X(kNotUtf8, kInvalidArgument, "not_utf8", "Save names and categories as UTF-8.")            \
+    X(kNumberOutsideRange, kOutOfRange, "number_outside_range",                                 \
+      "Correct the cell, widen the column's range, or declare outside = \"missing\".")          \
     X(kNumberTooLarge, kOutOfRange, "number_too_large",                                         \
       "Scale the feature down, or mark the value as missing.")                                  \
     X(kNumericLabel, kInvalidArgument, "numeric_label",                                         \
@@ -79,8 +81,6 @@ namespace rampart::dataset {
     X(kOneLabel, kInvalidArgument, "one_label",                                                 \
       "Give rows with both labels, or with different targets.")                                 \
     X(kOpenQuote, kInvalidArgument, "open_quote", "Close the quote that the line opens.")       \
-    X(kNumberOutsideRange, kOutOfRange, "number_outside_range",                                 \
-      "Correct the cell, widen the column's range, or declare outside = \"missing\".")          \
     X(kOtherSchema, kInvalidArgument, "other_schema",                                           \
       "Take data and model of one feature schema; split one table for training and "            \
       "validation.")                                                                            \
