@@ -159,7 +159,7 @@ class Roles {
 /// Writes a number with a fraction if as an integer it
 /// would not fit a double.
 std::string toml_number(double value) {
-    if (value == 0) return "0";  // an integer has no -0
+    if (value == 0) return "0";                  // an integer has no -0
     constexpr double kWhole = 9007199254740992;  // 2^53
     std::string text = number_text(value);
     const bool whole = text.find_first_of(".e") == std::string::npos;

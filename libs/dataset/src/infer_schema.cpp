@@ -278,7 +278,9 @@ void warn_of_leak(const Table& table, size_t at, SchemaDraft& draft) {
     const auto rows = sample.labelled();
     const auto missing = sample.missing(at);
     for (const size_t label : {0, 1}) {
-        if (rows[label] == 0 || missing[label] != rows[label] || missing[1 - label] != 0) continue;
+        if (std::min(rows[0], rows[1]) < kFewestOfALabel || missing[label] != rows[label] ||
+            missing[1 - label] != 0)
+            continue;
         draft.warnings.push_back(
             {Kind::kMissingByLabel, name,
              fmt::format(

@@ -11,7 +11,6 @@
 namespace rampart::dataset {
 namespace {
 
-constexpr size_t kFewestOfALabel = 20;
 constexpr size_t kFewCodes = 64;  // numbers with no more values may be codes without an order
 
 struct Scored {

@@ -9,6 +9,9 @@
 
 namespace rampart::dataset {
 
+/// Rows that each label needs before anything is said of how a column and the labels go together.
+inline constexpr size_t kFewestOfALabel = 20;
+
 /// Returns how well one column alone ranks the labels, from 0.5 to 1: numbers in either direction
 /// with missing cells at either end, texts and numbers of few values by the rates of the other half
 /// of the sample. nullopt: too few rows of a label.
