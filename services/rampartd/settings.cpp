@@ -170,6 +170,14 @@ DiskSettings read_disk(config::Table table) {
             mib("scrub_mib_per_second", 1, 16)};
 }
 
+/// Reads the features of applications, which are encoded as they come.
+Result<dataset::TableSchema> read_served_schema(const std::filesystem::path& file) {
+    RAMPART_TRY(auto schema, dataset::read_table_schema(file));
+    const auto served = dataset::check_for_applications(schema);
+    if (!served) return served.error().with_context(file.string());
+    return schema;
+}
+
 }  // namespace
 
 Result<ProductFile> load_product_file(const std::filesystem::path& file) {
@@ -225,14 +233,6 @@ base::Status fit_to_product(const PrivacySettings& privacy, certification::GateC
     RAMPART_RETURN_IF_ERROR(
         training::check_conditions(constraints, features, product.catalog.groups()));
     return lender ? notices::check_lender(*lender, product.product.name, features) : base::ok();
-}
-
-/// Reads the features of applications, which are encoded as they come.
-Result<dataset::TableSchema> read_served_schema(const std::filesystem::path& file) {
-    RAMPART_TRY(auto schema, dataset::read_table_schema(file));
-    const auto served = dataset::check_for_applications(schema);
-    if (!served) return served.error().with_context(file.string());
-    return schema;
 }
 
 Result<Settings> load_settings(const std::filesystem::path& file) {
