@@ -6,10 +6,10 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/thread_name.hpp"
+#include "rampart/base/thread_priority.hpp"
 #include "rampart/champion_monitor/monitor_report.hpp"
 #include "rampart/joiner/catch_up.hpp"
 #include "rampart/registry/vault_export.hpp"
-#include "rampart/runtime/priority.hpp"
 #include "rampart/storage/derived_database.hpp"
 #include "services/rampartd/log_ends.hpp"
 #include "services/rampartd/reasons.hpp"
@@ -51,7 +51,7 @@ std::unique_ptr<base::ThreadPool> training_pool(const Settings& settings) {
     std::unique_ptr<base::ThreadPool> pool;
     std::thread([&] {
         base::name_this_thread("train");
-        if (!settings.event_clock) runtime::lower_priority();
+        if (!settings.event_clock) base::lower_priority();
         pool = std::make_unique<base::ThreadPool>(settings.training_threads);
     }).join();
     return pool;

@@ -196,7 +196,7 @@ Status Node::open_services(const Progress& progress) {
     RAMPART_RETURN_IF_ERROR(open_champion());
     figures_ = std::make_unique<NodeMetrics>(
         NodeMetrics::Deps{settings_.store, *clock_, log, *stores_->memory(), stores_->joiner(),
-                          *decisions_, stores_->registry(), loop_->trainer(),
+                          stores_->draws(), *decisions_, stores_->registry(), loop_->trainer(),
                           [this] { return loop_->stopped(); }, trainer_lease_.get()},
         metrics_);
     add_health();

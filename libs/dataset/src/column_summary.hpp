@@ -12,6 +12,7 @@
 #include "cell_memo.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/utf8.hpp"
+#include "rampart/dataset/category_limit.hpp"
 #include "rampart/dataset/text.hpp"
 
 namespace rampart::dataset {
@@ -25,8 +26,11 @@ inline constexpr std::array<std::string_view, 8> kMissingAmongNumbers{
     "-", ".", "None", "none", "Missing", "missing", "Unknown", "unknown"};
 inline constexpr size_t kFewValues = 12;  // integer codes that may be categories
 inline constexpr size_t kMaxTracked =
-    1'000'000;                         // largest number of values whose repeats are counted
-inline constexpr size_t kIdRows = 20;  // with fewer rows a column is never taken for an id
+    1'000'000;  // largest number of values whose repeats are counted
+inline constexpr size_t kMostNumbers =
+    4096;  // different values that are kept of a column of numbers
+inline constexpr size_t kMostBytes = 8 << 20;  // bytes of texts that are kept of a column
+inline constexpr size_t kIdRows = 20;          // with fewer rows a column is never taken for an id
 inline constexpr double kHardlyRepeats = 0.9;
 inline constexpr size_t kFewestIds = 100;   // rows; with fewer, numbers that differ are no evidence
 inline constexpr double kNearlyAll = 0.98;  // share of different values
@@ -80,8 +84,10 @@ class ColumnSummary {
     bool numeric() const { return all_numbers_ && !values_.empty(); }
     const Texts& missing_words() const { return missing_words_; }
     const Texts& doubtful_words() const { return doubtful_words_; }
-    /// Returns the values, sorted, at most limits::kMaxCategories + 1, without words for missing.
+    /// Returns the values, sorted, without words for missing; some of them, if there are too many.
     const Texts& values() const { return values_; }
+    /// Returns a number of values that the column exceeds; 0: values() has all of them.
+    size_t kept_of_more() const { return kept_of_more_; }
     bool empty() const { return values_.empty() && doubtful_words_.empty(); }
     /// Returns whether all rows have one value. (One value in some rows and missing in others still
     /// separates the rows.)
@@ -147,9 +153,19 @@ class ColumnSummary {
             if (all_numbers_) first_text_ = shortened(cell);
             all_numbers_ = false;
         }
-        if (values_.size() <= limits::kMaxCategories && !values_.contains(cell))
-            values_.emplace(cell);
+        keep_value(cell);
         return number ? Seen{Seen::kNumber, *number} : Seen{Seen::kValue};
+    }
+
+    void keep_value(std::string_view cell) {
+        const size_t most = all_numbers_ ? kMostNumbers : kMostCategories;
+        if (values_.contains(cell)) return;
+        if (values_.size() >= most || bytes_ > kMostBytes) {
+            if (kept_of_more_ == 0) kept_of_more_ = values_.size();
+            return;
+        }
+        values_.emplace(cell);
+        bytes_ += cell.size();
     }
 
     void add_number(double number) {
@@ -170,6 +186,7 @@ class ColumnSummary {
     size_t rows_ = 0, missing_ = 0, doubtful_ = 0, infinite_ = 0;
     std::string first_text_;
     Texts missing_words_, doubtful_words_, values_;
+    size_t kept_of_more_ = 0, bytes_ = 0;
     size_t tracked_ = 0;
     std::unordered_set<size_t> different_;
     CellMemo<Seen> seen_{512};

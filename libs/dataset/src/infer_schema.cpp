@@ -36,8 +36,7 @@ bool is_id_name(std::string_view name) {
 
 /// Returns whether a column of texts has more values than a feature may have, and they repeat.
 bool has_too_many_categories(const ColumnSummary& summary) {
-    return !summary.numeric() && !summary.is_almost_unique() &&
-           summary.values().size() > limits::kMaxCategories;
+    return !summary.numeric() && !summary.is_almost_unique() && summary.kept_of_more() > 0;
 }
 
 std::string reason_to_ignore(std::string_view name, const ColumnSummary& summary) {
@@ -50,7 +49,7 @@ std::string reason_to_ignore(std::string_view name, const ColumnSummary& summary
         return "almost no value repeats: an id or free text";
     }
     if (has_too_many_categories(summary)) {
-        return fmt::format("more than {} categories", limits::kMaxCategories);
+        return fmt::format("more than {} categories", summary.kept_of_more());
     }
     for (const auto& value : summary.values()) {
         if (!summary.numeric() && value.size() > limits::kMaxTextBytes) {
@@ -130,10 +129,9 @@ base::Status check_label(const ColumnRoles& roles, const ColumnSummary& summary)
         return base::make_error(base::Reason::kBadLabel,
                                 "label '{}' has {}{} different values ({}{}); it must have "
                                 "two",
-                                roles.label_column,
-                                values.size() > limits::kMaxCategories ? "over " : "",
-                                std::min(values.size(), limits::kMaxCategories),
-                                fmt::join(shown, ", "), values.size() > kShown ? ", …" : "");
+                                roles.label_column, summary.kept_of_more() > 0 ? "over " : "",
+                                values.size(), fmt::join(shown, ", "),
+                                values.size() > kShown ? ", …" : "");
     }
     if (!values.contains(canonical(roles.favourable))) {
         return base::make_error(Reason::kNoFavourableLabel,
@@ -178,11 +176,11 @@ std::string infinity_note(std::string_view name, const ColumnSummary& summary) {
 }
 
 /// Says that a column is lost which a person would expect among the features.
-std::string many_categories_note(std::string_view name) {
+std::string many_categories_note(std::string_view name, const ColumnSummary& summary) {
     return fmt::format(
         "'{}' has more than {} categories and is left out: merge categories that are alike, split "
         "the column in two, or replace it by a column of numbers",
-        name, limits::kMaxCategories);
+        name, summary.kept_of_more());
 }
 
 /// What the pass over the file has found.
@@ -351,7 +349,7 @@ Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const LabelText& said
             schema.ignored_columns.push_back(name);
             draft.remarks[name] = reason;
             if (has_too_many_categories(summaries[i]))
-                draft.notes.push_back(many_categories_note(name));
+                draft.notes.push_back(many_categories_note(name, summaries[i]));
         } else if (summaries[i].numeric()) {
             features.push_back({name, FeatureKind::kNumeric, {}});
             draft.remarks[name] = summaries[i].evidence();

@@ -123,6 +123,51 @@ TEST_F(ServerGroups, AllThatWaitAreAnsweredInOneCallEachWithItsOwn) {
     EXPECT_EQ(router_.traffic()->waiting(), 0u);
 }
 
+/// A server that gathers for as long as it is given, and has just answered a group of two.
+class ServerGathers : public ServerGroups {
+  protected:
+    void after_two(base::Duration gather) {
+        ServerOptions options;
+        options.gather = gather;
+        start(options);
+        hold_all_workers();
+        send("one");
+        send("two");
+        wait_for_waiting(2);
+        open();
+        join();
+        ASSERT_EQ(sizes().back(), 2u);
+    }
+};
+
+TEST_F(ServerGathers, AfterSeveralTheNextComeTogether) {
+    after_two(base::Duration::seconds(2));
+    send("three");
+    wait_for_waiting(1);
+    send("four");
+    join();
+    EXPECT_EQ(sizes().size(), kWorkers + 2u) << "no other worker takes them";
+    EXPECT_EQ(sizes().back(), 2u);
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(post("five").body, "/group five") << "the time is over at some point";
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+    EXPECT_EQ(sizes().back(), 1u);
+}
+
+// Whether it waits, is seen by the time, which is far beyond any answer's.
+TEST_F(ServerGathers, EightAreEnoughAndOneAfterOneWaitsForNone) {
+    after_two(base::Duration::seconds(60));
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 8; ++i) send(std::to_string(i));
+    join();
+    EXPECT_EQ(sizes().back(), 8u);
+    ServerOptions options;
+    options.gather = base::Duration::seconds(60);
+    start(options);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(post("alone").body, "/group alone");
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(40));
+}
+
 TEST_F(ServerGroups, RoutesAndLongBodiesAreNotMixed) {
     hold_all_workers();
     const std::string longer(kMaxGroupedBody + 1, 'x');

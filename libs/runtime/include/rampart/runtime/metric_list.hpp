@@ -93,6 +93,9 @@ namespace rampart::runtime::metric {
       "have stopped.")                                                                             \
     X(kJoinedUnmatched, "gauge", "rampart_joined_unmatched", "",                                   \
       "Outcomes and overrides whose decision has not arrived: wrong ids, or decisions lost.")      \
+    X(kJoinUncheckedDraws, "counter", "rampart_join_unchecked_draws_total", "",                    \
+      "Decisions joined, since the start, whose draw key is not on this node, so that their "      \
+      "draws were not checked: those of other nodes. On a node alone it stays 0.")                 \
     X(kQuarantineBytes, "gauge", "rampart_quarantine_bytes", "store",                              \
       "Bytes in quarantine, of joined states or of applications, in whole MiB: [quarantine] "      \
       "bounds them.")                                                                              \
