@@ -76,7 +76,7 @@ Result<std::unique_ptr<Loop>> Loop::open(Deps deps) {
 
 Status Loop::open_trainer() {
     const auto& [settings, keys, stores, clock, decisions, applications, attributes, champion,
-                 metrics, lease] = deps_;
+                 stops, metrics, lease] = deps_;
     RAMPART_TRY(
         trainer_,
         retraining::TrainingLoop::open(
@@ -115,12 +115,14 @@ Status Loop::catch_up() {
 }
 
 /// The same with reading_ held. Without the latest of the persons' keys nothing is read: what is
-/// erased could be. Trouble with attributes is the result, and keeps nothing else from being read.
-/// If all that is wrong is with the decisions of some partitions, these are in `waiting`.
+/// erased could be; nor without what was stopped: it would count as evidence. Trouble with
+/// attributes is the result, and keeps nothing else from being read. If all that is wrong is with
+/// the decisions of some partitions, these are in `waiting`.
 Status Loop::read_to_end(const std::function<bool()>& stopping,
                          std::set<streaming::PartitionId>* waiting) {
     auto& joiner = deps_.stores.joiner();
     RAMPART_RETURN_IF_ERROR(deps_.stores.person_keys().refresh());
+    RAMPART_RETURN_IF_ERROR(deps_.stops.follow());
     Status attributes;
     if (deps_.attributes != nullptr) attributes = deps_.attributes->catch_up(deps_.clock.now());
     const uint64_t before = joiner.counts().conflicting_outcomes;

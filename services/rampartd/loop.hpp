@@ -23,6 +23,7 @@
 #include "rampart/training_set/training_set_builder.hpp"
 #include "services/rampartd/champion_switch.hpp"
 #include "services/rampartd/node_clock.hpp"
+#include "services/rampartd/stop_buttons.hpp"
 #include "services/rampartd/stores.hpp"
 
 namespace rampart::rampartd {
@@ -56,6 +57,7 @@ class Loop {
         serving::ApplicationConsumer& applications;
         protected_attributes::AttributeFeed* attributes;  // nullptr: no other nodes
         ChampionSwitch& champion;
+        StopButtons& stops;
         runtime::Metrics& metrics;
         lease::TrainerLease* lease;  // nullptr: no other node may train, or this one does not
     };

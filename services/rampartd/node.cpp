@@ -16,14 +16,17 @@
 #include "services/rampartd/api/certificate_routes.hpp"
 #include "services/rampartd/api/clock_routes.hpp"
 #include "services/rampartd/api/erasure_jobs.hpp"
+#include "services/rampartd/api/explanation_routes.hpp"
 #include "services/rampartd/api/job_routes.hpp"
 #include "services/rampartd/api/model_routes.hpp"
 #include "services/rampartd/api/notice_routes.hpp"
 #include "services/rampartd/api/partition_routes.hpp"
+#include "services/rampartd/api/policy_routes.hpp"
 #include "services/rampartd/api/privacy_routes.hpp"
 #include "services/rampartd/api/quarantine_routes.hpp"
 #include "services/rampartd/api/run_routes.hpp"
 #include "services/rampartd/api/status_routes.hpp"
+#include "services/rampartd/api/stop_routes.hpp"
 #include "services/rampartd/api/token_routes.hpp"
 #include "services/rampartd/api/unmatched_routes.hpp"
 #include "services/rampartd/files_needed.hpp"
@@ -123,6 +126,7 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
         kLog.warning("msg=\"the lease of the trainer was not claimed yet\" reason={} what=\"{}\"",
                      kept.error().reason, kept.error().message);
     }
+    RAMPART_RETURN_IF_ERROR(node->stops_->open());  // before the champion decides
     RAMPART_RETURN_IF_ERROR(node->champion_->serve());
     node->applications_->start();
     return node;
@@ -133,7 +137,7 @@ serving::DecisionServiceOptions Node::decision_options() {
     options.log = log_options(settings_, *stores_);
     options.outcomes_topic = stores_->topics().outcomes;
     options.product = settings_.product;
-    options.draw_key = {keys_.ids.draw, keys_.draw};
+    options.draw_key = draw_key_ = {keys_.ids.draw, keys_.draw};
     options.arm_key = {keys_.arm_id, keys_.arm};
     options.cool_off_days = settings_.cool_off_days;
     options.event_window = settings_.event_window;
@@ -142,6 +146,9 @@ serving::DecisionServiceOptions Node::decision_options() {
     options.on_overrides = [this](std::span<const domain::Override> taken) {
         return record_overrides(stores_->registry(), clock_->now(), taken);
     };
+    // a replay explains what it is asked for, when it is asked
+    if (!settings_.event_clock)
+        options.on_declined = [this](auto decisions) { explanations_->declined(decisions); };
     if (settings_.privacy.encrypt_log) {
         options.before_append = [&keys = stores_->person_keys()](auto people) {
             (void)keys.prepare(people);
@@ -168,6 +175,7 @@ Status Node::open_services(const Progress& progress) {
     RAMPART_TRY(decisions_,
                 serving::DecisionService::open(
                     std::move(options), {log.reader(), log.writer(), *clock_, metrics_, health_}));
+    explanations_ = std::make_unique<Explanations>(Explanations::Deps{explain_deps(), metrics_});
     serving::ConsumerOptions consumer;
     consumer.applications_topic = log.topics().applications;
     consumer.quarantine_topic = log.topics().quarantine;
@@ -191,8 +199,10 @@ Status Node::open_services(const Progress& progress) {
     }
     champion_ = std::make_unique<ChampionSwitch>(stores_->registry(), *decisions_);
     RAMPART_RETURN_IF_ERROR(open_lease());
+    open_stops();
     RAMPART_TRY(loop_, Loop::open({settings_, keys_, *stores_, *clock_, *decisions_, *applications_,
-                                   attributes_.get(), *champion_, metrics_, trainer_lease_.get()}));
+                                   attributes_.get(), *champion_, *stops_, metrics_,
+                                   trainer_lease_.get()}));
     RAMPART_RETURN_IF_ERROR(open_champion());
     figures_ = std::make_unique<NodeMetrics>(
         NodeMetrics::Deps{settings_.store, *clock_, log, *stores_->memory(), stores_->joiner(),
@@ -211,6 +221,19 @@ Status Node::open_lease() {
     health_.add(runtime::Probe::kDegraded, "trainer",
                 [lease = trainer_lease_.get()] { return lease->status(); });
     return base::ok();
+}
+
+void Node::open_stops() {
+    auto& log = stores_->log();
+    auto feed = log.shared()
+                    ? std::make_unique<registry::StopFeed>(log.reader(), log.writer(),
+                                                           log.topics().leases, settings_.log.group)
+                    : nullptr;
+    stops_ = std::make_unique<StopButtons>(
+        StopButtons::Deps{stores_->registry(), *decisions_, *clock_,
+                          [this] { return stores_->joiner().clock(); },
+                          [clock = clock_.get()] { return clock->known(); }},
+        std::move(feed));
 }
 
 void Node::add_health() {
@@ -300,6 +323,12 @@ void Node::begin_work() {
     if (trainer_lease_)
         jobs_.add({.name = "trainer", .every = beat, .longest = base::Duration::seconds(30)},
                   [this](const auto&) { return keep_trainer(); });
+    if (stops_->shared())
+        jobs_.add({.name = "stops",
+                   .every = base::Duration::micros(500'000),
+                   .longest = second,
+                   .vital = true},
+                  [this](const auto&) { return stops_->follow(); });
     jobs_.add({.name = "upkeep", .every = beat, .longest = beat, .vital = true},
               [this](const auto&) { return upkeep(); });
     jobs_.add({.name = "mend", .every = second, .longest = second, .vital = true},
@@ -326,6 +355,12 @@ void Node::begin_work() {
                .stuck_after = base::Duration::hours(1),  // what matures after a rebuild, at once
                .vital = true},
               [this](const auto& run) { return loop_->join([&] { return run.stopping(); }); });
+    jobs_.add(
+        {.name = "explain",
+         .every = base::Duration::micros(250'000),
+         .longest = base::Duration::seconds(30),
+         .background = true},
+        [this](const auto& run) { return explanations_->work([&] { return run.stopping(); }); });
     jobs_.add({.name = "follow", .every = second, .longest = base::Duration::seconds(30)},
               [this](const auto&) { return loop_->follow(); });
     if (settings_.trains)
@@ -468,7 +503,7 @@ void Node::add_routes(http::Router& router) {
     const auto defer = [answers](const auto& request, size_t overrides, const auto& failed) {
         return answers.answer(request, kOverrides, request.body, overrides, failed);
     };
-    decision_service::DecisionRoutes(*decisions_, defer).add_to(router);
+    decision_service::DecisionRoutes(*decisions_, defer, true).add_to(router);
     JobRoutes(*requests_).add_to(router);
     decision_service::StatusRoutes(health_, metrics_).add_to(router);
     ClockRoutes(
@@ -495,10 +530,13 @@ void Node::add_routes(http::Router& router) {
                    [this](const auto& application) { return person_behind(application); },
                    answers})
         .add_to(router);
+    const auto failed = [this](const auto& error, const auto& id) {
+        return decision_service::failed(*decisions_, error, {&id, 1});
+    };
     NoticeRoutes([this](const auto& id, auto language) { return notice_of(*this, id, language); },
-                 [this](const auto& error, const auto& id) {
-                     return decision_service::failed(*decisions_, error, {&id, 1});
-                 })
+                 failed)
+        .add_to(router);
+    ExplanationRoutes([this](const auto& id) { return explanations_->of(id); }, failed)
         .add_to(router);
     UnmatchedRoutes(joiner, *clock_).add_to(router);
     TokenRoutes({callers_->file(), wall_,
@@ -511,6 +549,10 @@ void Node::add_routes(http::Router& router) {
                   *applications_, topics, [this] { return stopped(); }, loop_->trainer(),
                   trainer_lease_.get()})
         .add_to(router);
+    StopRoutes(*stops_, registry).add_to(router);
+    PolicyRoutes(registry, [this] {
+        return stores_->log().shared() ? check_trains() : base::ok();
+    }).add_to(router);
     RunRoutes([this] { return loop_->runs(); }, [this] { return monitor_report(); }).add_to(router);
 }
 

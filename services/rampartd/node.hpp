@@ -16,6 +16,7 @@
 #include "rampart/serving/application_consumer.hpp"
 #include "rampart/serving/decision_service.hpp"
 #include "services/rampartd/champion_switch.hpp"
+#include "services/rampartd/explanations.hpp"
 #include "services/rampartd/keys.hpp"
 #include "services/rampartd/loop.hpp"
 #include "services/rampartd/node_clock.hpp"
@@ -23,6 +24,7 @@
 #include "services/rampartd/quarantine_upkeep.hpp"
 #include "services/rampartd/scrub_job.hpp"
 #include "services/rampartd/settings.hpp"
+#include "services/rampartd/stop_buttons.hpp"
 #include "services/rampartd/stores.hpp"
 
 namespace rampart::rampartd {
@@ -48,9 +50,10 @@ class Node {
                                                     const Progress& progress = {});
 
     /// Starts what the node does by itself, each as a job of its own: leases, upkeep, mending; by
-    /// the wall clock also reading and maturing (join), following the champion, and, where it
-    /// trains, training, testing and watching (learn). By event time advance() does these. Takes up
-    /// what was asked for and may take long (erasures, overrides, candidates). Once.
+    /// the wall clock also reading and maturing (join), following the champion, explaining declines
+    /// (explain), and, where it trains, training, testing and watching (learn). By event time
+    /// advance() does these, but explains nothing before it is asked. Takes up what was asked for
+    /// and may take long (erasures, overrides, candidates). Once.
     void begin_work();
     /// Not ready from here on; the jobs are asked to stop, a run of training to a point from which
     /// it goes on.
@@ -148,8 +151,8 @@ class Node {
     }
 
     /// The service's routes and those of the whole: clock, protected attributes, models, runs,
-    /// notices, rollback, monitor, certificates, partitions, quarantine, erasures, holds, tokens,
-    /// what dangles.
+    /// explanations, notices, rollback, monitor, certificates, partitions, quarantine, erasures,
+    /// holds, tokens, what dangles.
     void add_routes(http::Router& router);
 
     /// Who may call.
@@ -165,6 +168,11 @@ class Node {
     retraining::TrainingLoop& trainer() { return *loop_->trainer(); }  // where it trains
     const streaming::Reader& log() const { return stores_->log().reader(); }
     serving::DecisionService& decisions() { return *decisions_; }
+    Explanations& explanations() { return *explanations_; }
+    ExplainDeps explain_deps() {
+        return {*decisions_, stores_->registry(), stores_->attributes(), draw_key_};
+    }
+    StopButtons& stops() { return *stops_; }
 
     /// SHA-256 over the joined state (every decision as logged among it) and the ledger, but for
     /// the digests of what is sealed with random keys, in the log and thus in certificates: the
@@ -180,6 +188,7 @@ class Node {
     base::Status open_services(const Progress& progress);
     base::Status open_champion();
     base::Status open_lease();
+    void open_stops();
     void add_health();
     std::vector<joiner::StoppedPartition> stopped() const;
     base::Status state_attributes(
@@ -193,11 +202,13 @@ class Node {
 
     Settings settings_;
     Keys keys_;
+    decision::DrawKey draw_key_;
     runtime::Metrics metrics_;
     runtime::Health health_;
     std::unique_ptr<Stores> stores_;
     std::unique_ptr<NodeClock> clock_;
     std::unique_ptr<serving::DecisionService> decisions_;
+    std::unique_ptr<Explanations> explanations_;
     std::unique_ptr<serving::ApplicationConsumer> applications_;
     std::unique_ptr<data_retention::LogRetention> retention_;
     std::unique_ptr<QuarantineUpkeep> quarantine_;
@@ -206,6 +217,7 @@ class Node {
     std::unique_ptr<protected_attributes::AttributeFeed> attributes_;
     std::unique_ptr<lease::TrainerLease> trainer_lease_;  // where it trains, on a shared log
     std::unique_ptr<ChampionSwitch> champion_;
+    std::unique_ptr<StopButtons> stops_;
     std::unique_ptr<Loop> loop_;
     std::unique_ptr<NodeMetrics> figures_;
     const runtime::SystemClock system_;

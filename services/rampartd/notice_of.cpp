@@ -1,5 +1,6 @@
 #include "services/rampartd/notice_of.hpp"
 
+#include "services/rampartd/explanation_document.hpp"
 #include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
@@ -14,8 +15,17 @@ base::Result<notices::Notice> notice_of(Node& node, const domain::DecisionId& id
     RAMPART_TRY(const auto decision, node.decisions().find(id));
     RAMPART_TRY(const auto overridden, node.override_of(id));
     RAMPART_TRY(const auto loaded, node.registry().load_model(decision.policy));
-    return notices::make_notice({decision, overridden, loaded.policy, node.now(), language},
-                                *lender);
+    notices::NoticeInput input{decision, overridden, loaded.policy, {}, node.now(), language};
+    RAMPART_RETURN_IF_ERROR(notices::check_notice(input, *lender));
+    std::vector<notices::Cited> cited;
+    // a decline by the draw alone has no feature as its reason
+    if (decision.action == domain::Action::kDecline &&
+        notices::draw_part(decision) != notices::DrawPart::kAlone) {
+        RAMPART_TRY(const auto explanation, node.explanations().of(id));
+        RAMPART_TRY(cited, cited_in(explanation));
+    }
+    input.cited = cited;
+    return notices::make_notice(input, *lender);
 }
 
 }  // namespace rampart::rampartd

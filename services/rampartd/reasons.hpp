@@ -29,6 +29,8 @@ namespace rampart::rampartd {
       "Set privacy.encrypt_databases = true: a store that is encrypted stays so.")              \
     X(kEmptyBatch, kInvalidArgument, "empty_batch", "Send one JSON object a line.")             \
     X(kEventClock, kFailedPrecondition, "event_clock", "Move time by POST /v1/clock.")          \
+    X(kExplanationsBusy, kUnavailable, "explanations_busy",                                     \
+      "Ask again in a few seconds; each is worked out once, and kept.")                         \
     X(kHandOverUsed, kFailedPrecondition, "hand_over_used",                                     \
       "Let the node that the message names train; to move the training again, hand it over "    \
       "there (ops/runbooks/trainer.md).")                                                       \
@@ -53,6 +55,8 @@ namespace rampart::rampartd {
     X(kStarting, kUnavailable, "starting",                                                      \
       "Try again when GET /readyz answers 200; it says how far the start is.")                  \
     X(kStopping, kUnavailable, "stopping", "Ask another node, or this one when it runs again.") \
+    X(kStopPending, kUnavailable, "stop_pending",                                               \
+      "Ask again in a few seconds: the log does not answer now.")                               \
     X(kSystemClock, kFailedPrecondition, "system_clock",                                        \
       "Set clock.mode = \"event\" to replay a stream.")                                         \
     X(kTakeOverUnfinished, kFailedPrecondition, "take_over_unfinished",                         \
@@ -62,7 +66,8 @@ namespace rampart::rampartd {
     X(kTrainsElsewhere, kFailedPrecondition, "trains_elsewhere",                                \
       "Ask the node of the group that trains.")                                                 \
     X(kUnknownApplication, kNotFound, "unknown_application",                                    \
-      "Name the person, or ask the node that holds the application's partition.")
+      "Name the person, or ask the node that holds the application's partition.")               \
+    X(kUnknownStop, kNotFound, "unknown_stop", "Name the stop: exploration or rules-only.")
 RAMPART_REASONS("rampartd", RAMPART_RAMPARTD_REASONS)
 
 }  // namespace rampart::rampartd

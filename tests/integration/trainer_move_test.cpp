@@ -150,6 +150,8 @@ TEST_F(TrainerMoveTest, LedgerRunsAndKeysGoOnAtTheOtherNodeAndTheFileIsGoodOnce)
     const auto draw_of_b = read(out() / "b/store/keys/draw");
     const auto out_of_a = move("hand-over --out training.rt", "a");
     ASSERT_EQ(out_of_a.exit_code, 0) << out_of_a.output;
+    EXPECT_NE(rampart("registry at 2099-01-01 --store a/store").output.find("another store trains"),
+              std::string::npos);
     std::string old_model;
     base::TimePoint at;
     {
@@ -323,6 +325,9 @@ TEST_F(TrainerMoveTest, AStoreRestoredFromBeforeAChargeTrainsOnlyWhenItIsSaid) {
     {
         const auto a = open("a");
         ASSERT_TRUE(a->check_trains());
+        // as if it had been copied while the node runs, which claims no lease before the charge
+        fs::copy_file(seat_of(out() / "a/store"), seat_of(restored.store),
+                      fs::copy_options::overwrite_existing);
         const auto models = a->registry().models().value();
         ASSERT_TRUE(a->certify(models.back().id, a->now(), ""));
     }

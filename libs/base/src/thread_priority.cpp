@@ -1,5 +1,6 @@
 #include "rampart/base/thread_priority.hpp"
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,12 +30,17 @@ struct Attributes {
     uint64_t deadline = 0, period = 0;
 };
 
-/// Sets both for the calling thread, not for its process.
+/// Sets both for the calling thread, not for its process. Where Linux lets no slice be set, or the
+/// thread is of another kind than usual, the slice stays.
 void set(int nice, uint64_t slice) {
     Attributes attributes;
-    attributes.nice = nice;
-    attributes.runtime = slice;
-    if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0)
+    const bool known = syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0) == 0;
+    if (known && (attributes.policy == SCHED_OTHER || attributes.policy == SCHED_BATCH)) {
+        attributes.nice = nice;
+        attributes.runtime = slice;
+        if (syscall(SYS_sched_setattr, 0, &attributes, 0) == 0) return;
+    }
+    if (setpriority(PRIO_PROCESS, 0, nice) != 0)
         kLog.warning("msg=\"a thread keeps its priority\" error=\"{}\"", std::strerror(errno));
 }
 

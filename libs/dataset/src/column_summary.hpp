@@ -27,7 +27,7 @@ inline constexpr std::array<std::string_view, 8> kMissingAmongNumbers{
 inline constexpr size_t kFewValues = 12;          // integer codes that may be categories
 inline constexpr size_t kMaxTracked = 1'000'000;  // values whose repeats are counted
 inline constexpr size_t kMostNumbers = 4096;      // different values kept of a column of numbers
-inline constexpr size_t kMostBytes = 8 << 20;     // bytes of texts that are kept of a column
+inline constexpr size_t kMostBytes = 2 << 20;     // bytes of texts that are kept of a column
 inline constexpr size_t kIdRows = 20;  // with fewer rows a column is never taken for an id
 inline constexpr double kHardlyRepeats = 0.9;
 inline constexpr size_t kFewestIds = 100;   // rows; with fewer, numbers that differ are no evidence

@@ -14,24 +14,38 @@ namespace {
 struct Outcomes {
     explicit Outcomes(const Dataset& table) : data(table) {
         for (const double y : data.target) magnitude = std::max(magnitude, std::abs(y));
-        if (!data.numeric() || magnitude == 0) magnitude = 1;
+        if (magnitude == 0) magnitude = 1;
+        if (data.numeric()) {
+            centre = mean_label();
+            double farthest = 0;
+            for (size_t row = 0; row < data.rows(); ++row)
+                farthest = std::max(farthest, std::abs(label(row)));
+            if (farthest > 0) spread = farthest;
+        }
+        mean = mean_label();
+        double weights = 0;
+        for (size_t row = 0; row < data.rows(); ++row)
+            weights += static_cast<double>(data.weight_of(row));
+        mean_weight = weights / static_cast<double>(data.rows());
+    }
+    double label(size_t row) const {
+        return data.numeric() ? (data.target[row] / magnitude - centre) / spread
+                              : static_cast<double>(data.label[row]);
+    }
+    double mean_label() const {
         double sum = 0, weights = 0;
         for (size_t row = 0; row < data.rows(); ++row) {
             sum += static_cast<double>(data.weight_of(row)) * label(row);
             weights += static_cast<double>(data.weight_of(row));
         }
-        mean = sum / weights;
-        mean_weight = weights / static_cast<double>(data.rows());
-    }
-    double label(size_t row) const {
-        return data.numeric() ? data.target[row] / magnitude : static_cast<double>(data.label[row]);
+        return sum / weights;
     }
     double weight(size_t row) const {
         return static_cast<double>(data.weight_of(row)) / mean_weight;
     }
 
     const Dataset& data;
-    double magnitude = 0, mean = 0, mean_weight = 1;
+    double magnitude = 0, centre = 0, spread = 1, mean = 0, mean_weight = 1;
 };
 
 struct Sums {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -23,12 +24,14 @@ class GroupQueue {
     struct Options {
         size_t workers = 1;                        // how many groups are answered at a time
         size_t most = 1;                           // requests of a group
-        std::chrono::microseconds longest_wait{};  // of the oldest, before no other is let in
+        std::chrono::microseconds longest_wait{};  // the oldest's, before no other is let in
         std::chrono::microseconds gather{};        // longest time that a worker gathers
         size_t enough = 1;                         // requests that end the gathering
     };
     void open(const Options& options) {
         options_ = options;
+        // who is gathered has not waited too long
+        options_.gather = std::min(options.gather, options.longest_wait / 4);
         free_ = options.workers;
     }
 
@@ -45,10 +48,15 @@ class GroupQueue {
         return Entry::kWork;
     }
 
+    struct Group {
+        std::vector<std::shared_ptr<Session>> sessions;
+        bool another = false;  // others wait: one more worker is to begin
+    };
     /// Returns the next group; empty: none waits, or another worker gathers, and the caller is no
     /// worker any more.
-    std::vector<std::shared_ptr<Session>> take() {
-        std::vector<std::shared_ptr<Session>> group;
+    Group take() {
+        Group next;
+        auto& group = next.sessions;
         std::unique_lock lock(mutex_);
         if (!gathers_) gather(lock);
         while (!gathers_ && !waiting_.empty() && group.size() < options_.most &&
@@ -58,10 +66,12 @@ class GroupQueue {
         }
         if (group.empty()) {
             ++free_;
-        } else {
-            several_ = group.size() > 1;
+            return next;
         }
-        return group;
+        several_ = group.size() > 1;
+        next.another = !waiting_.empty() && free_ > 0;  // none came for them while one gathered
+        if (next.another) --free_;
+        return next;
     }
 
     /// Lets those that wait go without an answer.
@@ -74,7 +84,7 @@ class GroupQueue {
   private:
     /// Waits until enough requests are there, for some time. With the lock.
     void gather(std::unique_lock<std::mutex>& lock) {
-        if (!several_ || waiting_.empty()) return;
+        if (!several_ || waiting_.empty() || options_.gather.count() == 0) return;
         gathers_ = true;
         gathered_.wait_for(lock, options_.gather,
                            [this] { return waiting_.size() >= options_.enough; });

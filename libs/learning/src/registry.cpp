@@ -192,6 +192,11 @@ base::Result<Learned> try_fit(const Learner& learner, const Task& task,
     if (stopped)
         return base::make_error(Reason::kTrainingStopped, "the training by {} was stopped",
                                 learner.name());
+    if (learned && statistics && (can.groups || can.constrained) && task.validation == nullptr)
+        learned->notes.push_back(
+            "without validation rows, tolerances, operating points and the best iterate are judged "
+            "on the training rows, whose ordered target statistics are not those that are served: "
+            "give validation rows");
     if (!learned || !trees || statistics) return learned;
     for (auto& note :
          notes_of_merged_categories(task.train, static_cast<size_t>(values.integer("max_bins"))))

@@ -158,8 +158,8 @@ TEST(InferSchema, MoreCategoriesThanTheLimitAreLeftOut) {
             .value();
     EXPECT_TRUE(draft.schema.features.find("fits"));
     EXPECT_THAT(draft.schema.ignored_columns, ElementsAre("many"));
-    EXPECT_THAT(draft.remarks.at("many"), HasSubstr("more than 65536"));
-    EXPECT_THAT(draft.notes, ElementsAre(HasSubstr("'many' has more than 65536 categories and is "
+    EXPECT_THAT(draft.remarks.at("many"), HasSubstr("more than 16384"));
+    EXPECT_THAT(draft.notes, ElementsAre(HasSubstr("'many' has more than 16384 categories and is "
                                                    "left out: merge")));
 }
 

@@ -205,11 +205,18 @@ TEST(CategoryStatistics, ServeEveryLearnerOfTreesAlikeForAnyNumberOfThreads) {
         return data;
     };
     const auto train = unequal(1), held = unequal(2);
+    const auto unjudged = HasSubstr("are judged on the training rows");
     size_t further = 0;  // ensembles beside the first one of a link
     for (const char* name : {"gbdt", "fairgbm", "eg", "gs", "rs", "fair-regression"}) {
         const Task task{.train = train, .validation = &held, .seed = 3};
         const auto learned = fitted(name, task, 10);
         EXPECT_THAT(learned.notes, testing::Contains(HasSubstr("ordered target statistics")))
+            << name;
+        EXPECT_THAT(learned.notes, testing::Not(testing::Contains(unjudged))) << name;
+        const bool constrained = std::string_view(name) != "gbdt";
+        EXPECT_EQ(testing::Matches(testing::Contains(unjudged))(
+                      fitted(name, {.train = train, .seed = 3}, 10).notes),
+                  constrained)
             << name;
         const auto policy =
             model::Policy::create(train.schema, {learned.link}, {}, {}, learned.state);

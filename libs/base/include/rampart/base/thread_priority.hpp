@@ -10,7 +10,8 @@ void lower_priority();
 /// Lets the calling thread, and those that it starts from then on, have the processor as soon as
 /// they wake up, also where one of another kind computes; without it they wait until that one's
 /// slice of time is used up, some milliseconds. For threads that have little to do at a time and on
-/// which someone waits. Linux before 6.12 takes no notice of it.
+/// which callers wait. By the slice that sched_setattr(2) takes; Linux before 6.12 takes no notice.
+/// Like lower_priority(), logs where it cannot be set, and goes on.
 void wake_promptly();
 
 }  // namespace rampart::base

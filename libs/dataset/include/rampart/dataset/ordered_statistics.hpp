@@ -20,8 +20,9 @@ struct StatisticsParams {
 
 /// The statistics of one feature.
 ///
-/// With labels y (targets: divided by their largest magnitude), weights w (divided by their mean),
-/// p the mean of y over all rows and s = smooth, the statistic of some rows is
+/// With labels y (targets: their distance from the mean, divided by the largest one), weights w
+/// (divided by their mean), p the mean of y over all rows and s = smooth, the statistic of some
+/// rows is
 ///   (sum of w·y + s·p) / (sum of w + s),  and p where the divisor is 0.
 /// A category is served with that of all its rows. A row that trains has that of the rows of its
 /// category that come before it in a random order of all rows: it does not depend on the row's own
