@@ -182,7 +182,7 @@ std::vector<std::string> TableParts::notes() const {
     std::vector<std::string> out = pooled.notes;
     for (const auto& [file, table] :
          {std::pair{"", &all}, {"validation: ", &validation}, {"test: ", &test}})
-        for (const auto& note : table->notes) out.push_back(file + note);
+        for (const auto& text : table->notes) out.push_back(file + text);
     const auto add = [&](const char* part, size_t rows, size_t twins, size_t shared) {
         if (shared > 0)
             out.push_back(
