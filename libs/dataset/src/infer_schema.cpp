@@ -151,8 +151,8 @@ base::Status check_roles(const ColumnRoles& roles, const std::string& label,
     for (const auto& name : named) {
         if (std::find(columns.begin(), columns.end(), name) == columns.end()) {
             return base::make_error(Reason::kMissingColumn,
-                                    "the file has no column '{}'; it has {}", name,
-                                    fmt::join(columns, ", "));
+                                    "the file has no column '{}'; it has {}{}", name,
+                                    fmt::join(columns, ", "), name == label ? hint(label) : "");
         }
     }
     return base::ok();
@@ -379,11 +379,14 @@ Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const LabelText& said
 /// Says which label each row has, 1: favourable.
 class RowLabels {
   public:
-    explicit RowLabels(const TableSchema& schema) : reader_(schema) {}
+    explicit RowLabels(const TableSchema& schema)
+        : reader_(schema), numbers_(schema.condition && schema.condition->compares_numbers()) {}
 
-    /// Returns nullopt for a missing label.
-    Result<std::optional<bool>> of(std::string_view cell, bool missing) {
-        if (missing) return std::optional<bool>();
+    /// Returns nullopt for a missing label. "none" is missing among numbers, and a text among texts.
+    Result<std::optional<bool>> of(std::string_view cell) {
+        if (cell.empty() || is_in(kMissingAnywhere, cell)) return std::optional<bool>();
+        if (numbers_ && (is_in(kMissingAmongNumbers, cell) || is_infinity(cell)))
+            return std::optional<bool>();
         if (const bool* known = memo_.find(cell)) return std::optional(*known);
         RAMPART_TRY(const auto value, reader_.value(cell));
         const bool favourable = value == reader_.favourable();
@@ -395,6 +398,7 @@ class RowLabels {
 
   private:
     LabelReader reader_;
+    bool numbers_;
     CellMemo<bool> memo_;
     std::array<size_t, 2> rows_{};  // texts by label
 };
@@ -429,7 +433,7 @@ base::Status read_all(CsvReader& csv, const std::string& file, size_t label_at, 
         for (size_t i = 0; i < cells.size(); ++i) missing[i] = table.summaries[i].add(cells[i]);
         std::optional<bool> favourable;
         if (two_values) {
-            auto known = labels.of(cells[label_at], missing[label_at]);
+            auto known = labels.of(cells[label_at]);
             if (!known)
                 return known.error().with_context(fmt::format("{}, line {}", file, csv.line()));
             favourable = *known;

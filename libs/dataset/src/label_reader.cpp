@@ -31,4 +31,11 @@ base::Result<std::string> LabelReader::value(std::string_view cell) const {
                             to_text(label_), cell.substr(0, kShown));
 }
 
+std::string_view hint(std::string_view label) {
+    return label.find_first_of("<>=!") == std::string_view::npos
+               ? ""
+               : "; a condition has one of > >= < <= == != with blanks around it, such as "
+                 "'days_late > 90'";
+}
+
 }  // namespace rampart::dataset

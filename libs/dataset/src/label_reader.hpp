@@ -27,4 +27,8 @@ class LabelReader {
     std::string favourable_;
 };
 
+/// Returns what to add where a file lacks the label's column and its name looks like a condition
+/// without blanks ("days_late>90"); empty: it does not.
+std::string_view hint(std::string_view label);
+
 }  // namespace rampart::dataset

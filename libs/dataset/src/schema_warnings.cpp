@@ -8,6 +8,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "rampart/base/random.hpp"
+
 namespace rampart::dataset {
 namespace {
 
@@ -56,8 +58,21 @@ double of_numbers(const RowSample& sample, size_t column) {
     return best;
 }
 
+/// Returns the half, 0 or 1, that each row of the sample is in. Halves have as many rows of a label,
+/// and do not go by the order of the file, in which labels or values may alternate.
+std::vector<uint8_t> halves_of(const RowSample& sample) {
+    std::vector<uint8_t> halves(sample.rows());
+    std::array<uint64_t, 2> seen{};  // rows by label
+    for (size_t i = 0; i < sample.rows(); ++i)
+        if (const auto label = sample.label(i)) {
+            const uint64_t number = seen[*label]++;
+            halves[i] = static_cast<uint8_t>((number ^ base::mix64(number / 2 * 2 + *label)) & 1);
+        }
+    return halves;
+}
+
 /// Scores each half of the sample by the rates of the other.
-double of_codes(const RowSample& sample, size_t column) {
+double of_codes(const RowSample& sample, size_t column, const std::vector<uint8_t>& halves) {
     struct Rate {
         double ones = 0, rows = 0;
     };
@@ -66,7 +81,7 @@ double of_codes(const RowSample& sample, size_t column) {
     for (size_t i = 0; i < sample.rows(); ++i) {
         const auto label = sample.label(i);
         if (!label) continue;
-        for (auto* rate : {&rates[i % 2][sample.cell(i, column).text], &all[i % 2]})
+        for (auto* rate : {&rates[halves[i]][sample.cell(i, column).text], &all[halves[i]]})
             rate->ones += *label, rate->rows += 1;
     }
     double sum = 0;
@@ -74,9 +89,9 @@ double of_codes(const RowSample& sample, size_t column) {
         const Rate& other = all[1 - half];
         const double prior = other.ones / std::max(other.rows, 1.0);
         std::vector<Scored> rows;
-        for (size_t i = half; i < sample.rows(); i += 2) {
+        for (size_t i = 0; i < sample.rows(); ++i) {
             const auto label = sample.label(i);
-            if (!label) continue;
+            if (!label || halves[i] != half) continue;
             const auto found = rates[1 - half].find(sample.cell(i, column).text);
             const Rate rate = found == rates[1 - half].end() ? Rate{} : found->second;
             rows.push_back({(rate.ones + prior) / (rate.rows + 1), *label});
@@ -87,10 +102,10 @@ double of_codes(const RowSample& sample, size_t column) {
 }
 
 /// Returns whether each half of the sample has enough rows of each label.
-bool has_enough(const RowSample& sample) {
+bool has_enough(const RowSample& sample, const std::vector<uint8_t>& halves) {
     std::array<std::array<size_t, 2>, 2> rows{};
     for (size_t i = 0; i < sample.rows(); ++i)
-        if (const auto label = sample.label(i)) ++rows[i % 2][*label];
+        if (const auto label = sample.label(i)) ++rows[halves[i]][*label];
     for (const auto& half : rows)
         for (const size_t n : half)
             if (n < kFewestOfALabel / 2) return false;
@@ -132,12 +147,14 @@ double rounded(double x) {
 }  // namespace
 
 std::optional<double> auc_alone(const RowSample& sample, size_t column, bool numeric) {
-    if (!has_enough(sample)) return std::nullopt;
+    const auto halves = halves_of(sample);
+    if (!has_enough(sample, halves)) return std::nullopt;
     double best = numeric ? of_numbers(sample, column) : 0.5;
     std::set<uint64_t> values;
     for (size_t i = 0; i < sample.rows() && values.size() <= kFewCodes; ++i)
         values.insert(sample.cell(i, column).text);
-    if (!numeric || values.size() <= kFewCodes) best = std::max(best, of_codes(sample, column));
+    if (!numeric || values.size() <= kFewCodes)
+        best = std::max(best, of_codes(sample, column, halves));
     return best;
 }
 

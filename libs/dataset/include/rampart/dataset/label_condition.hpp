@@ -15,6 +15,9 @@ struct LabelCondition {
     Relation relation = Relation::kEqual;
     std::vector<std::string> values;  // one; 1 to kMaxConditionValues for kOneOf
     bool operator==(const LabelCondition&) const = default;
+
+    /// Returns whether it is of an order: its cells have to be numbers.
+    bool compares_numbers() const { return relation <= Relation::kAtMost; }
 };
 
 inline constexpr size_t kMaxConditionValues = 256;
