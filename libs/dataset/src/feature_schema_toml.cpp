@@ -267,14 +267,21 @@ base::Status check_for_applications(const TableSchema& schema) {
         const auto made = schema.derived.find(spec.name);
         const auto* rule = schema.rule_of(spec.name);
         if (made == schema.derived.end() && rule == nullptr) continue;
+        const bool derived = made != schema.derived.end(), date = !derived && rule->date;
         return base::make_error(
             Reason::kNotForApplications,
             "feature '{}' is {} in the schema: a service takes the features of an application as "
-            "they are; send the number itself, and declare the feature without that",
+            "they are; declare it there without `{}`, and send {}",
             spec.name,
-            made != schema.derived.end() ? "derived, " + to_text(made->second) + ","
-            : rule->date                 ? "read as a date"
-                                         : "limited by a range");
+            derived ? "derived, " + to_text(made->second) + ","
+            : date  ? "read as a date"
+                    : "limited by a range",
+            derived ? "derived"
+            : date  ? "date"
+                    : "range",
+            derived ? "its value"
+            : date  ? "the days since 1970-01-01"
+                    : "null for what is outside");
     }
     return base::ok();
 }

@@ -45,4 +45,17 @@ base::Result<std::string> GroupReader::name(std::span<const std::string_view> ce
     return name;
 }
 
+size_t GroupReader::outside() const {
+    size_t sum = 0;
+    for (const auto& column : columns_) sum += column.number ? column.number->outside() : 0;
+    return sum;
+}
+
+std::vector<std::string> GroupReader::notes() const {
+    std::vector<std::string> out;
+    for (const auto& column : columns_)
+        if (column.number && column.number->outside() > 0) out.push_back(column.number->note());
+    return out;
+}
+
 }  // namespace rampart::dataset

@@ -22,6 +22,10 @@ class GroupReader {
     /// Takes the cells of the protected columns in the schema's order. Errors: "empty_group",
     /// those of NumberReader for a banded column.
     base::Result<std::string> name(std::span<const std::string_view> cells);
+    /// Returns how many numbers were outside a range.
+    size_t outside() const;
+    /// Returns how many numbers of each column were outside its range, in words.
+    std::vector<std::string> notes() const;
 
   private:
     struct Column {

@@ -18,7 +18,9 @@ class NumberReader {
     /// Returns nullopt for a missing cell and for a number outside a range that makes it missing.
     /// Errors name column and cell: "not_a_number", "bad_date", "number_outside_range".
     base::Result<std::optional<double>> read(std::string_view cell);
-    /// Returns how many numbers were outside, in words; empty: none.
+    /// Returns how many numbers were outside a range that makes them missing.
+    size_t outside() const { return outside_; }
+    /// Returns the same in words; empty: none.
     std::string note() const;
 
   private:

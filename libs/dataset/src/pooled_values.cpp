@@ -85,8 +85,11 @@ Result<PooledSchema> decide_pools(const std::filesystem::path& path, const Table
     }
     const std::set<std::string, std::less<>> missing(schema.missing_tokens.begin(),
                                                      schema.missing_tokens.end());
-    while (true) {
+    for (size_t rows = 0;; ++rows) {
         RAMPART_TRY(const bool more, csv.next());
+        if (!more && rows == 0)
+            return base::make_error(base::Reason::kNoRows, "{}: there are no rows below the header",
+                                    file);
         if (!more) break;
         for (auto& column : columns) {
             const auto cell = csv.cells()[column.place];

@@ -58,12 +58,20 @@ struct Places {
         if (!absent.empty()) {
             return base::make_error(Reason::kMissingColumn,
                                     "the schema names columns that the file lacks: {}; "
-                                    "the file has {}",
-                                    name_some(absent), name_some(columns));
+                                    "the file has {}{}",
+                                    name_some(absent), name_some(columns),
+                                    absent[0] == schema.label_column ? hint(absent[0]) : "");
         }
         std::vector<std::string> unknown;
         for (const auto& [name, place] : place_of)
             if (!known.contains(name)) unknown.push_back(name);
+        for (const auto& name : unknown)
+            if (schema.derived.contains(name))
+                return base::make_error(
+                    Reason::kUnknownColumn,
+                    "the file has a column '{}', and the schema derives a feature of that name "
+                    "from others: rename one of them, or delete `derived` to read the column",
+                    name);
         if (!unknown.empty()) {
             return base::make_error(
                 Reason::kUnknownColumn,
@@ -116,6 +124,7 @@ class TableBuilder {
         RAMPART_RETURN_IF_ERROR(schema_.label_range ? check_targets() : check_labels());
         sort_groups();
         data_.notes = encoder_.notes();
+        for (auto& note : groups_of_file_.notes()) data_.notes.push_back(std::move(note));
         if (left_out_ > 0)
             data_.notes.push_back(fmt::format("{} row{} without a label ('{}') left out", left_out_,
                                               left_out_ == 1 ? "" : "s", schema_.label_text()));
@@ -224,8 +233,10 @@ class TableBuilder {
             data_.group.push_back(*known);
             return base::ok();
         }
+        const size_t outside = groups_of_file_.outside();
         RAMPART_TRY(const int32_t group, find_group(cells));
-        groups_of_cells_.keep(key_, group);
+        // a number outside its range is counted in each row
+        if (groups_of_file_.outside() == outside) groups_of_cells_.keep(key_, group);
         data_.group.push_back(group);
         return base::ok();
     }

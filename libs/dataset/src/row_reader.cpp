@@ -146,6 +146,7 @@ const std::vector<std::string>& RowReader::unread() const { return impl_->unread
 std::vector<std::string> RowReader::notes() const {
     auto out = impl_->pool_notes;
     for (auto& note : impl_->encoder.notes()) out.push_back(std::move(note));
+    for (auto& note : impl_->group_reader.notes()) out.push_back(std::move(note));
     return out;
 }
 

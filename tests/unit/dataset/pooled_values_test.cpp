@@ -90,6 +90,10 @@ TEST(PooledValues, SaysWhatIsWrong) {
     EXPECT_THAT(many.error().message, HasSubstr("no value has 6 rows; lower `pool_below`"));
     EXPECT_EQ(decide_pools(without.path(), schema_with("pool_below = 6")).error().reason,
               "missing_column");
+    EXPECT_EQ(decide_pools(TemporaryFile("y,race,x\n").path(), schema_with("pool_below = 6"))
+                  .error()
+                  .reason,
+              "no_rows");
 }
 
 }  // namespace

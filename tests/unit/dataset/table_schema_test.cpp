@@ -57,12 +57,29 @@ TEST(TableSchema, ANumericAgeMakesGroupsByItsBands) {
                 ElementsAre("age=25-45,sex=f", "age=45-65,sex=m", "age=<25,sex=f", "age=>=65,sex=m",
                             "age=not stated,sex=m"));
     EXPECT_THAT(data->group, ElementsAre(2, 0, 1, 3, 4, 4));
+    EXPECT_THAT(data->notes, ElementsAre("'age' is outside 0 to 120 in 1 row: read as missing"));
 
     std::string many = "y,age,sex,x\n";
     for (int i = 0; i < 100; ++i) many += fmt::format("{},{},{},1\n", i % 2, i, i % 3);
     EXPECT_TRUE(read(many, schema));
     EXPECT_EQ(read(many, parse("protected = [\"age\", \"sex\"]")).error().reason,
               "too_many_groups");
+}
+
+TEST(TableSchema, EachProtectedNumberOutsideItsRangeIsCounted) {
+    const auto schema = parse(
+        "protected = [\"age\"]\n[[column]]\nname = \"age\"\nbands = [45]\nrange = [0, 120]\n"
+        "empty = \"not stated\"\n");
+    const std::string table = "y,age,x\n1,999,1\n0,999,1\n1,30,1\n0,-1,1\n1,,1\n0,999,1\n";
+    const auto data = read(table, schema);
+    ASSERT_TRUE(data) << data.error().message;
+    const auto noted = ElementsAre("'age' is outside 0 to 120 in 4 rows: read as missing");
+    EXPECT_THAT(data->notes, noted);
+    const TemporaryFile file(table);
+    auto reader = RowReader::open(file.path(), *schema, {.groups = true}).value();
+    RowBlock block;
+    ASSERT_TRUE(reader.next(block, 100));
+    EXPECT_THAT(reader.notes(), noted);
 }
 
 TEST(TableSchema, ABandedColumnOfTextsIsRefusedByName) {
@@ -100,6 +117,11 @@ TEST(TableSchema, ALabelMayBeACondition) {
         parse_table_schema(fmt::format("label = \"days > 90\"\nfavourable = \"0\"\n{}", kX), "s");
     ASSERT_FALSE(neither);
     EXPECT_EQ(neither.error().reason, "bad_favourable");
+    const auto close = read(table, parse("label = \"days>90\""));
+    ASSERT_FALSE(close);
+    EXPECT_EQ(close.error().reason, "missing_column");
+    EXPECT_THAT(close.error().message, HasSubstr("with blanks around it"));
+    EXPECT_THAT(read(table, parse("")).error().message, testing::Not(HasSubstr("blanks")));
 }
 
 TEST(TableSchema, MissingLabelsAreRefusedOrLeftOutAndCounted) {
@@ -231,6 +253,15 @@ TEST(TableSchema, DerivedFeaturesAreMadeOfOtherColumnsAlsoForScoring) {
     EXPECT_THAT(lacks.error().message, HasSubstr("'limit'"));
 }
 
+TEST(TableSchema, ADerivedValueThatAFloatCannotHoldIsMissing) {
+    const auto data = read("y,a,b\n1,1e300,1\n0,3,2\n",
+                           parse("ignored = [\"a\", \"b\"]\n[[feature]]\nname = \"r\"\nkind = "
+                                 "\"numeric\"\nderived = \"ratio(a, b)\"\n",
+                                 ""));
+    ASSERT_TRUE(data) << data.error().message;
+    EXPECT_THAT(data->columns[0], ElementsAre(IsNan(), 1.5f));
+}
+
 TEST(TableSchema, AColumnWithTheNameOfADerivedFeatureIsNotTakenForIt) {
     const auto data =
         read("y,a,r\n1,2,9\n0,1,9\n", parse("ignored = [\"a\"]\n[[feature]]\nname = \"r\"\nkind = "
@@ -238,6 +269,7 @@ TEST(TableSchema, AColumnWithTheNameOfADerivedFeatureIsNotTakenForIt) {
                                             ""));
     ASSERT_FALSE(data);
     EXPECT_EQ(data.error().reason, "unknown_column");
+    EXPECT_THAT(data.error().message, HasSubstr("derives a feature of that name"));
 }
 
 TEST(TableSchema, RulesAndDerivationsHaveToHaveAnEffect) {
@@ -299,10 +331,13 @@ TEST(TableSchema, AServiceTakesNoFeatureThatTheFileMakes) {
     EXPECT_EQ(check("protected = [\"age\"]\n[[column]]\nname = \"age\"\nbands = [25]\n"), "");
     EXPECT_THAT(check(kDerivedHead, kDerived),
                 HasSubstr("not_for_applications: feature 'utilisation' is derived, ratio(balance"));
+    EXPECT_THAT(check(kDerivedHead, kDerived), HasSubstr("without `derived`, and send its value"));
     EXPECT_THAT(check("[[column]]\nname = \"x\"\nrange = [0, 9]\n"),
-                HasSubstr("feature 'x' is limited by a range"));
+                testing::AllOf(HasSubstr("feature 'x' is limited by a range"),
+                               HasSubstr("without `range`, and send null")));
     EXPECT_THAT(check("[[column]]\nname = \"x\"\ndate = \"ISO\"\n"),
-                HasSubstr("feature 'x' is read as a date"));
+                testing::AllOf(HasSubstr("feature 'x' is read as a date"),
+                               HasSubstr("without `date`, and send the days since 1970-01-01")));
 }
 
 TEST(TableSchema, EveryRuleIsWrittenAndReadBack) {

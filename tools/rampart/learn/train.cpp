@@ -332,6 +332,8 @@ base::Result<Answer> answer_of(const Outcome& of) {
     if (!parts.note.empty()) answer.notes.push_back(parts.note);
     for (auto& note : parts.notes()) answer.notes.push_back(std::move(note));
     put_shortfalls(options, plan, parts, trained, id.has_value(), answer);
+    if (const auto served = dataset::check_for_applications(schema.table); id && !served)
+        answer.notes.push_back("where a service decides by this model: " + served.error().message);
     boost::json::object json{{"learner", name},
                              {"trees", learned.link.trees()},
                              {"split", options.split.text()},

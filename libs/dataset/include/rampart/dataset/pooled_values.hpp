@@ -21,7 +21,7 @@ struct PooledSchema {
 /// such a rule nothing is read. The result decides for every other file: a value that is not kept
 /// is pooled there, however frequent it is.
 ///
-/// Errors: "missing_column"; "bad_column_rule" where no value has that many rows;
+/// Errors: "missing_column"; "no_rows"; "bad_column_rule" where no value has that many rows;
 /// "too_many_groups" past 100,000 values; every error of CsvReader.
 base::Result<PooledSchema> decide_pools(const std::filesystem::path& path,
                                         const TableSchema& schema);
