@@ -61,7 +61,8 @@ TEST_F(SchemaFile, ATableAsItIsGoesFromDraftToScores) {
             "--protected age,region --json");
     ASSERT_EQ(draft.exit_code, 0) << draft.err;
     std::vector<std::string> warned;
-    for (const auto& one : draft.json().at("warnings").as_array())
+    const auto draft_json = draft.json();  // lives as long as the loop
+    for (const auto& one : draft_json.at("warnings").as_array())
         warned.push_back(fmt::format("{} {}",
                                      std::string_view(one.as_object().at("kind").as_string()),
                                      std::string_view(one.as_object().at("column").as_string())));
@@ -76,13 +77,17 @@ TEST_F(SchemaFile, ATableAsItIsGoesFromDraftToScores) {
     ASSERT_EQ(train.exit_code, 0) << train.err;
     EXPECT_THAT(train.err, AllOf(HasSubstr("75 rows without a label ('days_late > 90') left out"),
                                  HasSubstr("'region': 90 of 91 values have fewer than 100 rows"),
-                                 HasSubstr("pooled as 'other'")));
+                                 HasSubstr("pooled as 'other'"),
+                                 HasSubstr("'age' is outside 0 to 120 in 31 rows"),
+                                 HasSubstr("where a service decides by this model: feature "
+                                           "'utilisation' is derived")));
 
     const auto test = run("evaluate --model m.rmp --data t.csv --split test --json");
     ASSERT_EQ(test.exit_code, 0) << test.err;
     EXPECT_GT(number(test.json(), "auc"), 0.65) << "utilisation says most";
     std::set<std::string> groups;
-    for (const auto& group : test.json().at("groups").as_array())
+    const auto test_json = test.json();  // lives as long as the loop
+    for (const auto& group : test_json.at("groups").as_array())
         groups.emplace(group.as_object().at("name").as_string());
     EXPECT_TRUE(groups.contains("age=25-45,region=other"));
     EXPECT_TRUE(groups.contains("age=>=65,region=home"));
@@ -95,7 +100,8 @@ TEST_F(SchemaFile, ATableAsItIsGoesFromDraftToScores) {
     write("next.csv", next);
     const auto other = run("evaluate --model m.rmp --data next.csv --split all --json");
     ASSERT_EQ(other.exit_code, 0) << other.err;
-    for (const auto& group : other.json().at("groups").as_array())
+    const auto other_json = other.json();  // lives as long as the loop
+    for (const auto& group : other_json.at("groups").as_array())
         EXPECT_THAT(std::string(group.as_object().at("name").as_string()),
                     HasSubstr("region=other"));
     EXPECT_THAT(other.err, Not(HasSubstr("pooled")));
@@ -138,6 +144,45 @@ TEST_F(SchemaFile, ScoreDerivesAsTrainingDid) {
     const auto lacks = run("score --model m.rmp --data plain.csv --out x.csv");
     EXPECT_EQ(lacks.exit_code, 2);
     EXPECT_THAT(lacks.err, HasSubstr("'balance'"));
+}
+
+TEST_F(SchemaFile, ARowIsExplainedByItsNumberInTheFile) {
+    write("t.csv", raw(1000));
+    write_schema();
+    ASSERT_EQ(run("train --data t.csv --schema s.toml --trees 10 --out m.rmp").exit_code, 0);
+    ASSERT_EQ(run("score --model m.rmp --data t.csv --out s.csv").exit_code, 0);
+    // the rows before it without a label, the 8th and the 48th, are left out of learning
+    const auto explained = run("explain --model m.rmp --data t.csv --row 7,9,60 --json");
+    ASSERT_EQ(explained.exit_code, 0) << explained.err;
+    std::vector<double> scores{0};  // by the number of the row
+    std::istringstream lines(read("s.csv"));
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) scores.push_back(std::stod(line.substr(line.find(',') + 1)));
+    ASSERT_EQ(scores.size(), 1001u);
+    const auto explained_json = explained.json();  // lives as long as the loop
+    for (const auto& row : explained_json.at("rows").as_array()) {
+        const auto number = row.as_object().at("row").to_number<size_t>();
+        EXPECT_NEAR(row.as_object().at("score").as_double(), scores[number], 1e-5) << number;
+    }
+    const auto audit =
+        run("audit-individual --model m.rmp --data t.csv --epsilon 0.1 --split all --pairs 1000 "
+            "--json");
+    ASSERT_EQ(audit.exit_code, 0) << audit.err;
+    size_t last = 0;
+    const auto audit_json = audit.json();  // lives as long as the loop
+    for (const auto& pair : audit_json.at("worst").as_array())
+        for (const char* one : {"row", "other"}) {
+            const auto number = pair.as_object().at(one).to_number<size_t>();
+            EXPECT_NE(number % 40, 8u) << "has no label";
+            last = std::max(last, number);
+        }
+    EXPECT_GT(last, 975u) << "of 975 rows with a label";
+    const auto unknown = run("explain --model m.rmp --data t.csv --row 48");
+    EXPECT_EQ(unknown.exit_code, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("the row has no label"));
+    EXPECT_THAT(run("explain --model m.rmp --data t.csv --row 1001").err,
+                HasSubstr("rows 1 to 1000"));
 }
 
 TEST_F(SchemaFile, CrossValidationAndFrontierReadTheSameRules) {
