@@ -170,6 +170,14 @@ DiskSettings read_disk(config::Table table) {
             mib("scrub_mib_per_second", 1, 16)};
 }
 
+/// Reads the features of applications, which are encoded as they come.
+Result<dataset::TableSchema> read_served_schema(const std::filesystem::path& file) {
+    RAMPART_TRY(auto schema, dataset::read_table_schema(file));
+    const auto served = dataset::check_for_applications(schema);
+    if (!served) return served.error().with_context(file.string());
+    return schema;
+}
+
 }  // namespace
 
 Result<ProductFile> load_product_file(const std::filesystem::path& file) {
@@ -263,7 +271,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     auto lender = notices::read_lender(root, places.folder);
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
-    RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
+    RAMPART_TRY(auto table_schema, read_served_schema(schema_path));
     for (const auto& recipe : training.recipes)
         RAMPART_RETURN_IF_ERROR(check_rows(root, recipe, table_schema.features, product));
     if (auto status =

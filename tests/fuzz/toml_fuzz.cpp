@@ -121,7 +121,18 @@ std::vector<Target> targets() {
                  "label = \"y\"\nfavourable = \"0\"\nprotected = [\"SEX\"]\nweight = \"w\"\n"
                  "missing = [\"?\"]\nignored = [\"ID\"]\n[[feature]]\nname = \"x\"\n"
                  "kind = \"numeric\"\n[[feature]]\nname = \"c\"\nkind = \"categorical\"\n"
-                 "categories = [\"1\", \"b\"]\n"};
+                 "categories = [\"1\", \"b\"]\n",
+                 "label = \"'late' in [a, 'b, c', 3]\"\nfavourable = \"false\"\n"
+                 "label_missing = \"leave_out\"\nprotected = [\"age\", \"race\"]\n"
+                 "ignored = [\"o\", \"d\", \"b\"]\n[[column]]\nname = \"age\"\n"
+                 "bands = [25, 45.5]\nrange = [0, 120]\noutside = \"error\"\nempty = \"n\"\n"
+                 "[[column]]\nname = \"race\"\npool_below = 9\npool = \"rest\"\n"
+                 "keep = [\"w\"]\n[[column]]\nname = \"o\"\ndate = \"DD.MM.YYYY\"\n"
+                 "[[column]]\nname = \"d\"\ndate = \"ISO\"\n[[feature]]\nname = \"m\"\n"
+                 "kind = \"numeric\"\nderived = \"months_since(o, d)\"\n[[feature]]\n"
+                 "name = \"l\"\nkind = \"numeric\"\nderived = \"log(b)\"\n",
+                 "label = \"days late >= 90\"\nfavourable = \"true\"\n[[feature]]\n"
+                 "name = \"x\"\nkind = \"numeric\"\n"};
          }},
         {"product", product,
          [] {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "rampart/base/file.hpp"
@@ -254,6 +255,22 @@ TEST_F(Serving, TheCoolOffIsConfiguredAndItsRangeChecked) {
     ASSERT_TRUE(window);
     EXPECT_EQ(window->cool_off_days, 7);
     EXPECT_EQ(window->product, node->settings().product.name);
+}
+
+TEST_F(Serving, AFeatureThatTheSchemaFileMakesIsRefusedByName) {
+    const auto& features = stream_.schema.features();
+    const auto number = std::find_if(features.begin(), features.end(), [](const auto& spec) {
+        return spec.kind == dataset::FeatureKind::kNumeric;
+    });
+    ASSERT_NE(number, features.end());
+    std::ofstream(workspace_.folder / "schema.toml", std::ios::app)
+        << fmt::format("\n[[column]]\nname = \"{}\"\nrange = [0, 1]\n", number->name);
+    const auto settings = load_settings(workspace_.config);
+    ASSERT_FALSE(settings) << "applications would be decided on what training did not see";
+    EXPECT_EQ(settings.error().reason, "not_for_applications");
+    EXPECT_NE(settings.error().message.find(fmt::format("feature '{}'", number->name)),
+              std::string::npos)
+        << settings.error().message;
 }
 
 TEST_F(Serving, EveryDatabaseOfAStoreIsCounted) {

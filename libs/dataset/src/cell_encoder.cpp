@@ -1,6 +1,9 @@
 #include "cell_encoder.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/reasons.hpp"
@@ -11,12 +14,52 @@ namespace rampart::dataset {
 
 CellEncoder::CellEncoder(const TableSchema& schema)
     : schema_(schema), missing_(schema.missing_tokens.begin(), schema.missing_tokens.end()) {
-    for (const auto& spec : schema.features.features()) codes_.emplace_back(spec.categories.size());
     for (const auto& token : missing_)
         missing_numbers_ = missing_numbers_ || parse_number(token).has_value();
+    for (const auto& spec : schema.features.features()) {
+        codes_.emplace_back(spec.categories.size());
+        Columns& columns = columns_.emplace_back();
+        columns.names = {spec.name};
+        const auto derived = schema.derived.find(spec.name);
+        if (derived != schema.derived.end()) {
+            columns.derivation = &derived->second;
+            columns.names = derived->second.columns;
+        }
+        const auto* rule = schema.rule_of(spec.name);
+        if (columns.derivation != nullptr || (rule != nullptr && rule->reads_numbers()))
+            for (const auto& name : columns.names) columns.numbers.emplace_back(schema, name);
+    }
 }
 
-base::Result<float> CellEncoder::encode(size_t feature, std::string_view cell) {
+base::Result<float> CellEncoder::encode(size_t feature, std::span<const size_t> places,
+                                        std::span<const std::string_view> cells) {
+    Columns& columns = columns_[feature];
+    if (columns.numbers.empty()) return encode_plain(feature, cells[places[0]]);
+    std::array<std::optional<double>, 2> values;
+    for (size_t i = 0; i < columns.numbers.size(); ++i) {
+        RAMPART_TRY(values[i], columns.numbers[i].read(cells[places[i]]));
+    }
+    if (columns.derivation == nullptr) return encode_number(feature, values[0]);
+    auto value = apply(*columns.derivation, values[0], values[1]);
+    // what a float cannot hold is missing, as what a double cannot hold
+    if (value && !std::isfinite(static_cast<float>(*value))) value.reset();
+    return encode_number(feature, value);
+}
+
+base::Result<float> CellEncoder::encode_number(size_t feature, std::optional<double> value) const {
+    if (!value) return std::numeric_limits<float>::quiet_NaN();
+    return schema_.features.encode_number(feature, *value);
+}
+
+std::vector<std::string> CellEncoder::notes() const {
+    std::set<std::string> out;  // a column may be read for several features
+    for (const auto& columns : columns_)
+        for (const auto& number : columns.numbers)
+            if (auto note = number.note(); !note.empty()) out.insert(std::move(note));
+    return {out.begin(), out.end()};
+}
+
+base::Result<float> CellEncoder::encode_plain(size_t feature, std::string_view cell) {
     const bool numeric = schema_.features.features()[feature].kind == FeatureKind::kNumeric;
     if (numeric && !missing_numbers_) {
         // so that a number cannot be a word for missing
@@ -38,24 +81,6 @@ base::Result<float> CellEncoder::encode_slowly(size_t feature, std::string_view 
                        error.message +
                            "; list the text under `missing`, make the feature categorical, or "
                            "correct the file"};
-}
-
-base::Result<std::string> group_name(const TableSchema& schema, const CellEncoder& encoder,
-                                     std::span<const std::string_view> cells) {
-    std::string name;
-    for (size_t i = 0; i < cells.size(); ++i) {
-        const std::string& column = schema.protected_columns[i];
-        if (cells[i].empty() || encoder.is_missing(cells[i])) {
-            return base::make_error(base::Reason::kEmptyGroup,
-                                    "protected column '{}' is empty, so the row is in "
-                                    "no group; give it a value of its own (\"not stated\") or "
-                                    "leave the row out",
-                                    column);
-        }
-        fmt::format_to(std::back_inserter(name), "{}{}={}", i == 0 ? "" : ",", column,
-                       cells[i].substr(0, base::limits::kMaxTextBytes));
-    }
-    return name;
 }
 
 std::string name_some(const std::vector<std::string>& names) {

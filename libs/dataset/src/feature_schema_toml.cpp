@@ -3,13 +3,14 @@
 #include <cmath>
 #include <limits>
 
+#include "number_reader.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/utf8.hpp"
-#include "rampart/config/reasons.hpp"
 #include "rampart/config/table.hpp"
 #include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/text.hpp"
+#include "rule_checks.hpp"
 
 namespace rampart::dataset {
 namespace {
@@ -57,8 +58,9 @@ std::string list(const std::vector<std::string>& values) {
     return values.empty() ? "[]" : out;
 }
 
-Result<FeatureSchema> parse_features(config::Table& root) {
-    std::vector<FeatureSpec> features;
+constexpr double kMost = std::numeric_limits<double>::max();
+
+void parse_features(config::Table& root, TableSchema& schema, std::vector<FeatureSpec>& features) {
     for (auto& table : root.tables("feature")) {
         FeatureSpec& spec = features.emplace_back();
         spec.name = table.string("name");
@@ -71,9 +73,65 @@ Result<FeatureSchema> parse_features(config::Table& root) {
         if (table.has("categories") && spec.kind == FeatureKind::kNumeric) {
             table.fail("categories", "is only for kind = \"categorical\"");
         }
+        if (!table.has("derived")) continue;
+        auto derived = parse_derivation(table.string("derived"));
+        if (derived)
+            schema.derived[spec.name] = *std::move(derived);
+        else
+            table.fail("derived", derived.error().message);
     }
-    RAMPART_RETURN_IF_ERROR(root.finish());
-    return FeatureSchema::create(std::move(features));
+}
+
+NumericRange parse_range(config::Table& table) {
+    const auto ends = table.numbers("range", -kMost, kMost);
+    if (ends.size() == 2) return {ends[0], ends[1]};
+    table.fail("range", "has two numbers, the least and the greatest that are allowed");
+    return {};
+}
+
+ColumnRule parse_rule(config::Table& table) {
+    constexpr int64_t kMostRows = limits::kMaxRows;
+    ColumnRule rule;
+    rule.column = table.string("name");
+    const auto date = table.choice("date", {"ISO", "YYYYMM", "DD.MM.YYYY", "MM/DD/YYYY"}, "");
+    for (const auto form :
+         {DateForm::kIso, DateForm::kYearMonth, DateForm::kDayMonthYear, DateForm::kMonthDayYear})
+        if (date == word_of(form)) rule.date = form;
+    if (table.has("range")) rule.range = parse_range(table);
+    if (table.has("outside")) {
+        if (!rule.range) table.fail("outside", "needs `range`");
+        rule.outside_is_error = table.choice("outside", {"missing", "error"}, "missing") == "error";
+    }
+    rule.bands = table.numbers("bands", -kMost, kMost);
+    rule.pool_below = static_cast<size_t>(table.integer("pool_below", 1, kMostRows, 0));
+    rule.pool = table.string("pool", rule.pool_below > 0 ? "other" : "");
+    rule.keep = table.strings("keep");
+    rule.empty = table.string("empty", "");
+    return rule;
+}
+
+void parse_label_keys(config::Table& root, TableSchema& schema) {
+    auto label = parse_label(root.string("label"));
+    if (label) {
+        schema.label_column = std::move(label->column);
+        schema.condition = std::move(label->condition);
+    } else {
+        root.fail("label", label.error().message);
+    }
+    schema.leave_out_unlabelled =
+        root.choice("label_missing", {"error", "leave_out"}, "error") == "leave_out";
+    if (!root.has("label_range")) {
+        schema.favourable = root.string("favourable");
+        return;
+    }
+    if (root.has("favourable"))
+        root.fail("favourable",
+                  "is for a label of two values, label_range for one that is a "
+                  "number: give one of them");
+    auto range = root.table("label_range");
+    schema.label_range.emplace();
+    schema.label_range->lo = range.number("lo", -kMost, kMost);
+    schema.label_range->hi = range.number("hi", -kMost, kMost);
 }
 
 /// Assigns one role to each column.
@@ -101,31 +159,65 @@ class Roles {
 /// Writes a number with a fraction if as an integer it
 /// would not fit a double.
 std::string toml_number(double value) {
+    if (value == 0) return "0";                  // an integer has no -0
     constexpr double kWhole = 9007199254740992;  // 2^53
     std::string text = number_text(value);
     const bool whole = text.find_first_of(".e") == std::string::npos;
     return whole && std::abs(value) >= kWhole ? text + ".0" : text;
 }
 
-std::string label_text(const TableSchema& schema, const std::string& remark) {
-    const auto label = quote(schema.label_column);
-    if (!schema.label_range) {
+std::string label_lines(const TableSchema& schema, const std::string& remark) {
+    const auto label = quote(schema.label_text());
+    const std::string missing =
+        schema.leave_out_unlabelled
+            ? "# Rows without a label are left out and counted; \"error\" refuses the file.\n"
+              "label_missing = \"leave_out\"\n"
+            : "";
+    if (schema.label_range) {
         return fmt::format(
-            "# The column to predict, and which of its two values is the good one (y = 1).\n"
-            "label = {}{}\nfavourable = {}\n\n",
-            label, remark, quote(schema.favourable));
+            "# The column to predict, a number, and where it can lie.\n"
+            "label = {}{}\nlabel_range = {{ lo = {}, hi = {} }}\n{}\n",
+            label, remark, toml_number(schema.label_range->lo), toml_number(schema.label_range->hi),
+            missing);
     }
-    return fmt::format(
-        "# The column to predict, a number, and where it can lie.\n"
-        "label = {}{}\nlabel_range = {{ lo = {}, hi = {} }}\n\n",
-        label, remark, toml_number(schema.label_range->lo), toml_number(schema.label_range->hi));
+    return fmt::format("# {} the good one (y = 1).\nlabel = {}{}\nfavourable = {}\n{}\n",
+                       schema.condition
+                           ? "The condition to predict, and which of \"true\" and \"false\" is"
+                           : "The column to predict, and which of its two values is",
+                       label, remark, quote(schema.favourable), missing);
 }
 
-}  // namespace
+std::string number_list(const std::vector<double>& numbers) {
+    std::string out = "[";
+    for (const double x : numbers) out += (out.size() > 1 ? ", " : "") + toml_number(x);
+    return out + ']';
+}
 
-base::Status validate(const TableSchema& schema) {
-    Roles roles;
-    RAMPART_RETURN_IF_ERROR(roles.add(schema.label_column, "label"));
+std::string rule_lines(const ColumnRule& rule, const std::string& remark) {
+    std::string out = fmt::format("[[column]]\nname = {}{}\n", quote(rule.column), remark);
+    if (rule.date) out += fmt::format("date = \"{}\"\n", word_of(*rule.date));
+    if (rule.range)
+        out += fmt::format("range = {}\noutside = \"{}\"\n",
+                           number_list({rule.range->lo, rule.range->hi}),
+                           rule.outside_is_error ? "error" : "missing");
+    if (!rule.bands.empty()) out += fmt::format("bands = {}\n", number_list(rule.bands));
+    if (rule.pool_below > 0)
+        out += fmt::format("pool_below = {}\npool = {}\n", rule.pool_below, quote(rule.pool));
+    if (!rule.keep.empty()) out += fmt::format("keep = {}\n", list(rule.keep));
+    if (!rule.empty.empty()) out += fmt::format("empty = {}\n", quote(rule.empty));
+    return out + '\n';
+}
+
+base::Status check_label(const TableSchema& schema) {
+    if (schema.condition && schema.label_range)
+        return base::make_error(Reason::kBadLabelRange,
+                                "label '{}' is a condition, and label_range is for numbers",
+                                schema.label_text());
+    if (schema.condition && schema.favourable != "true" && schema.favourable != "false")
+        return base::make_error(Reason::kBadFavourable,
+                                "favourable is '{}'; of the condition '{}' it is \"true\" or "
+                                "\"false\": which of them is good for the applicant?",
+                                schema.favourable, schema.label_text());
     if (schema.label_range) {
         const auto [lo, hi] = *schema.label_range;
         if (!std::isfinite(lo) || !std::isfinite(hi) || !std::isfinite(hi - lo) || !(lo < hi)) {
@@ -145,6 +237,15 @@ base::Status validate(const TableSchema& schema) {
                                 "favourable is empty or not UTF-8; it names the label "
                                 "value that becomes y = 1");
     }
+    return base::ok();
+}
+
+}  // namespace
+
+base::Status validate(const TableSchema& schema) {
+    Roles roles;
+    RAMPART_RETURN_IF_ERROR(roles.add(schema.label_column, "label"));
+    RAMPART_RETURN_IF_ERROR(check_label(schema));
     for (const auto& spec : schema.features.features()) {
         RAMPART_RETURN_IF_ERROR(roles.add(spec.name, "feature"));
     }
@@ -157,36 +258,48 @@ base::Status validate(const TableSchema& schema) {
     if (schema.features.size() == 0) {
         return base::make_error(Reason::kNoFeatures, "the schema lists no [[feature]]");
     }
+    RAMPART_RETURN_IF_ERROR(check_derived(schema));
+    return check_rules(schema);
+}
+
+base::Status check_for_applications(const TableSchema& schema) {
+    for (const auto& spec : schema.features.features()) {
+        const auto made = schema.derived.find(spec.name);
+        const auto* rule = schema.rule_of(spec.name);
+        if (made == schema.derived.end() && rule == nullptr) continue;
+        const bool derived = made != schema.derived.end(), date = !derived && rule->date;
+        return base::make_error(
+            Reason::kNotForApplications,
+            "feature '{}' is {} in the schema: a service takes the features of an application as "
+            "they are; declare it there without `{}`, and send {}",
+            spec.name,
+            derived ? "derived, " + to_text(made->second) + ","
+            : date  ? "read as a date"
+                    : "limited by a range",
+            derived ? "derived"
+            : date  ? "date"
+                    : "range",
+            derived ? "its value"
+            : date  ? "the days since 1970-01-01"
+                    : "null for what is outside");
+    }
     return base::ok();
 }
 
 Result<TableSchema> parse_table_schema(std::string_view text, std::string_view name) {
     RAMPART_TRY(auto root, config::parse(text, name));
     TableSchema schema;
-    schema.label_column = root.string("label");
-    if (root.has("label_range")) {
-        if (root.has("favourable"))
-            root.fail("favourable",
-                      "is for a label of two values, label_range for one that is a "
-                      "number: give one of them");
-        auto range = root.table("label_range");
-        constexpr double kMost = std::numeric_limits<double>::max();
-        schema.label_range.emplace();
-        schema.label_range->lo = range.number("lo", -kMost, kMost);
-        schema.label_range->hi = range.number("hi", -kMost, kMost);
-    } else {
-        schema.favourable = root.string("favourable");
-    }
+    parse_label_keys(root, schema);
     schema.protected_columns = root.strings("protected");
     if (root.has("weight")) schema.weight_column = root.string("weight");
     schema.missing_tokens = root.strings("missing");
     schema.ignored_columns = root.strings("ignored");
-    auto features = parse_features(root);
-    if (!features) {
-        // the reader's own errors name the file already
-        const base::Error& error = features.error();
-        return error.is(config::Reason::kBadConfiguration) ? error : error.with_context(name);
-    }
+    for (auto& table : root.tables("column")) schema.rules.push_back(parse_rule(table));
+    std::vector<FeatureSpec> specs;
+    parse_features(root, schema, specs);
+    RAMPART_RETURN_IF_ERROR(root.finish());
+    auto features = FeatureSchema::create(std::move(specs));
+    if (!features) return features.error().with_context(name);
     schema.features = *std::move(features);
     if (const auto valid = validate(schema); !valid) return valid.error().with_context(name);
     return schema;
@@ -206,7 +319,7 @@ std::string write_table_schema(const TableSchema& schema,
     };
     std::string out =
         "# What the columns of the table are for. Each column of the file has one place here.\n\n";
-    out += label_text(schema, remark(schema.label_column, "  "));
+    out += label_lines(schema, remark(schema.label_column, "  "));
     out += "# A row's group is the combination of these columns' values. Never features.\n";
     out += fmt::format("protected = {}\n\n", list(schema.protected_columns));
     if (schema.weight_column) {
@@ -220,13 +333,19 @@ std::string write_table_schema(const TableSchema& schema,
     for (const auto& column : schema.ignored_columns) {
         out += fmt::format("    {},{}\n", quote(column), remark(column, "  "));
     }
+    out += "]\n\n";
+    if (!schema.rules.empty())
+        out += "# How columns are read: dates, allowed ranges, bands and pools of groups.\n";
+    for (const auto& rule : schema.rules) out += rule_lines(rule, remark(rule.column, "  "));
     out +=
-        "]\n\n# The features, in the model's order: kind = \"numeric\" or \"categorical\" with its "
+        "# The features, in the model's order: kind = \"numeric\" or \"categorical\" with its "
         "categories.\n";
     for (const auto& spec : schema.features.features()) {
         const bool numeric = spec.kind == FeatureKind::kNumeric;
         out += fmt::format("[[feature]]\nname = {}{}\nkind = \"{}\"\n", quote(spec.name),
                            remark(spec.name, "  "), numeric ? "numeric" : "categorical");
+        if (const auto made = schema.derived.find(spec.name); made != schema.derived.end())
+            out += fmt::format("derived = {}\n", quote(to_text(made->second)));
         if (!numeric) out += fmt::format("categories = {}\n", list(spec.categories));
         out += '\n';
     }

@@ -4,186 +4,27 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <set>
-#include <unordered_set>
 
 #include "cell_memo.hpp"
+#include "column_summary.hpp"
+#include "label_reader.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/reasons.hpp"
-#include "rampart/base/utf8.hpp"
-#include "rampart/dataset/category_limit.hpp"
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/text.hpp"
+#include "row_sample.hpp"
+#include "schema_warnings.hpp"
 
 namespace rampart::dataset {
 namespace {
 
 using base::Result;
-namespace limits = base::limits;
-using Texts = std::set<std::string, std::less<>>;
-
-constexpr std::array<std::string_view, 7> kMissingAnywhere{"?",   "NA",   "N/A", "NaN",
-                                                           "nan", "null", "NULL"};
-constexpr std::array<std::string_view, 8> kMissingAmongNumbers{
-    "-", ".", "None", "none", "Missing", "missing", "Unknown", "unknown"};
-constexpr size_t kFewValues = 12;          // integer codes that may be categories
-constexpr size_t kMaxTracked = 1'000'000;  // largest number of values whose repeats are counted
-constexpr size_t kMostNumbers = 4096;      // different values that are kept of a column of numbers
-constexpr size_t kMostBytes = 2 << 20;     // bytes of texts that are kept of a column
-constexpr size_t kIdRows = 20;             // with fewer rows a column is never taken for an id
-constexpr double kHardlyRepeats = 0.9;
-
-template <size_t N>
-bool is_in(const std::array<std::string_view, N>& words, std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-/// Recognises "inf", "-Infinity", …: what programs write for 1/0.
-bool is_infinity(std::string_view cell) {
-    if (cell.starts_with('-') || cell.starts_with('+')) cell.remove_prefix(1);
-    std::string lower(cell.substr(0, 9));
-    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return lower == "inf" || lower == "infinity";
-}
-
-/// Truncates to about 40 bytes, at a character boundary.
-std::string shortened(std::string_view text) {
-    constexpr size_t kShown = 40;
-    if (text.size() <= kShown) return std::string(text);
-    size_t end = 0;
-    while (end < kShown) end += std::max<size_t>(base::utf8_length(text.substr(end)), 1);
-    return std::string(text.substr(0, end)) + "…";
-}
-
-/// Statistics of a column from one pass.
-class ColumnSummary {
-  public:
-    void add(std::string_view cell) {
-        const Seen* known = seen_.find(cell);
-        const Seen seen = known != nullptr ? *known : count_text(cell);
-        ++rows_;
-        if (seen.what == Seen::kMissing) ++missing_;
-        if (seen.what == Seen::kDoubtful) ++doubtful_;
-        if (seen.what == Seen::kInfinite) ++infinite_;
-        if (seen.what != Seen::kValue && seen.what != Seen::kNumber) {
-            if (known == nullptr) seen_.keep(cell, seen);
-            return;
-        }
-        if (tracked_ < kMaxTracked) {
-            ++tracked_;
-            if (known == nullptr) different_.insert(std::hash<std::string_view>{}(cell));
-        }
-        if (seen.what == Seen::kNumber) add_number(seen.number);
-        if (known == nullptr) seen_.keep(cell, seen);
-    }
-
-    bool numeric() const { return all_numbers_ && !values_.empty(); }
-    const Texts& missing_words() const { return missing_words_; }
-    const Texts& doubtful_words() const { return doubtful_words_; }
-    /// Returns the values, sorted, without words for missing; some of them, if there are too many.
-    const Texts& values() const { return values_; }
-    /// Returns a number of values that the column exceeds; 0: values() has all of them.
-    size_t kept_of_more() const { return kept_of_more_; }
-    bool empty() const { return values_.empty() && doubtful_words_.empty(); }
-    /// Returns whether all rows have one value. (One value in some rows and missing in others still
-    /// separates the rows.)
-    bool constant() const { return values_.size() + doubtful_words_.size() == 1 && !has_missing_; }
-    double low() const { return low_; }  // minimum of the numbers
-    double high() const { return high_; }
-    bool anything_missing() const { return missing_ + doubtful_ + infinite_ > 0; }
-    size_t rows() const { return rows_; }
-    size_t infinite() const { return infinite_; }  // number of infinite cells
-    const std::string& first_text() const { return first_text_; }
-    bool has_few_codes() const { return numeric() && whole_ && values_.size() <= kFewValues; }
-    bool is_almost_unique() const {
-        return tracked_ >= kIdRows && static_cast<double>(different_.size()) >=
-                                          kHardlyRepeats * static_cast<double>(tracked_);
-    }
-    bool row_number() const {
-        return numeric() && whole_ && tracked_ >= kIdRows && (rising_ || falling_);
-    }
-    /// Returns the evidence for the column's kind.
-    std::string evidence() const {
-        const size_t empty = missing_ + (numeric() ? doubtful_ + infinite_ : 0);
-        const double share = 100 * static_cast<double>(empty) / static_cast<double>(rows_);
-        std::string out =
-            numeric() ? fmt::format("numbers from {} to {}", number_text(low_), number_text(high_))
-            : first_text_.empty() ? std::string("no numbers")
-                                  : fmt::format("'{}' is not a number", first_text_);
-        if (share >= 1) out += fmt::format("; {:.0f} % missing", share);
-        if (share > 0 && share < 1) out += fmt::format("; {:.1g} % missing", share);
-        if (numeric() && infinite_ > 0)
-            out += fmt::format("; infinite in {} cell{}, read as missing", infinite_,
-                               infinite_ == 1 ? "" : "s");
-        return out;
-    }
-
-  private:
-    struct Seen {
-        enum What : uint8_t { kMissing, kDoubtful, kInfinite, kValue, kNumber } what = kMissing;
-        double number = 0;
-    };
-
-    /// Counts a text that may be new.
-    Seen count_text(std::string_view cell) {
-        const auto number = parse_number(cell);  // words for missing are not numbers
-        if (!number) {
-            if (cell.empty() || is_in(kMissingAnywhere, cell)) {
-                has_missing_ = true;
-                if (!cell.empty()) missing_words_.emplace(cell);
-                return {Seen::kMissing};
-            }
-            if (is_in(kMissingAmongNumbers, cell)) {
-                doubtful_words_.emplace(cell);
-                return {Seen::kDoubtful};
-            }
-            if (is_infinity(cell)) {
-                doubtful_words_.emplace(cell);
-                return {Seen::kInfinite};
-            }
-            if (all_numbers_) first_text_ = shortened(cell);
-            all_numbers_ = false;
-        }
-        keep_value(cell);
-        return number ? Seen{Seen::kNumber, *number} : Seen{Seen::kValue};
-    }
-
-    void keep_value(std::string_view cell) {
-        const size_t most = all_numbers_ ? kMostNumbers : kMostCategories;
-        if (values_.contains(cell)) return;
-        if (values_.size() >= most || bytes_ > kMostBytes) {
-            if (kept_of_more_ == 0) kept_of_more_ = values_.size();
-            return;
-        }
-        values_.emplace(cell);
-        bytes_ += cell.size();
-    }
-
-    void add_number(double number) {
-        whole_ = whole_ && number == std::floor(number);
-        low_ = any_number_ ? std::min(low_, number) : number;
-        high_ = any_number_ ? std::max(high_, number) : number;
-        if (any_number_) {
-            rising_ = rising_ && number > last_;
-            falling_ = falling_ && number < last_;
-        }
-        any_number_ = true;
-        last_ = number;
-    }
-
-    bool all_numbers_ = true, whole_ = true, any_number_ = false, rising_ = true, falling_ = true;
-    bool has_missing_ = false;
-    double last_ = 0, low_ = 0, high_ = 0;
-    size_t rows_ = 0, missing_ = 0, doubtful_ = 0, infinite_ = 0;
-    std::string first_text_;
-    Texts missing_words_, doubtful_words_, values_;
-    size_t kept_of_more_ = 0, bytes_ = 0;
-    size_t tracked_ = 0;
-    std::unordered_set<size_t> different_;
-    CellMemo<Seen> seen_{512};
-};
+constexpr double kLeaks = 0.98;        // an AUC of one feature above it is too good
+constexpr size_t kFewGroupValues = 8;  // a protected column with no more is not pooled
 
 bool is_id_name(std::string_view name) {
     std::string lower(name);
@@ -301,16 +142,17 @@ base::Status check_label(const ColumnRoles& roles, const ColumnSummary& summary)
     return base::ok();
 }
 
-base::Status check_roles(const ColumnRoles& roles, const std::vector<std::string>& columns) {
+base::Status check_roles(const ColumnRoles& roles, const std::string& label,
+                         const std::vector<std::string>& columns) {
     std::vector<std::string> named = roles.protected_columns;
-    named.push_back(roles.label_column);
+    named.push_back(label);
     if (roles.weight_column) named.push_back(*roles.weight_column);
     named.insert(named.end(), roles.ignored_columns.begin(), roles.ignored_columns.end());
     for (const auto& name : named) {
         if (std::find(columns.begin(), columns.end(), name) == columns.end()) {
             return base::make_error(Reason::kMissingColumn,
-                                    "the file has no column '{}'; it has {}", name,
-                                    fmt::join(columns, ", "));
+                                    "the file has no column '{}'; it has {}{}", name,
+                                    fmt::join(columns, ", "), name == label ? hint(label) : "");
         }
     }
     return base::ok();
@@ -341,13 +183,152 @@ std::string many_categories_note(std::string_view name, const ColumnSummary& sum
         name, summary.kept_of_more());
 }
 
+/// What the pass over the file has found.
+struct Table {
+    std::vector<std::string> columns;
+    std::vector<ColumnSummary> summaries;
+    RowSample sample;
+
+    size_t place_of(std::string_view column) const {
+        return static_cast<size_t>(std::find(columns.begin(), columns.end(), column) -
+                                   columns.begin());
+    }
+};
+
+/// Returns the number of groups in the sample that the draft would make.
+size_t count_groups(const Table& table, const TableSchema& schema) {
+    std::set<std::string> groups;
+    for (size_t row = 0; row < table.sample.rows(); ++row) {
+        std::string group;
+        for (const auto& name : schema.protected_columns) {
+            const auto& cell = table.sample.cell(row, table.place_of(name));
+            const auto* rule = schema.rule_of(name);
+            group += rule != nullptr && !std::isnan(cell.number)
+                         ? band_name(rule->bands, cell.number) + ","
+                         : fmt::format("{},", cell.text);
+        }
+        groups.insert(std::move(group));
+        if (groups.size() > limits::kMaxGroups) break;
+    }
+    return groups.size();
+}
+
+/// Returns whether a value of the column has at least `rows` rows, as the sample says.
+bool has_frequent_value(const Table& table, size_t column, double rows) {
+    std::map<uint64_t, size_t> counts;
+    for (size_t row = 0; row < table.sample.rows(); ++row)
+        ++counts[table.sample.cell(row, column).text];
+    counts.erase(0);
+    const double scale = static_cast<double>(table.sample.seen()) /
+                         static_cast<double>(std::max<size_t>(table.sample.rows(), 1));
+    return std::any_of(counts.begin(), counts.end(), [&](const auto& value) {
+        return static_cast<double>(value.second) * scale >= rows;
+    });
+}
+
+/// Gives bands to protected columns of many numbers, and pools to those of many texts if there are
+/// too many groups without.
+void propose_groups(const Table& table, SchemaDraft& draft) {
+    auto& schema = draft.schema;
+    const auto warn = [&](const std::string& column, std::string text) {
+        draft.warnings.push_back({SchemaWarning::Kind::kManyGroups, column, std::move(text)});
+    };
+    for (const auto& name : schema.protected_columns) {
+        const size_t at = table.place_of(name);
+        const auto& summary = table.summaries[at];
+        if (!summary.numeric() || summary.values().size() <= kFewValues) continue;
+        auto bands = propose_bands(table.sample, at, name);
+        if (bands.empty()) continue;
+        warn(name, fmt::format("protected column '{}' has numbers from {} to {}, each of which "
+                               "would be a group: the draft bands them at {}",
+                               name, number_text(summary.low()), number_text(summary.high()),
+                               fmt::join(bands, ", ")));
+        schema.rules.push_back({.column = name, .bands = std::move(bands)});
+    }
+    if (count_groups(table, schema) <= limits::kMaxGroups) return;
+    constexpr size_t kFewestPooled = 100;
+    const size_t below = std::max<size_t>(kFewestPooled, table.sample.seen() / 100);
+    bool pooled = false;
+    for (const auto& name : schema.protected_columns) {
+        const size_t at = table.place_of(name);
+        if (schema.rule_of(name) != nullptr ||
+            table.summaries[at].values().size() <= kFewGroupValues ||
+            !has_frequent_value(table, at, 2 * static_cast<double>(below)))
+            continue;
+        warn(name, fmt::format("protected column '{}' has so many values that there are more than "
+                               "{} groups: the draft pools those with fewer than {} rows",
+                               name, limits::kMaxGroups, below));
+        schema.rules.push_back({.column = name, .pool_below = below, .pool = "other"});
+        pooled = true;
+    }
+    if (!pooled && !schema.protected_columns.empty())
+        warn(schema.protected_columns.front(),
+             fmt::format("the protected columns make more than {} groups: protect fewer, or merge "
+                         "their values in the file",
+                         limits::kMaxGroups));
+}
+
+/// Adds a warning if the column separates the labels by itself.
+void warn_of_leak(const Table& table, size_t at, SchemaDraft& draft) {
+    using Kind = SchemaWarning::Kind;
+    const auto& name = table.columns[at];
+    const auto& sample = table.sample;
+    const auto rows = sample.labelled();
+    const auto missing = sample.missing(at);
+    for (const size_t label : {0, 1}) {
+        if (std::min(rows[0], rows[1]) < kFewestOfALabel || missing[label] != rows[label] ||
+            missing[1 - label] != 0)
+            continue;
+        draft.warnings.push_back(
+            {Kind::kMissingByLabel, name,
+             fmt::format(
+                 "'{}' is missing in all {} rows where the label is {}favourable, and in no "
+                 "other: it is known only afterwards; list it under `ignored`",
+                 name, rows[label], label == 1 ? "" : "not ")});
+        return;
+    }
+    const auto auc = auc_alone(sample, at, table.summaries[at].numeric());
+    if (!auc || *auc <= kLeaks) return;
+    draft.warnings.push_back(
+        {Kind::kLeak, name,
+         fmt::format("'{}' alone separates the labels, with an AUC of {:.4f} on {} of {} rows: if "
+                     "it is known only after the decision, list it under `ignored`",
+                     name, *auc, sample.rows(), sample.seen())});
+}
+
+/// Adds warnings on features, in the file's order, and repeats them in their remarks.
+void warn(const Table& table, SchemaDraft& draft) {
+    using Kind = SchemaWarning::Kind;
+    for (size_t at = 0; at < table.columns.size(); ++at) {
+        const auto& name = table.columns[at];
+        if (!draft.schema.features.find(name)) continue;
+        warn_of_leak(table, at, draft);
+        if (table.summaries[at].may_be_id())
+            draft.warnings.push_back(
+                {Kind::kIdentifier, name,
+                 fmt::format("'{}' has whole numbers of which nearly all differ: if it is an "
+                             "identifier, list it under `ignored`",
+                             name)});
+        if (const auto why = personal_by_name(name); !why.empty())
+            draft.warnings.push_back(
+                {Kind::kPersonalData, name, fmt::format("'{}' {}", name, why)});
+    }
+    for (const auto& warning : draft.warnings) {
+        auto& remark = draft.remarks[warning.column];
+        remark += (remark.empty() ? "" : "; ") + warning.text;
+    }
+}
+
 /// Sorts the columns without a role into features and ignored ones.
-Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std::string>& columns,
-                                 const std::vector<ColumnSummary>& summaries,
-                                 const ColumnSummary& label) {
+Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const LabelText& said,
+                                 const Table& table) {
+    const auto& columns = table.columns;
+    const auto& summaries = table.summaries;
+    const auto& label = summaries[table.place_of(said.column)];
     SchemaDraft draft;
     TableSchema& schema = draft.schema;
-    schema.label_column = roles.label_column;
+    schema.label_column = said.column;
+    schema.condition = said.condition;
     schema.favourable = roles.favourable;
     if (roles.numeric_label) set_range(roles, label, draft);
     schema.protected_columns = roles.protected_columns;
@@ -356,7 +337,7 @@ Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std
     const Texts missing = missing_tokens(summaries);
     schema.missing_tokens.assign(missing.begin(), missing.end());
     Texts taken(roles.protected_columns.begin(), roles.protected_columns.end());
-    taken.insert(roles.label_column);
+    taken.insert(said.column);
     if (roles.weight_column) taken.insert(*roles.weight_column);
     taken.insert(roles.ignored_columns.begin(), roles.ignored_columns.end());
 
@@ -389,31 +370,114 @@ Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std
         }
     }
     RAMPART_TRY(schema.features, FeatureSchema::create(std::move(features)));
+    propose_groups(table, draft);
+    warn(table, draft);
     RAMPART_RETURN_IF_ERROR(validate(schema));
     return draft;
 }
 
-}  // namespace
+/// Says which label each row has, 1: favourable.
+class RowLabels {
+  public:
+    explicit RowLabels(const TableSchema& schema)
+        : reader_(schema), numbers_(schema.condition && schema.condition->compares_numbers()) {}
 
-Result<SchemaDraft> infer_schema(const std::filesystem::path& path, const ColumnRoles& roles) {
-    RAMPART_TRY(auto csv, CsvReader::open(path));
-    const std::string file = fmt::format("'{}'", path.string());
-    const auto& columns = csv.columns();
-    if (const auto known = check_roles(roles, columns); !known)
-        return known.error().with_context(file);
-    std::vector<ColumnSummary> summaries(columns.size());
+    /// Returns nullopt for a missing label. "none" is missing among numbers, and a text among texts.
+    Result<std::optional<bool>> of(std::string_view cell) {
+        if (cell.empty() || is_in(kMissingAnywhere, cell)) return std::optional<bool>();
+        if (numbers_ && (is_in(kMissingAmongNumbers, cell) || is_infinity(cell)))
+            return std::optional<bool>();
+        if (const bool* known = memo_.find(cell)) return std::optional(*known);
+        RAMPART_TRY(const auto value, reader_.value(cell));
+        const bool favourable = value == reader_.favourable();
+        ++rows_[favourable];
+        memo_.keep(cell, favourable);
+        return std::optional(favourable);
+    }
+    bool both() const { return rows_[0] > 0 && rows_[1] > 0; }
+
+  private:
+    LabelReader reader_;
+    bool numbers_;
+    CellMemo<bool> memo_;
+    std::array<size_t, 2> rows_{};  // texts by label
+};
+
+Result<LabelText> label_of(const ColumnRoles& roles) {
+    if (roles.numeric_label) return LabelText{roles.label_column, std::nullopt};
+    RAMPART_TRY(auto label, parse_label(roles.label_column));
+    if (label.condition && roles.favourable != "true" && roles.favourable != "false")
+        return base::make_error(Reason::kBadFavourable,
+                                "favourable is '{}'; of the condition '{}' it is \"true\" or "
+                                "\"false\": which of them is good for the applicant?",
+                                roles.favourable, roles.label_column);
+    return label;
+}
+
+base::Status check_condition(const LabelText& label, const RowLabels& rows) {
+    if (rows.both()) return base::ok();
+    return base::make_error(Reason::kOneLabel,
+                            "the condition '{}' does not tell rows apart: it holds in all of them, "
+                            "or in none",
+                            to_text(label));
+}
+
+/// Reads the whole file.
+base::Status read_all(CsvReader& csv, const std::string& file, size_t label_at, bool two_values,
+                      RowLabels& labels, Table& table) {
+    std::vector<bool> missing(table.columns.size());
     while (true) {
         RAMPART_TRY(const bool more, csv.next());
-        if (!more) break;
+        if (!more) return base::ok();
         const auto cells = csv.cells();
-        for (size_t i = 0; i < cells.size(); ++i) summaries[i].add(cells[i]);
+        for (size_t i = 0; i < cells.size(); ++i) missing[i] = table.summaries[i].add(cells[i]);
+        std::optional<bool> favourable;
+        if (two_values) {
+            auto known = labels.of(cells[label_at]);
+            if (!known)
+                return known.error().with_context(fmt::format("{}, line {}", file, csv.line()));
+            favourable = *known;
+        }
+        table.sample.add(cells, missing, favourable);
     }
-    const auto label = static_cast<size_t>(
-        std::find(columns.begin(), columns.end(), roles.label_column) - columns.begin());
-    if (const auto valid = check_label(roles, summaries[label]); !valid) {
-        return valid.error().with_context(file);
+}
+
+}  // namespace
+
+std::string_view word_of(SchemaWarning::Kind kind) {
+    switch (kind) {
+        case SchemaWarning::Kind::kLeak:
+            return "leak";
+        case SchemaWarning::Kind::kMissingByLabel:
+            return "missing_by_label";
+        case SchemaWarning::Kind::kIdentifier:
+            return "identifier";
+        case SchemaWarning::Kind::kPersonalData:
+            return "personal_data";
+        default:
+            return "many_groups";
     }
-    auto draft = draft_schema(roles, columns, summaries, summaries[label]);
+}
+
+Result<SchemaDraft> infer_schema(const std::filesystem::path& path, const ColumnRoles& roles) {
+    RAMPART_TRY(const auto label, label_of(roles));
+    RAMPART_TRY(auto csv, CsvReader::open(path));
+    const std::string file = fmt::format("'{}'", path.string());
+    const size_t width = csv.columns().size();
+    if (const auto known = check_roles(roles, label.column, csv.columns()); !known)
+        return known.error().with_context(file);
+    Table table{csv.columns(), std::vector<ColumnSummary>(width), RowSample(width)};
+    TableSchema says;
+    says.label_column = label.column;
+    says.condition = label.condition;
+    says.favourable = roles.favourable;
+    RowLabels labels(says);
+    const size_t label_at = table.place_of(label.column);
+    RAMPART_RETURN_IF_ERROR(read_all(csv, file, label_at, !roles.numeric_label, labels, table));
+    const auto valid = label.condition ? check_condition(label, labels)
+                                       : check_label(roles, table.summaries[label_at]);
+    if (!valid) return valid.error().with_context(file);
+    auto draft = draft_schema(roles, label, table);
     if (!draft) return draft.error().with_context(file);
     return draft;
 }

@@ -7,10 +7,13 @@
 
 #include "cell_encoder.hpp"
 #include "cell_memo.hpp"
+#include "group_reader.hpp"
+#include "label_reader.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/dataset/pooled_values.hpp"
 #include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/text.hpp"
 
@@ -23,48 +26,53 @@ namespace limits = base::limits;
 
 constexpr size_t kShownBytes = 60;
 
-/// Normalises numbers, so that equal numbers are one value.
-std::string canonical(std::string_view cell) {
-    const auto number = parse_number(cell);
-    return number ? number_text(*number) : std::string(cell);
-}
-
 /// Positions of a schema's columns in a record.
 struct Places {
     size_t label = 0;
     std::optional<size_t> weight;
-    std::vector<size_t> protecteds, features;
+    std::vector<size_t> protecteds;
+    std::vector<std::vector<size_t>> features;  // those of CellEncoder::columns_of()
 
-    static Result<Places> find(const std::vector<std::string>& columns, const TableSchema& schema) {
+    static Result<Places> find(const std::vector<std::string>& columns, const TableSchema& schema,
+                               const CellEncoder& encoder) {
         std::map<std::string, size_t, std::less<>> place_of;
         for (size_t i = 0; i < columns.size(); ++i) place_of[columns[i]] = i;
         std::vector<std::string> absent;
+        std::set<std::string, std::less<>> known(schema.ignored_columns.begin(),
+                                                 schema.ignored_columns.end());
         const auto take = [&](const std::string& name) {
+            known.insert(name);
             const auto found = place_of.find(name);
-            if (found == place_of.end()) {
-                absent.push_back(name);
-                return size_t{0};
-            }
-            const size_t place = found->second;
-            place_of.erase(found);
-            return place;
+            if (found != place_of.end()) return found->second;
+            absent.push_back(name);
+            return size_t{0};
         };
         Places places;
         places.label = take(schema.label_column);
         if (schema.weight_column) places.weight = take(*schema.weight_column);
         for (const auto& name : schema.protected_columns) places.protecteds.push_back(take(name));
-        for (const auto& spec : schema.features.features())
-            places.features.push_back(take(spec.name));
+        for (size_t f = 0; f < schema.features.size(); ++f) {
+            auto& of_feature = places.features.emplace_back();
+            for (const auto& name : encoder.columns_of(f)) of_feature.push_back(take(name));
+        }
         if (!absent.empty()) {
             return base::make_error(Reason::kMissingColumn,
                                     "the schema names columns that the file lacks: {}; "
-                                    "the file has {}",
-                                    name_some(absent), name_some(columns));
+                                    "the file has {}{}",
+                                    name_some(absent), name_some(columns),
+                                    absent[0] == schema.label_column ? hint(absent[0]) : "");
         }
-        for (const auto& name : schema.ignored_columns) place_of.erase(name);
-        if (!place_of.empty()) {
-            std::vector<std::string> unknown;
-            for (const auto& [name, place] : place_of) unknown.push_back(name);
+        std::vector<std::string> unknown;
+        for (const auto& [name, place] : place_of)
+            if (!known.contains(name)) unknown.push_back(name);
+        for (const auto& name : unknown)
+            if (schema.derived.contains(name))
+                return base::make_error(
+                    Reason::kUnknownColumn,
+                    "the file has a column '{}', and the schema derives a feature of that name "
+                    "from others: rename one of them, or delete `derived` to read the column",
+                    name);
+        if (!unknown.empty()) {
             return base::make_error(
                 Reason::kUnknownColumn,
                 "the file has columns that the schema does not "
@@ -78,22 +86,29 @@ struct Places {
 /// Collects the rows of one file.
 class TableBuilder {
   public:
-    TableBuilder(const TableSchema& schema, Places places)
-        : schema_(schema),
-          places_(std::move(places)),
-          encoder_(schema),
-          favourable_(canonical(schema.favourable)) {
+    /// Keeps a reference to the schema, in which pools are decided.
+    explicit TableBuilder(const TableSchema& schema)
+        : schema_(schema), encoder_(schema), labels_of_file_(schema), groups_of_file_(schema) {
         data_.schema = schema.features;
         data_.columns.resize(schema.features.size());
     }
 
+    base::Status find_places(const std::vector<std::string>& columns) {
+        RAMPART_TRY(places_, Places::find(columns, schema_, encoder_));
+        return base::ok();
+    }
+
     base::Status add(std::span<const std::string_view> cells) {
+        if (schema_.leave_out_unlabelled && labels_of_file_.is_missing(cells[places_.label])) {
+            ++left_out_;
+            return base::ok();
+        }
         if (data_.rows() == limits::kMaxRows) {
             return base::make_error(Reason::kTooManyRows, "more than {} rows; take a sample",
                                     limits::kMaxRows);
         }
         for (size_t f = 0; f < places_.features.size(); ++f) {
-            RAMPART_TRY(const float value, encoder_.encode(f, cells[places_.features[f]]));
+            RAMPART_TRY(const float value, encoder_.encode(f, places_.features[f], cells));
             data_.columns[f].push_back(value);
         }
         RAMPART_RETURN_IF_ERROR(schema_.label_range ? add_target(cells[places_.label])
@@ -104,25 +119,31 @@ class TableBuilder {
 
     Result<Dataset> finish() && {
         if (data_.rows() == 0)
-            return base::make_error(base::Reason::kNoRows, "there are no rows below the header");
+            return base::make_error(base::Reason::kNoRows, "there are no rows below the header{}",
+                                    left_out_ > 0 ? " that have a label" : "");
         RAMPART_RETURN_IF_ERROR(schema_.label_range ? check_targets() : check_labels());
         sort_groups();
+        data_.notes = encoder_.notes();
+        for (auto& note : groups_of_file_.notes()) data_.notes.push_back(std::move(note));
+        if (left_out_ > 0)
+            data_.notes.push_back(fmt::format("{} row{} without a label ('{}') left out", left_out_,
+                                              left_out_ == 1 ? "" : "s", schema_.label_text()));
         return std::move(data_);
     }
 
   private:
     base::Status check_labels() const {
-        if (!labels_.contains(favourable_)) {
+        if (!labels_.contains(labels_of_file_.favourable())) {
             return base::make_error(
                 Reason::kNoFavourableLabel,
                 "label '{}' never has the favourable value '{}'; it has {}; correct "
                 "`favourable`",
-                schema_.label_column, schema_.favourable, labels());
+                schema_.label_text(), schema_.favourable, labels());
         }
         if (labels_.size() == 1) {
             return base::make_error(Reason::kOneLabel,
                                     "label '{}' has only the value '{}'; two are needed",
-                                    schema_.label_column, schema_.favourable);
+                                    schema_.label_text(), schema_.favourable);
         }
         return base::ok();
     }
@@ -144,8 +165,8 @@ class TableBuilder {
             data_.label.push_back(*known);
             return base::ok();
         }
-        if (cell.empty() || encoder_.is_missing(cell)) return missing_label();
-        const std::string label = canonical(cell.substr(0, limits::kMaxTextBytes));
+        if (labels_of_file_.is_missing(cell)) return missing_label();
+        RAMPART_TRY(const auto label, labels_of_file_.value(cell));
         labels_.insert(label);
         if (labels_.size() > 2) {
             return base::make_error(Reason::kThreeLabels,
@@ -155,13 +176,13 @@ class TableBuilder {
                                     "favourable",
                                     schema_.label_column, labels());
         }
-        data_.label.push_back(label == favourable_ ? 1 : 0);
+        data_.label.push_back(label == labels_of_file_.favourable() ? 1 : 0);
         labels_of_cells_.keep(cell, data_.label.back());
         return base::ok();
     }
 
     base::Status add_target(std::string_view cell) {
-        if (cell.empty() || encoder_.is_missing(cell)) return missing_label();
+        if (labels_of_file_.is_missing(cell)) return missing_label();
         const auto number = parse_number(cell);
         if (!number) {
             return base::make_error(Reason::kLabelNotANumber,
@@ -183,7 +204,7 @@ class TableBuilder {
     base::Error missing_label() const {
         return base::make_error(Reason::kMissingLabel,
                                 "label '{}' is empty; leave rows without an outcome "
-                                "out of the file",
+                                "out of the file, or declare label_missing = \"leave_out\"",
                                 schema_.label_column);
     }
 
@@ -212,8 +233,10 @@ class TableBuilder {
             data_.group.push_back(*known);
             return base::ok();
         }
+        const size_t outside = groups_of_file_.outside();
         RAMPART_TRY(const int32_t group, find_group(cells));
-        groups_of_cells_.keep(key_, group);
+        // a number outside its range is counted in each row
+        if (groups_of_file_.outside() == outside) groups_of_cells_.keep(key_, group);
         data_.group.push_back(group);
         return base::ok();
     }
@@ -222,14 +245,14 @@ class TableBuilder {
     Result<int32_t> find_group(std::span<const std::string_view> cells) {
         std::vector<std::string_view> values;
         for (const size_t place : places_.protecteds) values.push_back(cells[place]);
-        RAMPART_TRY(auto name, group_name(schema_, encoder_, values));
+        RAMPART_TRY(auto name, groups_of_file_.name(values));
         const auto [found, fresh] =
             groups_.emplace(std::move(name), static_cast<int32_t>(groups_.size()));
         if (fresh && groups_.size() > limits::kMaxGroups) {
             return base::make_error(
                 base::Reason::kTooManyGroups,
                 "the protected columns ({}) make more than {} groups; "
-                "band their values in the file (age as \"under 30\", …) or protect fewer",
+                "give them bands or a pool in a [[column]] of the schema, or protect fewer",
                 name_some(schema_.protected_columns), limits::kMaxGroups);
         }
         return found->second;
@@ -246,9 +269,12 @@ class TableBuilder {
     }
 
     const TableSchema& schema_;
-    Places places_;
     CellEncoder encoder_;
-    std::string favourable_, key_;
+    LabelReader labels_of_file_;
+    GroupReader groups_of_file_;
+    Places places_;
+    size_t left_out_ = 0;
+    std::string key_;
     std::set<std::string> labels_;
     std::map<std::string, int32_t> groups_;
     CellMemo<uint8_t> labels_of_cells_;
@@ -260,11 +286,12 @@ class TableBuilder {
 
 Result<Dataset> read_table(const std::filesystem::path& path, const TableSchema& schema) {
     RAMPART_RETURN_IF_ERROR(validate(schema));
+    RAMPART_TRY(auto pooled, decide_pools(path, schema));
     RAMPART_TRY(auto csv, CsvReader::open(path));
     const std::string file = fmt::format("'{}'", path.string());
-    auto places = Places::find(csv.columns(), schema);
-    if (!places) return places.error().with_context(file);
-    TableBuilder builder(schema, *std::move(places));
+    TableBuilder builder(pooled.schema);
+    if (const auto found = builder.find_places(csv.columns()); !found)
+        return found.error().with_context(file);
     while (true) {
         RAMPART_TRY(const bool more, csv.next());
         if (!more) break;
@@ -274,6 +301,7 @@ Result<Dataset> read_table(const std::filesystem::path& path, const TableSchema&
     }
     auto data = std::move(builder).finish();
     if (!data) return data.error().with_context(file);
+    data->notes.insert(data->notes.begin(), pooled.notes.begin(), pooled.notes.end());
     return data;
 }
 

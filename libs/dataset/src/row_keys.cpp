@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "label_reader.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/reasons.hpp"
@@ -103,8 +104,17 @@ base::Result<std::optional<size_t>> place_of(const CsvReader& csv, const std::st
                   ", "));
 }
 
+/// Returns the label's column where rows without a label are left out; empty: none is.
+std::string left_out_by(const TableSchema* schema) {
+    return schema != nullptr && schema->leave_out_unlabelled ? schema->label_column : std::string();
+}
+
 base::Result<RowKeys> read(CsvReader& csv, const std::string& by, const std::string& time,
-                           const std::string& file) {
+                           const TableSchema* schema, const std::string& file) {
+    const auto label_at = place_of(csv, left_out_by(schema));
+    if (!label_at) return label_at.error().with_context(file);
+    std::optional<LabelReader> labels;
+    if (*label_at) labels.emplace(*schema);
     const auto unit_at = place_of(csv, by), time_at = place_of(csv, time);
     for (const auto* place : {&unit_at, &time_at})
         if (!*place) return place->error().with_context(file);
@@ -112,6 +122,7 @@ base::Result<RowKeys> read(CsvReader& csv, const std::string& by, const std::str
     for (size_t rows = 0;; ++rows) {
         RAMPART_TRY(const bool more, csv.next());
         if (!more) break;
+        if (labels && labels->is_missing(csv.cells()[**label_at])) continue;
         if (rows == limits::kMaxRows)
             return base::make_error(Reason::kTooManyRows, "{}: more than {} rows", file, rows);
         base::Status added = base::ok();
@@ -125,9 +136,9 @@ base::Result<RowKeys> read(CsvReader& csv, const std::string& by, const std::str
 }  // namespace
 
 base::Result<RowKeys> read_row_keys(const std::filesystem::path& path, const std::string& by,
-                                    const std::string& time) {
+                                    const std::string& time, const TableSchema* schema) {
     RAMPART_TRY(auto csv, CsvReader::open(path));
-    return read(csv, by, time, fmt::format("'{}'", path.string()));
+    return read(csv, by, time, schema, fmt::format("'{}'", path.string()));
 }
 
 }  // namespace rampart::dataset

@@ -5,9 +5,11 @@
 #include <set>
 
 #include "cell_encoder.hpp"
+#include "group_reader.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/dataset/csv.hpp"
+#include "rampart/dataset/pooled_values.hpp"
 #include "rampart/dataset/reasons.hpp"
 
 namespace rampart::dataset {
@@ -20,15 +22,18 @@ struct RowReader::Impl {
           file(std::move(name)),
           schema(std::move(given)),
           wanted(std::move(asked)),
-          encoder(schema) {}
+          encoder(schema),
+          group_reader(schema) {}
 
     CsvReader csv;
     std::string file;
     TableSchema schema;
     Wanted wanted;
     CellEncoder encoder;
-    std::vector<size_t> features, protecteds, kept;  // places in a record
-    std::vector<std::string> unread, group_names;
+    GroupReader group_reader;
+    std::vector<std::vector<size_t>> features;  // places in a record, of encoder.columns_of()
+    std::vector<size_t> protecteds, kept;
+    std::vector<std::string> unread, group_names, pool_notes;
     std::map<std::string, int32_t, std::less<>> groups;
     std::vector<std::string_view> values;
 
@@ -49,7 +54,9 @@ base::Status RowReader::Impl::find_places() {
         if (found == place_of.end()) return absent.push_back(name);
         places.push_back(found->second);
     };
-    for (const auto& spec : schema.features.features()) take(spec.name, features);
+    for (size_t f = 0; f < schema.features.size(); ++f)
+        for (auto& places = features.emplace_back(); const auto& name : encoder.columns_of(f))
+            take(name, places);
     if (wanted.groups)
         for (const auto& name : schema.protected_columns) take(name, protecteds);
     for (const auto& name : wanted.kept) take(name, kept);
@@ -69,7 +76,7 @@ base::Status RowReader::Impl::find_places() {
 Result<int32_t> RowReader::Impl::group_of(std::span<const std::string_view> cells) {
     values.clear();
     for (const size_t place : protecteds) values.push_back(cells[place]);
-    RAMPART_TRY(auto name, group_name(schema, encoder, values));
+    RAMPART_TRY(auto name, group_reader.name(values));
     const auto [found, fresh] = groups.emplace(name, static_cast<int32_t>(group_names.size()));
     if (!fresh) return found->second;
     if (groups.size() > base::limits::kMaxGroups)
@@ -83,7 +90,7 @@ Result<int32_t> RowReader::Impl::group_of(std::span<const std::string_view> cell
 base::Status RowReader::Impl::add(RowBlock& block) {
     const auto cells = csv.cells();
     for (size_t f = 0; f < features.size(); ++f) {
-        RAMPART_TRY(const float value, encoder.encode(f, cells[features[f]]));
+        RAMPART_TRY(const float value, encoder.encode(f, features[f], cells));
         block.columns[f].push_back(value);
     }
     if (wanted.groups) {
@@ -97,10 +104,17 @@ base::Status RowReader::Impl::add(RowBlock& block) {
 
 Result<RowReader> RowReader::open(const std::filesystem::path& path, TableSchema schema,
                                   Wanted wanted) {
+    std::vector<std::string> notes;
+    if (wanted.groups) {
+        RAMPART_TRY(auto pooled, decide_pools(path, schema));
+        schema = std::move(pooled.schema);
+        notes = std::move(pooled.notes);
+    }
     RAMPART_TRY(auto csv, CsvReader::open(path));
     auto file = fmt::format("'{}'", path.string());
     auto impl = std::make_unique<Impl>(std::move(csv), std::move(file), std::move(schema),
                                        std::move(wanted));
+    impl->pool_notes = std::move(notes);
     if (const auto found = impl->find_places(); !found)
         return found.error().with_context(impl->file);
     return RowReader(std::move(impl));
@@ -129,5 +143,11 @@ base::Status RowReader::next(RowBlock& block, size_t most) {
 
 const std::vector<std::string>& RowReader::group_names() const { return impl_->group_names; }
 const std::vector<std::string>& RowReader::unread() const { return impl_->unread; }
+std::vector<std::string> RowReader::notes() const {
+    auto out = impl_->pool_notes;
+    for (auto& note : impl_->encoder.notes()) out.push_back(std::move(note));
+    for (auto& note : impl_->group_reader.notes()) out.push_back(std::move(note));
+    return out;
+}
 
 }  // namespace rampart::dataset

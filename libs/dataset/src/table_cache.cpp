@@ -7,8 +7,8 @@
 
 #include "rampart/base/file.hpp"
 #include "rampart/base/reasons.hpp"
+#include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/read_table.hpp"
-#include "rampart/dataset/text.hpp"
 
 namespace rampart::dataset {
 namespace {
@@ -18,20 +18,8 @@ namespace fs = std::filesystem;
 
 base::Digest digest_of(const TableSchema& schema) {
     base::Sha256 sha;
-    const auto list = [&](const std::vector<std::string>& texts) {
-        sha.update_field(std::to_string(texts.size()));
-        for (const auto& text : texts) sha.update_field(text);
-    };
-    sha.update_field("rampart table schema 1");
-    sha.update_field(schema.features.digest().hex());
-    sha.update_field(schema.label_column);
-    sha.update_field(schema.favourable);
-    list(schema.protected_columns);
-    list(schema.weight_column ? std::vector{*schema.weight_column} : std::vector<std::string>{});
-    list(schema.ignored_columns);
-    list(schema.missing_tokens);
-    if (schema.label_range)
-        list({number_text(schema.label_range->lo), number_text(schema.label_range->hi)});
+    sha.update_field("rampart table schema 2");
+    sha.update_field(write_table_schema(schema));  // it says all
     return sha.finish();
 }
 

@@ -14,8 +14,9 @@ namespace limits = base::limits;
 static_assert(std::endian::native == std::endian::little, "columns are copied as they are");
 
 constexpr std::string_view kMagic = "RAMPARTT";
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 constexpr uint32_t kWeights = 1, kGroups = 2, kTargets = 4;
+constexpr size_t kMostNotes = 2 * limits::kMaxFeatures + limits::kMaxGroups;
 constexpr size_t kDigestBytes = sizeof(base::Digest::bytes);
 
 template <class T>
@@ -86,9 +87,9 @@ base::Status check_frame(Reader& reader, const base::Digest& key) {
     return base::ok();
 }
 
-Result<std::vector<std::string>> read_names(Reader& reader) {
+Result<std::vector<std::string>> read_texts(Reader& reader, size_t most, std::string_view what) {
     RAMPART_TRY(const auto count, reader.number<uint32_t>());
-    if (count > limits::kMaxGroups) return bad("{} groups", count);
+    if (count > most) return bad("{} {}", count, what);
     std::vector<std::string> names;
     for (uint32_t i = 0; i < count; ++i) {
         RAMPART_TRY(const auto length, reader.number<uint32_t>());
@@ -108,7 +109,8 @@ Result<Dataset> read_rows(Reader& reader, const FeatureSchema& features) {
     }
     Dataset data;
     data.schema = features;
-    RAMPART_TRY(data.group_names, read_names(reader));
+    RAMPART_TRY(data.group_names, read_texts(reader, limits::kMaxGroups, "groups"));
+    RAMPART_TRY(data.notes, read_texts(reader, kMostNotes, "notes"));
     const bool weights = (flags & kWeights) != 0, groups = (flags & kGroups) != 0;
     const bool targets = (flags & kTargets) != 0;
     const size_t a_row = (targets ? sizeof(double) : 1) +
@@ -126,6 +128,14 @@ Result<Dataset> read_rows(Reader& reader, const FeatureSchema& features) {
     return data;
 }
 
+void append_texts(std::string& out, const std::vector<std::string>& texts) {
+    append(out, static_cast<uint32_t>(texts.size()));
+    for (const auto& text : texts) {
+        append(out, static_cast<uint32_t>(text.size()));
+        out += text;
+    }
+}
+
 }  // namespace
 
 std::string encode_table_cache(const Dataset& data, const base::Digest& key) {
@@ -139,11 +149,8 @@ std::string encode_table_cache(const Dataset& data, const base::Digest& key) {
     append(out, static_cast<uint32_t>(d));
     append(out, (data.weight.empty() ? 0 : kWeights) | (data.group.empty() ? 0 : kGroups) |
                     (data.numeric() ? kTargets : 0));
-    append(out, static_cast<uint32_t>(data.group_names.size()));
-    for (const auto& name : data.group_names) {
-        append(out, static_cast<uint32_t>(name.size()));
-        out += name;
-    }
+    append_texts(out, data.group_names);
+    append_texts(out, data.notes);
     append(out, data.label.data(), data.label.size());
     append(out, data.target.data(), data.target.size());
     append(out, data.weight.data(), data.weight.size());

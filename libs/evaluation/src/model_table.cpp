@@ -21,10 +21,12 @@ std::optional<base::Digest> file_of(const dataset::SplitPlan& plan, const std::s
 }
 
 /// Reads what the table was split by, and checks that it is what it was.
-base::Result<dataset::RowKeys> keys_of(const ModelTableNames& names,
-                                       const dataset::SplitPlan& plan) {
+base::Result<dataset::RowKeys> keys_of(const ModelTableNames& names, const dataset::SplitPlan& plan,
+                                       const model::TrainingRecord& record) {
     if (!plan.needs_keys()) return dataset::RowKeys{};
-    RAMPART_TRY(auto keys, dataset::read_row_keys(names.data, plan.by, plan.time));
+    RAMPART_TRY(const auto schema,
+                dataset::parse_table_schema(record.table_schema, "the model's schema"));
+    RAMPART_TRY(auto keys, dataset::read_row_keys(names.data, plan.by, plan.time, &schema));
     if (!plan.keys || *plan.keys != keys.digest)
         return base::make_error(Reason::kOtherData,
                                 "{} has other cells in the columns by which {} was split ({}): "
@@ -87,7 +89,7 @@ base::Result<std::vector<uint32_t>> rows_of_part(
                                 "model's split says nothing about it: "
                                 "take all rows with --split all",
                                 names.data, names.model);
-    RAMPART_TRY(const auto keys, keys_of(names, plan));
+    RAMPART_TRY(const auto keys, keys_of(names, plan, *record));
     RAMPART_TRY(const auto parts, dataset::split_by_plan(data, plan, keys, record->seed));
     RAMPART_TRY(auto rows, parts.parts.part(split));
     if (rows.empty())

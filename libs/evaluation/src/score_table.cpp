@@ -152,6 +152,7 @@ base::Result<std::optional<ScoredTable>> score_table(const model::Policy& policy
     if (scored.rows == 0)
         return base::make_error(base::Reason::kNoRows, "'{}': there are no rows below the header",
                                 table.string());
+    scored.notes = reader.notes();
     scored.mean_score /= static_cast<double>(scored.rows);
     scored.mean_approve /= static_cast<double>(scored.rows);
     RAMPART_RETURN_IF_ERROR(writer.finish());

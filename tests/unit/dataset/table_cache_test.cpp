@@ -141,11 +141,33 @@ TEST(TableCache, EveryPartOfTheSchemaCounts) {
           key([](TableSchema& s) { s.protected_columns = {}; }),
           key([](TableSchema& s) { s.weight_column.reset(); }),
           key([](TableSchema& s) { s.ignored_columns = {"x"}; }),
-          key([](TableSchema& s) { s.missing_tokens = {"x"}; }), key([](TableSchema& s) {
+          key([](TableSchema& s) { s.missing_tokens = {"x"}; }),
+          key([](TableSchema& s) { s.leave_out_unlabelled = true; }), key([](TableSchema& s) {
+              s.condition = LabelCondition{{}, {"1"}};
+          }),
+          key([](TableSchema& s) { s.rules = {{.column = "sex", .bands = {2}}}; }),
+          key([](TableSchema& s) { s.rules = {{.column = "sex", .bands = {3}}}; }),
+          key([](TableSchema& s) {
+              s.derived["income"] = {Derivation::Function::kLog, {"debt"}};
+          }),
+          key([](TableSchema& s) {
               s.features = FeatureSchema::create({{"income", FeatureKind::kNumeric, {}}}).value();
           })}) {
         EXPECT_NE(plain, other);
     }
+}
+
+TEST(TableCache, NotesOfTheReadingAreKept) {
+    const Folder folder;
+    const auto source = folder / "t.csv", cache = folder / "c";
+    write(source, std::string(kText) + "1,2,9,,\n");
+    auto schema = example_schema();
+    schema.leave_out_unlabelled = true;
+    const auto first = read_table_cached(source, schema, cache).value();
+    const auto second = read_table_cached(source, schema, cache).value();
+    EXPECT_TRUE(second.from_cache) << second.note;
+    EXPECT_EQ(second.data.notes.size(), 1u);
+    EXPECT_EQ(second.data.notes, first.data.notes);
 }
 
 TEST(TableCache, NoDamageIsTakenForTheTable) {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "audit/file_rows.hpp"
 #include "frame/commands.hpp"
 #include "frame/figures_text.hpp"
 #include "frame/metric_options.hpp"
@@ -147,7 +148,7 @@ struct Options {
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
-/// What is audited, and where its rows stand in the table.
+/// What is audited, and where its rows stand in the file.
 struct Audited {
     dataset::Dataset rows;
     std::vector<uint32_t> numbers;
@@ -164,6 +165,8 @@ base::Result<Audited> read(const Options& o, const model::Policy& policy) {
     RAMPART_RETURN_IF_ERROR(evaluation::require_labels(table, names));
     RAMPART_TRY(auto numbers, evaluation::rows_of_part(names, o.split, table, record));
     auto rows = table.subset(numbers);
+    RAMPART_TRY(const auto in_file, file_rows(o.data, schema, table.rows()));
+    for (auto& number : numbers) number = in_file[number];
     RAMPART_TRY(auto own, metric_in(policy));
     if (own && !o.metric.given())
         return Audited{std::move(rows), std::move(numbers), schema, *std::move(own),
@@ -220,7 +223,7 @@ std::vector<AuditedPair> pairs_of(const Audited& audited, const evaluation::Poli
         pair.person = size_t{audited.numbers[found.person]} + 1;
         pair.other = size_t{audited.numbers[found.other]} + 1;
         const auto& schema = audited.schema;
-        pair.label = fmt::format("{} is{} {}", schema.label_column,
+        pair.label = fmt::format("{} is{} {}", schema.label_text(),
                                  audited.rows.label[found.person] ? "" : " not", schema.favourable);
         pair.score = answers.score[found.person];
         pair.other_score = answers.score[found.other];

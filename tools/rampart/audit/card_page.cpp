@@ -85,7 +85,7 @@ void add_model(const evaluation::ModelCard& card, Html& page) {
     std::vector<Row> rows{
         {"file", card.names.model},
         {"id (SHA-256 of the file)", Cell::raw(fmt::format("<code>{}</code>", escaped(card.id)))},
-        {"predicts", fmt::format("P({} = {})", card.schema.label_column, card.schema.favourable)},
+        {"predicts", fmt::format("P({} = {})", card.schema.label_text(), card.schema.favourable)},
         {"trees", fmt::format("{} with {} leaves, at most {} splits deep",
                               learned.ensemble.trees.size(), card.leaves, card.depth)},
         {"features",
@@ -318,7 +318,7 @@ std::string card_page(const evaluation::ModelCard& card,
     page.title("Model card");
     page.paragraph(fmt::format("{} gradient-boosted trees that predict the probability of {} = {}, "
                                "and a rule that decides by it.",
-                               card.learned().ensemble.trees.size(), card.schema.label_column,
+                               card.learned().ensemble.trees.size(), card.schema.label_text(),
                                card.schema.favourable),
                    "lead");
     add_statements(card, stated, page);

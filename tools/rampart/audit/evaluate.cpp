@@ -37,6 +37,7 @@ base::Result<Answer> evaluate(const Options& options) {
     const evaluation::ModelTableNames names{options.model, options.data, options.schema};
     RAMPART_TRY(const auto schema, evaluation::schema_for(names, loaded.policy, record));
     RAMPART_TRY(auto table, dataset::read_table(options.data, schema));
+    auto notes = table.notes;
     RAMPART_TRY(const auto twins, twins_in_training(names, options.split, table, record));
     RAMPART_TRY(const auto data,
                 evaluation::part_of(names, options.split, std::move(table), record));
@@ -72,7 +73,8 @@ base::Result<Answer> evaluate(const Options& options) {
                                                 options.confidence));
         take(evaluation);
     }
-    return Answer{.text = std::move(text), .json = boost::json::serialize(json), .notes = {}};
+    return Answer{
+        .text = std::move(text), .json = boost::json::serialize(json), .notes = std::move(notes)};
 }
 
 }  // namespace

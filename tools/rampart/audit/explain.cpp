@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "audit/explain_decision.hpp"
+#include "audit/file_rows.hpp"
 #include "frame/commands.hpp"
 #include "frame/figures_text.hpp"
 #include "frame/named_file.hpp"
@@ -60,8 +61,8 @@ struct RowText {
 
 /// One row taken apart.
 RowText row_of(const Options& options, const model::Policy& policy,
-               const evaluation::Explainer& explainer, const dataset::Dataset& table, size_t number,
-               std::span<const double> phi) {
+               const evaluation::Explainer& explainer, const dataset::Dataset& table, uint32_t at,
+               size_t number, std::span<const double> phi) {
     const auto& features = policy.schema().features();
     const auto order = by_magnitude(phi);
     const size_t shown = shown_of(options, order.size());
@@ -73,7 +74,7 @@ RowText row_of(const Options& options, const model::Policy& policy,
     double others = 0;
     for (size_t i = 0; i < order.size(); ++i) {
         const size_t f = order[i];
-        const float value = table.columns[f][number - 1];
+        const float value = table.columns[f][at];
         const auto text = evaluation::value_text(features[f], value);
         if (i < shown) lines.push_back({features[f].name, text, signed_number(phi[f])});
         if (i >= shown) others += phi[f];
@@ -100,30 +101,42 @@ RowText row_of(const Options& options, const model::Policy& policy,
              {"contributions", std::move(contributions)}}};
 }
 
-base::Status check_rows(const Options& options, size_t rows) {
+/// Returns where the table has the rows that --row names.
+base::Result<std::vector<uint32_t>> find_rows(const Options& options,
+                                              const dataset::TableSchema& schema,
+                                              size_t table_rows) {
     if (options.rows.size() > kMaxRowsShown)
         return base::make_error(dataset::Reason::kTooManyRows,
                                 "--row names {} rows; allowed are {}", options.rows.size(),
                                 kMaxRowsShown);
+    std::vector<uint32_t> found;
+    if (options.rows.empty()) return found;
+    RAMPART_TRY(const auto in_file, file_rows(options.names.data, schema, table_rows));
     for (const size_t row : options.rows) {
-        if (row >= 1 && row <= rows) continue;
-        return base::make_error(Reason::kNoSuchRow, "--row {}: {} has rows 1 to {}", row,
-                                options.names.data, rows);
+        const auto at = std::lower_bound(in_file.begin(), in_file.end(), row - 1);
+        if (row < 1 || in_file.empty() || row - 1 > in_file.back())
+            return base::make_error(Reason::kNoSuchRow, "--row {}: {} has rows 1 to {}", row,
+                                    options.names.data, in_file.empty() ? 0 : in_file.back() + 1);
+        if (*at != row - 1)
+            return base::make_error(Reason::kNoSuchRow,
+                                    "--row {}: the row has no label, and the schema of the model "
+                                    "leaves such rows out of {}",
+                                    row, options.names.data);
+        found.push_back(static_cast<uint32_t>(at - in_file.begin()));
     }
-    return base::ok();
+    return found;
 }
 
 void put_rows(const Options& options, const model::Policy& policy,
               const evaluation::Explainer& explainer, const dataset::Dataset& table,
-              base::ThreadPool& pool, std::string& text, json::object& out) {
-    std::vector<uint32_t> rows;
-    for (const size_t row : options.rows) rows.push_back(static_cast<uint32_t>(row - 1));
+              const std::vector<uint32_t>& rows, base::ThreadPool& pool, std::string& text,
+              json::object& out) {
     const size_t d = policy.schema().size();
     std::vector<double> phi(rows.size() * d);
     explainer.shap.explain_rows(table, rows, phi, &pool);
     json::array list;
     for (size_t i = 0; i < rows.size(); ++i) {
-        auto row = row_of(options, policy, explainer, table, options.rows[i],
+        auto row = row_of(options, policy, explainer, table, rows[i], options.rows[i],
                           std::span(phi).subspan(i * d, d));
         text += "\n" + row.text;
         list.push_back(std::move(row.object));
@@ -173,7 +186,7 @@ base::Result<Answer> explain_model(const Options& options) {
     const auto& record = loaded.policy.state().training;
     RAMPART_TRY(const auto schema, evaluation::schema_for(options.names, loaded.policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(options.names.data, schema));
-    RAMPART_RETURN_IF_ERROR(check_rows(options, table.rows()));
+    RAMPART_TRY(const auto rows, find_rows(options, schema, table.rows()));
     if (options.rows.empty())
         RAMPART_RETURN_IF_ERROR(evaluation::require_labels(table, options.names));
     RAMPART_TRY(const auto explainer,
@@ -197,7 +210,7 @@ base::Result<Answer> explain_model(const Options& options) {
     }
     base::ThreadPool pool(options.threads);
     if (!options.rows.empty()) {
-        put_rows(options, loaded.policy, explainer, table, pool, text, out);
+        put_rows(options, loaded.policy, explainer, table, rows, pool, text, out);
     } else {
         RAMPART_TRY(const auto part,
                     evaluation::part_of(options.names, options.split, table, record));

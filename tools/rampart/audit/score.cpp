@@ -89,6 +89,7 @@ base::Result<Answer> score(const Options& options, const Context& context) {
         {"mean_score", scored->mean_score},
         {"mean_p_approve", scored->mean_approve},
         {"columns_not_read", boost::json::array(scored->unread.begin(), scored->unread.end())}});
+    answer.notes = scored->notes;
     if (const auto* link = loaded.policy.last_learned();
         link != nullptr && (options.leaves || options.contributions))
         if (auto note = main_ensemble_note(*link); !note.empty())

@@ -217,7 +217,9 @@ base::Result<Answer> calibrate(const Options& o) {
                                                   fmt::format("calibrated {} split={} seed={}",
                                                               o.method, o.split, o.seed)));
     RAMPART_TRY(const auto sides, judge(o, fit, test, map));
-    return answer_of(o, loaded.policy, policy, fit, sides);
+    RAMPART_TRY(auto answer, answer_of(o, loaded.policy, policy, fit, sides));
+    answer.notes.insert(answer.notes.begin(), table.notes.begin(), table.notes.end());
+    return answer;
 }
 
 void add_options(CLI::App& command, Options& o) {

@@ -155,7 +155,7 @@ base::Result<Answer> cv(const Options& o, const Context& context) {
                                 o.train.data);
     dataset::RowKeys keys;
     if (!o.by.empty() || !o.time.empty()) {
-        RAMPART_TRY(keys, dataset::read_row_keys(o.train.data, o.by, o.time));
+        RAMPART_TRY(keys, dataset::read_row_keys(o.train.data, o.by, o.time, &schema));
         if (std::max(keys.unit.size(), keys.time.size()) != data.rows())
             return base::make_error(dataset::Reason::kBadSplit, "{} has changed meanwhile",
                                     o.train.data);
@@ -175,7 +175,8 @@ base::Result<Answer> cv(const Options& o, const Context& context) {
                         std::fflush(stderr);
                     }));
     Answer answer;
-    answer.notes = ineffective(o.train, plan);
+    answer.notes = data.notes;
+    for (auto& note : ineffective(o.train, plan)) answer.notes.push_back(std::move(note));
     const auto what = fmt::format("{} on {}: {}, seed {}", plan.recipe.learner, o.train.data,
                                   describe(o), o.train.seed);
     answer.text = fmt::format("{}\n\n{}", what, to_text(found));

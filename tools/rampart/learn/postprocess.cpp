@@ -58,7 +58,8 @@ struct Side {
 struct Tables {
     dataset::Dataset fit, others;
     std::optional<dataset::Dataset> test;
-    std::optional<size_t> twins;  // fitting rows with the same features as a training row
+    std::vector<std::string> notes;  // what the reading changed
+    std::optional<size_t> twins;     // fitting rows with the same features as a training row
 };
 
 base::Result<double> number_in(std::string_view text, double lo, double hi, std::string_view what) {
@@ -151,6 +152,7 @@ base::Result<Tables> read_tables(const Options& o, const model::LoadedPolicy& lo
     RAMPART_TRY(const auto table, dataset::read_table(o.data, schema));
     RAMPART_RETURN_IF_ERROR(evaluation::require_labels(table, names));
     Tables tables;
+    tables.notes = table.notes;
     if (o.split == "all") {
         tables.fit = table;
         if (o.settings.blind()) {
@@ -436,6 +438,7 @@ base::Result<Answer> postprocess(Options& o) {
     }
     RAMPART_TRY(const auto id, model::save_model_file(policy, o.out));
     RAMPART_TRY(auto answer, answer_of(o, fitted, sides, id));
+    answer.notes.insert(answer.notes.begin(), tables.notes.begin(), tables.notes.end());
     if (tables.twins)
         answer.text +=
             fmt::format("{} of {} fitted rows have the same features as a training row\n",

@@ -6,6 +6,7 @@
 
 #include "frame/frame.hpp"
 #include "learn/table_parts.hpp"
+#include "rampart/dataset/table_schema.hpp"
 #include "rampart/learning/learner.hpp"
 #include "rampart/stats/metrics.hpp"
 

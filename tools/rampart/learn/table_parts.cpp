@@ -41,9 +41,10 @@ base::Status unite_groups(const std::vector<dataset::Dataset*>& tables) {
 
 /// Returns how many rows of a file are of units that are in the training rows.
 base::Result<size_t> count_shared(const std::string& file, const dataset::SplitPlan& plan,
+                                  const dataset::TableSchema& schema,
                                   const std::set<std::string_view>& in_train) {
     if (file.empty() || plan.by.empty()) return size_t{0};
-    RAMPART_TRY(const auto keys, dataset::read_row_keys(file, plan.by, ""));
+    RAMPART_TRY(const auto keys, dataset::read_row_keys(file, plan.by, "", &schema));
     size_t shared = 0;
     for (const uint32_t unit : keys.unit) shared += in_train.contains(keys.unit_names[unit]);
     return shared;
@@ -74,10 +75,12 @@ base::Status read_all(const TableSource& source, const dataset::TableSchema& sch
 }
 
 /// Divides what the files leave to divide, and counts what is on both sides.
-base::Status divide(const TableSource& source, TableParts& parts) {
+base::Status divide(const TableSource& source, const dataset::TableSchema& schema,
+                    TableParts& parts) {
     dataset::RowKeys keys;
     if (parts.plan.needs_keys()) {
-        RAMPART_TRY(keys, dataset::read_row_keys(source.data, parts.plan.by, parts.plan.time));
+        RAMPART_TRY(keys,
+                    dataset::read_row_keys(source.data, parts.plan.by, parts.plan.time, &schema));
         parts.plan.keys = keys.digest;
     }
     RAMPART_TRY(const auto split, dataset::split_by_plan(parts.all, parts.plan, keys, source.seed));
@@ -91,8 +94,9 @@ base::Status divide(const TableSource& source, TableParts& parts) {
             parts.persons.push_back(keys.unit_names[keys.unit[row]]);
     const std::set<std::string_view> in_train(parts.persons.begin(), parts.persons.end());
     RAMPART_TRY(parts.validation_shared,
-                count_shared(source.split.validation_data, parts.plan, in_train));
-    RAMPART_TRY(parts.test_shared, count_shared(source.split.test_data, parts.plan, in_train));
+                count_shared(source.split.validation_data, parts.plan, schema, in_train));
+    RAMPART_TRY(parts.test_shared,
+                count_shared(source.split.test_data, parts.plan, schema, in_train));
     if (parts.validation.rows() > 0)
         parts.validation_twins = dataset::count_twins(parts.validation, parts.train);
     if (parts.test.rows() > 0) parts.test_twins = dataset::count_twins(parts.test, parts.train);
@@ -175,7 +179,10 @@ boost::json::object TableParts::json() const {
 }
 
 std::vector<std::string> TableParts::notes() const {
-    std::vector<std::string> out;
+    std::vector<std::string> out = pooled.notes;
+    for (const auto& [file, table] :
+         {std::pair{"", &all}, {"validation: ", &validation}, {"test: ", &test}})
+        for (const auto& text : table->notes) out.push_back(file + text);
     const auto add = [&](const char* part, size_t rows, size_t twins, size_t shared) {
         if (shared > 0)
             out.push_back(
@@ -198,8 +205,9 @@ base::Result<TableParts> read_table_parts(const TableSource& source,
     TableParts parts;
     parts.plan = source.split.plan;
     RAMPART_RETURN_IF_ERROR(dataset::validate(parts.plan));
-    RAMPART_RETURN_IF_ERROR(read_all(source, schema, parts));
-    RAMPART_RETURN_IF_ERROR(divide(source, parts));
+    RAMPART_TRY(parts.pooled, dataset::decide_pools(source.data, schema));
+    RAMPART_RETURN_IF_ERROR(read_all(source, parts.pooled.schema, parts));
+    RAMPART_RETURN_IF_ERROR(divide(source, parts.pooled.schema, parts));
     return parts;
 }
 

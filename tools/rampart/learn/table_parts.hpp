@@ -7,8 +7,9 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/dataset/feature_schema.hpp"
+#include "rampart/dataset/pooled_values.hpp"
 #include "rampart/dataset/split_plan.hpp"
+#include "rampart/dataset/table_schema.hpp"
 
 /// A table and its parts, as the words of the command line say.
 namespace rampart::cli {
@@ -34,6 +35,7 @@ struct TableSource {
 /// Rows of the table, and of files of their own. Groups have the same numbers in all.
 struct TableParts {
     dataset::Dataset all, train, validation, test;
+    dataset::PooledSchema pooled;         // the schema, with what the table's pools keep
     std::string note;                     // on the cache
     base::Digest data;                    // evaluation::digest_of the table as it was read
     dataset::SplitPlan plan;              // with what the data say
@@ -45,7 +47,7 @@ struct TableParts {
     /// Returns the sizes, what was left out, and twins, in lines.
     std::string text() const;
     boost::json::object json() const;
-    /// Returns what to do about persons and twins on both sides; empty: there are few.
+    /// Returns what reading changed, and what to do about persons and twins on both sides.
     std::vector<std::string> notes() const;
 };
 

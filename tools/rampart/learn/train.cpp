@@ -332,6 +332,8 @@ base::Result<Answer> answer_of(const Outcome& of) {
     if (!parts.note.empty()) answer.notes.push_back(parts.note);
     for (auto& note : parts.notes()) answer.notes.push_back(std::move(note));
     put_shortfalls(options, plan, parts, trained, id.has_value(), answer);
+    if (const auto served = dataset::check_for_applications(schema.table); id && !served)
+        answer.notes.push_back("where a service decides by this model: " + served.error().message);
     boost::json::object json{{"learner", name},
                              {"trees", learned.link.trees()},
                              {"split", options.split.text()},
@@ -395,7 +397,10 @@ base::Result<model::Policy> policy_of(const Options& options, const TrainPlan& p
     const auto names =
         trained.link().group_aware() ? parts.all.group_names : std::vector<std::string>();
     auto state = trained.learned.state;
-    state.training = {.table_schema = schema.text,
+    // what was counted in the table holds for every other one
+    state.training = {.table_schema = parts.pooled.counted
+                                          ? dataset::write_table_schema(parts.pooled.schema)
+                                          : schema.text,
                       .split = to_text(parts.plan),
                       .seed = options.seed,
                       .data = parts.data};

@@ -17,7 +17,8 @@ struct Dataset {
     std::vector<float> weight;                // [n] > 0; empty: all 1
     std::vector<int32_t> group;               // [n] in 0 … group_names.size()-1; empty: no groups
     std::vector<std::string> group_names;
-    std::vector<double> target = {};  // [n] numeric labels; empty: labels
+    std::vector<double> target = {};      // [n] numeric labels; empty: labels
+    std::vector<std::string> notes = {};  // what was left out, pooled or taken as missing, in words
 
     size_t rows() const { return label.empty() ? target.size() : label.size(); }
     bool numeric() const { return !target.empty(); }

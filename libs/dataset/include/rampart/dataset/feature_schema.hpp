@@ -63,18 +63,4 @@ struct NumericRange {
     bool operator==(const NumericRange&) const = default;
 };
 
-/// Roles of a table's columns: the schema file of `rampart train`. The label is either one of two
-/// values (`favourable` is set) or a number (`label_range` is set).
-struct TableSchema {
-    FeatureSchema features;
-    std::string label_column;
-    std::string favourable;  // label value that becomes y = 1; the other becomes 0
-    std::vector<std::string> protected_columns;  // their combination is the group; never features
-    std::optional<std::string> weight_column;
-    std::vector<std::string> ignored_columns;
-    std::vector<std::string> missing_tokens;  // in addition to the empty cell, e.g. "?"
-    std::optional<NumericRange> label_range = {};
-    bool operator==(const TableSchema&) const = default;
-};
-
 }  // namespace rampart::dataset

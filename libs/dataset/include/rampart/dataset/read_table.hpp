@@ -4,7 +4,7 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/dataset/feature_schema.hpp"
+#include "rampart/dataset/table_schema.hpp"
 
 namespace rampart::dataset {
 

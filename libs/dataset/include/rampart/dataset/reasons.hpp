@@ -10,12 +10,20 @@ namespace rampart::dataset {
       "Give every category a name of the allowed length; an empty one means missing.")          \
     X(kBadCategoryCount, kOutOfRange, "bad_category_count",                                     \
       "Join rare categories, or make the feature numeric.")                                     \
+    X(kBadColumnRule, kInvalidArgument, "bad_column_rule",                                      \
+      "Correct the [[column]] of the schema file that the message names.")                      \
     X(kBadColumnName, kInvalidArgument, "bad_column_name",                                      \
       "Give the column a UTF-8 name of the allowed length.")                                    \
+    X(kBadDate, kInvalidArgument, "bad_date",                                                   \
+      "Correct the cell, list it under `missing`, or declare the form of the column's dates.")  \
+    X(kBadDerivation, kInvalidArgument, "bad_derivation",                                       \
+      "Write it like ratio(balance, limit), of columns of numbers or declared dates.")          \
     X(kBadFavourable, kInvalidArgument, "bad_favourable",                                       \
       "Name one value of the label in `favourable`, or give `label_range`, not both.")          \
     X(kBadFeatureCount, kOutOfRange, "bad_feature_count",                                       \
       "List at least one feature and at most the number allowed.")                              \
+    X(kBadLabelCondition, kInvalidArgument, "bad_label_condition",                              \
+      "Write a column, or a condition like days_late > 90, with blanks around the relation.")   \
     X(kBadLabelRange, kInvalidArgument, "bad_label_range",                                      \
       "Give two finite numbers, the smaller first.")                                            \
     X(kBadMaxBins, kOutOfRange, "bad_max_bins",                                                 \
@@ -48,7 +56,7 @@ namespace rampart::dataset {
     X(kMissingColumn, kInvalidArgument, "missing_column",                                       \
       "Add the column to the file, or take it out of the schema.")                              \
     X(kMissingLabel, kInvalidArgument, "missing_label",                                         \
-      "Leave rows without an outcome out of the file.")                                         \
+      "Leave rows without an outcome out, by label_missing = \"leave_out\" or in the file.")    \
     X(kNoFavourableLabel, kInvalidArgument, "no_favourable_label",                              \
       "Name a value in `favourable` that the label has.")                                       \
     X(kNoFeatures, kInvalidArgument, "no_features", "List at least one feature in the schema.") \
@@ -57,7 +65,12 @@ namespace rampart::dataset {
     X(kNoSuchPart, kNotFound, "no_such_part", "Ask for train, validation or test.")             \
     X(kNotANumber, kInvalidArgument, "not_a_number",                                            \
       "Correct the cell, or make the feature categorical.")                                     \
+    X(kNotForApplications, kInvalidArgument, "not_for_applications",                            \
+      "Send the feature's number with each application, and leave `derived`, `date` and "       \
+      "`range` out of the schema of the service.")                                              \
     X(kNotUtf8, kInvalidArgument, "not_utf8", "Save names and categories as UTF-8.")            \
+    X(kNumberOutsideRange, kOutOfRange, "number_outside_range",                                 \
+      "Correct the cell, widen the column's range, or declare outside = \"missing\".")          \
     X(kNumberTooLarge, kOutOfRange, "number_too_large",                                         \
       "Scale the feature down, or mark the value as missing.")                                  \
     X(kNumericLabel, kInvalidArgument, "numeric_label",                                         \

@@ -11,6 +11,8 @@
 
 namespace rampart::dataset {
 
+struct TableSchema;
+
 /// What a table's rows are split by: cells of columns that need not be features.
 struct RowKeys {
     std::vector<uint32_t> unit;           // [n] index into unit_names; empty: not asked for
@@ -24,12 +26,13 @@ struct RowKeys {
 
 /// Reads the columns `by` (rows with the same text belong together: a person) and `time` of a CSV
 /// file; empty: not asked for. Any column of the file will do. Rows are in read_table()'s order.
-/// Times are dates if all cells are (so "2006" is a year), else numbers.
+/// Times are dates if all cells are (so "2006" is a year), else numbers. Rows that the schema
+/// leaves out because they have no label are left out here, too; nullptr: there are none.
 ///
 /// Errors name file, line and column: "missing_column"; "empty_split_cell"; "long_split_cell" past
 /// limits::kMaxTextBytes; "bad_split_time" for a cell that is neither, or of another kind than the
 /// cells before it; "too_many_rows"; every error of CsvReader.
 base::Result<RowKeys> read_row_keys(const std::filesystem::path& path, const std::string& by,
-                                    const std::string& time);
+                                    const std::string& time, const TableSchema* schema = nullptr);
 
 }  // namespace rampart::dataset

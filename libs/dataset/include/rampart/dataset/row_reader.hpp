@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
-#include "rampart/dataset/feature_schema.hpp"
+#include "rampart/dataset/table_schema.hpp"
 
 namespace rampart::dataset {
 
@@ -26,7 +26,8 @@ struct RowBlock {
 ///
 /// Columns are found by name, in any order. Label and weight are not needed. Columns that are
 /// neither features nor protected nor kept are passed over: unread() names those that the schema
-/// does not mention either. Cells are encoded as by read_table().
+/// does not mention either. Cells are encoded, and features derived, as by read_table(). A pool
+/// that is not decided yet is decided from the file (pooled_values.hpp), which is then read twice.
 class RowReader {
   public:
     struct Wanted {
@@ -49,6 +50,8 @@ class RowReader {
     /// Returns the groups seen so far, in order of appearance.
     const std::vector<std::string>& group_names() const;
     const std::vector<std::string>& unread() const;
+    /// Returns what was pooled, or so far read as missing because of a range, in words.
+    std::vector<std::string> notes() const;
 
   private:
     struct Impl;

@@ -7,14 +7,15 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/result.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/dataset/feature_schema.hpp"
+#include "rampart/dataset/table_schema.hpp"
 
 /// Cache file of a table, which is read many times faster than its CSV.
 ///
 /// Layout, little endian: magic "RAMPARTT", format version (u32), key (32 bytes), rows n (u64),
 /// features d (u32), flags (u32: 1 weights, 2 groups, 4 targets), number of group names (u32), each
-/// name with its length (u32) before it; labels uint8[n], or targets double[n]; weights float[n]
-/// and groups int32[n] where flagged; columns float[d][n]; SHA-256 of all before it.
+/// name with its length (u32) before it; number of notes and notes in the same way; labels
+/// uint8[n], or targets double[n]; weights float[n] and groups int32[n] where flagged; columns
+/// float[d][n]; SHA-256 of all before it.
 namespace rampart::dataset {
 
 inline constexpr size_t kMaxTableCacheBytes = size_t{16} << 30;

@@ -6,6 +6,7 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/dataset/dataset.hpp"
+#include "rampart/dataset/table_schema.hpp"
 #include "rampart/model/policy.hpp"
 
 /// A model beside a table of labelled rows: what `evaluate`, `explain` and `card` have in common.

@@ -9,7 +9,7 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/base/thread_pool.hpp"
-#include "rampart/dataset/feature_schema.hpp"
+#include "rampart/dataset/table_schema.hpp"
 #include "rampart/model/policy.hpp"
 
 namespace rampart::evaluation {
@@ -29,6 +29,7 @@ struct ScoredTable {
     uint64_t rows = 0;
     double mean_score = 0, mean_approve = 0;
     std::vector<std::string> unread{};  // columns that neither model nor schema know
+    std::vector<std::string> notes{};   // what was pooled, or missing because of a range
 };
 
 /// Scores a table of any length in constant memory, and writes a CSV file (`out`, gzip if it ends
