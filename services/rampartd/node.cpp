@@ -12,6 +12,7 @@
 #include "rampart/streaming/partitioner.hpp"
 #include "services/decision_service/routes.hpp"
 #include "services/rampartd/api/attribute_routes.hpp"
+#include "services/rampartd/api/audit_routes.hpp"
 #include "services/rampartd/api/candidate_routes.hpp"
 #include "services/rampartd/api/certificate_routes.hpp"
 #include "services/rampartd/api/clock_routes.hpp"
@@ -553,6 +554,7 @@ void Node::add_routes(http::Router& router) {
     PolicyRoutes(registry, [this] {
         return stores_->log().shared() ? check_trains() : base::ok();
     }).add_to(router);
+    AuditRoutes(registry).add_to(router);
     RunRoutes([this] { return loop_->runs(); }, [this] { return monitor_report(); }).add_to(router);
 }
 

@@ -85,6 +85,7 @@ const std::map<std::string, std::string> kMatrix{
     {"POST /v1/clock/accept", "operate"},
     {"GET /v1/models", "read"},
     {"GET /v1/policies/at", "read"},
+    {"GET /v1/audit", "audit"},
     {"GET /v1/stops", "read"},
     {"POST /v1/stops/{name}", "operate"},
     {"DELETE /v1/stops/{name}", "operate"},

@@ -183,6 +183,9 @@ def travel(journey, features):
     ask("GET /v1/stops")
     ask("DELETE /v1/stops/{name}", path="/v1/stops/exploration", query={"reason": "test"})
     ask("GET /v1/policies/at", query={"time": now})
+    page = ask("GET /v1/audit", query={"limit": 2})
+    ask("GET /v1/audit", query={"cursor": page["next_cursor"], "to": "2999-01-01"})
+    ask("GET /v1/audit", query={"limit": 0}, status=400)
     taken = {"decision_id": decision["decision_id"], "action_taken": "decline", "actor": "desk",
              "reason": "income", "at": now}
     ask("POST /v1/overrides", taken)

@@ -1,4 +1,5 @@
 #include "frame/commands.hpp"
+#include "gate/audit.hpp"
 #include "rampart/runtime/store_keys.hpp"
 #include "store/keys.hpp"
 
@@ -53,6 +54,11 @@ void add_gate(Frame& frame) {
     add_models(frame);
     frame.family("registry", "Show who decided when");
     add_registry_at(frame);
+    frame.family("audit", "Show who did what, and that nothing was changed in the record");
+    add_audit_list(frame);
+    add_audit_show(frame);
+    add_audit_verify(frame);
+    add_audit_export(frame);
     add_promote(frame);
     add_rollback(frame);
     add_monitor(frame);

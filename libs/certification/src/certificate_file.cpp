@@ -1,9 +1,9 @@
 #include "rampart/certification/certificate_file.hpp"
 
-#include "envelope.hpp"
 #include "evidence.hpp"
 #include "members.hpp"
 #include "rampart/base/reasons.hpp"
+#include "rampart/certification/envelope.hpp"
 #include "rampart/certification/reasons.hpp"
 #include "run_access.hpp"
 #include "verify.hpp"

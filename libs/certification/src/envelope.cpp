@@ -1,4 +1,4 @@
-#include "envelope.hpp"
+#include "rampart/certification/envelope.hpp"
 
 #include "json_archive.hpp"
 #include "rampart/base/limits.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "envelope.hpp"
 #include "members.hpp"
+#include "rampart/certification/envelope.hpp"
 #include "rampart/certification/reasons.hpp"
 
 namespace rampart::certification {

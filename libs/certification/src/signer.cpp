@@ -1,7 +1,7 @@
 #include "rampart/certification/signer.hpp"
 
-#include "envelope.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/certification/envelope.hpp"
 
 namespace rampart::certification {
 

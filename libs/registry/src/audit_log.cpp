@@ -4,6 +4,7 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/registry/audit_export.hpp"
 #include "rampart/registry/reasons.hpp"
 
 namespace rampart::registry {
@@ -83,43 +84,52 @@ base::Result<AuditEntry> next_entry(const AuditHead& head, base::TimePoint at, s
 
 AuditHead head_of(const AuditEntry& last) { return {last.sequence, last.hash}; }
 
-base::Status verify_chain(std::span<const AuditEntry> entries, const AuditHead& apart) {
+std::optional<AuditBreak> first_break(std::span<const AuditEntry> entries, const AuditHead& apart) {
     AuditHead head;
-    const auto check_apart = [&]() -> base::Status {
-        if (head.count == apart.count && head.hash != apart.hash) {
-            return base::make_error(Reason::kAuditEdited,
-                                    "audit log: entry {} was altered (its hash differs from the "
-                                    "separately stored head): restore the log from a copy",
-                                    head.count);
-        }
-        return base::ok();
+    const auto is_other = [&] { return head.count == apart.count && head.hash != apart.hash; };
+    const auto other = [&] {
+        return AuditBreak{
+            head.count,
+            base::make_error(Reason::kAuditEdited,
+                             "audit log: entry {} was altered (its hash differs from the "
+                             "separately stored head): restore the log from a copy",
+                             head.count)};
     };
-    RAMPART_RETURN_IF_ERROR(check_apart());
+    if (is_other()) return other();
     for (const auto& entry : entries) {
-        if (entry.sequence != head.count + 1) {
-            return base::make_error(
-                Reason::kAuditReordered,
-                "audit log: entry {} is at the position of entry {}: entries were removed or "
-                "moved; restore the log from a copy",
-                entry.sequence, head.count + 1);
+        const uint64_t place = head.count + 1;
+        if (entry.sequence != place) {
+            return AuditBreak{
+                place,
+                base::make_error(Reason::kAuditReordered,
+                                 "audit log: entry {} is at the position of entry {}: entries were "
+                                 "removed or moved; restore the log from a copy",
+                                 entry.sequence, place)};
         }
         if (entry.previous != head.hash || entry.hash != hash_of(entry)) {
-            return base::make_error(
-                Reason::kAuditEdited,
-                "audit log: entry {} or the one before it was changed after it was written: "
-                "restore the log from a copy",
-                entry.sequence);
+            return AuditBreak{
+                place, base::make_error(
+                           Reason::kAuditEdited,
+                           "audit log: entry {} or the one before it was changed after it was "
+                           "written: restore the log from a copy",
+                           entry.sequence)};
         }
         head = head_of(entry);
-        RAMPART_RETURN_IF_ERROR(check_apart());
+        if (is_other()) return other();
     }
     if (head.count < apart.count) {
-        return base::make_error(
-            Reason::kAuditTruncated,
-            "audit log: it ends at entry {}, but had {} entries: the last {} were cut "
-            "off; restore the log from a copy",
-            head.count, apart.count, apart.count - head.count);
+        return AuditBreak{
+            head.count + 1,
+            base::make_error(Reason::kAuditTruncated,
+                             "audit log: it ends at entry {}, but had {} entries: the last {} were "
+                             "cut off; restore the log from a copy",
+                             head.count, apart.count, apart.count - head.count)};
     }
+    return std::nullopt;
+}
+
+base::Status verify_chain(std::span<const AuditEntry> entries, const AuditHead& apart) {
+    if (auto found = first_break(entries, apart)) return std::move(found->error);
     return base::ok();
 }
 

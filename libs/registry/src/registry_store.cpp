@@ -35,19 +35,31 @@ base::Result<std::unique_ptr<RegistryStore>> RegistryStore::open(
     } else if (head.error().code != base::ErrorCode::kNotFound) {
         return head.error();
     }
-    storage::OpenOptions options;
-    options.create = !read_only;
-    options.read_only = read_only;
-    options.memtable_bytes = 1u << 20;
-    options.cache_bytes = 1u << 20;
-    RAMPART_TRY(store->database_, storage::Database::open(folder / "registry",
-                                                          {"models", "promotions", "champion",
-                                                           "certificates", "ledger", "audit"},
-                                                          options));
+    RAMPART_RETURN_IF_ERROR(store->open_database());
     RAMPART_RETURN_IF_ERROR(store->load_promotions());
     RAMPART_RETURN_IF_ERROR(store->load_audit(apart));
     if (!read_only) RAMPART_RETURN_IF_ERROR(store->write_head_file());
     return store;
+}
+
+base::Result<std::unique_ptr<RegistryStore>> RegistryStore::open_unchecked(
+    const std::filesystem::path& folder) {
+    std::unique_ptr<RegistryStore> store(new RegistryStore(folder, true));
+    RAMPART_RETURN_IF_ERROR(store->open_database());
+    return store;
+}
+
+base::Status RegistryStore::open_database() {
+    storage::OpenOptions options;
+    options.create = !read_only_;
+    options.read_only = read_only_;
+    options.memtable_bytes = 1u << 20;
+    options.cache_bytes = 1u << 20;
+    RAMPART_TRY(database_, storage::Database::open(folder_ / "registry",
+                                                   {"models", "promotions", "champion",
+                                                    "certificates", "ledger", "audit"},
+                                                   options));
+    return base::ok();
 }
 
 base::Status RegistryStore::load_promotions() {
@@ -82,7 +94,7 @@ base::Status RegistryStore::load_audit(const std::optional<AuditHead>& apart) {
         return base::make_error(
             Reason::kAuditHead,
             "{} is missing, but the audit log has {} entries: restore it from a copy",
-            head_path().string(), entries.size());
+            head_path(folder_).string(), entries.size());
     }
     RAMPART_RETURN_IF_ERROR(verify_chain(entries, apart.value_or(AuditHead{})));
     if (!entries.empty()) head_ = head_of(entries.back());
@@ -131,15 +143,15 @@ base::Result<std::vector<AuditEntry>> RegistryStore::read_audit() const {
     return entries;
 }
 
-base::Result<AuditHead> RegistryStore::read_head_file() const {
-    RAMPART_TRY(const auto text, base::read_file(head_path(), kMaxHeadBytes));
+base::Result<AuditHead> RegistryStore::read_head_file(const std::filesystem::path& folder) {
+    RAMPART_TRY(const auto text, base::read_file(head_path(folder), kMaxHeadBytes));
     auto head = parse_audit_head(text);
-    if (!head) return head.error().with_context(head_path().string());
+    if (!head) return head.error().with_context(head_path(folder).string());
     return head;
 }
 
 base::Status RegistryStore::write_head_file() const {
-    return base::write_file_atomically(head_path(), to_text(head_));
+    return base::write_file_atomically(head_path(folder_), to_text(head_));
 }
 
 base::Status RegistryStore::commit(storage::WriteBatch batch, base::TimePoint at,

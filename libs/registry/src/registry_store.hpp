@@ -30,6 +30,10 @@ class RegistryStore {
     static base::Result<std::unique_ptr<RegistryStore>> open(const std::filesystem::path& folder,
                                                              bool read_only);
 
+    /// Opens it for reading alone, and checks nothing: for those who look for what is wrong.
+    static base::Result<std::unique_ptr<RegistryStore>> open_unchecked(
+        const std::filesystem::path& folder);
+
     const storage::Database& database() const { return *database_; }
     const PromotionLog& promotions() const { return promotions_; }
     /// Returns assignments and stop buttons, which are entries of the audit log alone.
@@ -53,18 +57,22 @@ class RegistryStore {
 
     base::Result<std::vector<AuditEntry>> read_audit() const;
     /// Reads the present file, not the state at opening.
-    base::Result<AuditHead> read_head_file() const;
+    base::Result<AuditHead> read_head_file() const { return read_head_file(folder_); }
+    static base::Result<AuditHead> read_head_file(const std::filesystem::path& folder);
 
     static std::string key(uint64_t number);
 
   private:
     RegistryStore(std::filesystem::path folder, bool read_only)
         : folder_(std::move(folder)), read_only_(read_only) {}
+    base::Status open_database();
     base::Status load_promotions();
     base::Status load_audit(const std::optional<AuditHead>& apart);
     base::Status load_key_change(const AuditEntry& entry);
     base::Status write_head_file() const;
-    std::filesystem::path head_path() const { return folder_ / "audit.head"; }
+    static std::filesystem::path head_path(const std::filesystem::path& folder) {
+        return folder / "audit.head";
+    }
 
     std::filesystem::path folder_;
     bool read_only_;
