@@ -12,8 +12,10 @@
 #include "rampart/registry/vault_export.hpp"
 #include "rampart/storage/derived_database.hpp"
 #include "services/rampartd/log_ends.hpp"
+#include "services/rampartd/person_jobs.hpp"
 #include "services/rampartd/reasons.hpp"
 #include "services/rampartd/software.hpp"
+#include "services/rampartd/store_layout.hpp"
 
 namespace rampart::rampartd {
 
@@ -369,9 +371,8 @@ Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person
     return erase({person, std::string(actor), std::string(reason), {}, dry_run}, {});
 }
 
-Result<data_retention::ErasureReport> Loop::erase(data_retention::ErasureRequest request,
-                                                  Keep keep) {
-    const std::lock_guard lock(erasing_);
+/// Returns what erasures and exports of persons work with.
+Result<data_retention::ErasureDeps> Loop::person_deps() {
     const auto& settings = deps_.settings;
     const auto& stores = deps_.stores;
     RAMPART_TRY(auto set_aside, storage::find_set_aside(settings.store / "partitions"));
@@ -379,7 +380,7 @@ Result<data_retention::ErasureReport> Loop::erase(data_retention::ErasureRequest
                                       settings.log.broker != LogSettings::Broker::kLocal,
                                       settings.log.held(),
                                       !settings.log.follow.empty() || !settings.log.holds_all()};
-    data_retention::ErasureDeps deps{
+    return data_retention::ErasureDeps{
         log,
         settings.privacy.retention_months,
         std::move(set_aside),
@@ -400,9 +401,15 @@ Result<data_retention::ErasureReport> Loop::erase(data_retention::ErasureRequest
             return tries-- > 0 && !stop_;
         },
         deps_.keys.split,
-        settings.training.gate.late_attributes,
-        {},
-        std::move(keep)};
+        settings.training.gate.late_attributes};
+}
+
+Result<data_retention::ErasureReport> Loop::erase(data_retention::ErasureRequest request,
+                                                  Keep keep) {
+    const std::lock_guard lock(erasing_);
+    RAMPART_TRY(auto deps, person_deps());
+    deps.keep = std::move(keep);
+    const auto& stores = deps_.stores;
     if (!stores.log().shared()) {
         deps.erase_published = [&stores](const auto& matches) {
             return stores.log().erase_published(matches);
@@ -410,6 +417,36 @@ Result<data_retention::ErasureReport> Loop::erase(data_retention::ErasureRequest
     }
     request.now = deps_.clock.now();
     return data_retention::erase_person(deps, request);
+}
+
+Result<data_retention::PersonRecord> Loop::export_person(const PersonAsked& asked) {
+    const std::lock_guard lock(erasing_);
+    const auto& store = deps_.settings.store;
+    RAMPART_TRY(const auto erasure, person_deps());
+    std::vector<std::string> left_over;
+    for (const auto& name : erasure.set_aside) left_over.push_back("partitions/" + name);
+    for (const auto& path : databases_of_earlier_layout(store))
+        left_over.push_back(path.lexically_relative(store).string());
+    std::error_code failure;  // then it is not there
+    if (std::filesystem::exists(store / ".before-take-over", failure))
+        left_over.emplace_back(".before-take-over");
+    const data_retention::RecordDeps deps{
+        erasure, deps_.stores.log().reader(), deps_.stores.topics(),
+        [&](const auto& names) { return jobs_of(store / "jobs", names); }, std::move(left_over)};
+    auto person = asked.person;
+    if (!asked.application.value().empty()) {
+        auto behind = person_behind(asked.application);
+        if (!behind && !behind.error().is(Reason::kUnknownApplication)) return behind.error();
+        if (!behind) {
+            RAMPART_TRY(const auto waiting,
+                        data_retention::person_waiting(deps, asked.application));
+            if (!waiting) return behind.error();
+            behind = *waiting;
+        }
+        person = *behind;
+    }
+    return data_retention::export_person(deps,
+                                         {person, asked.actor, asked.reason, deps_.clock.now()});
 }
 
 Result<base::Digest> Loop::state_hash() const {

@@ -15,6 +15,7 @@
 #include "rampart/champion_monitor/champion_monitor.hpp"
 #include "rampart/champion_monitor/monitor_report.hpp"
 #include "rampart/data_retention/erasure.hpp"
+#include "rampart/data_retention/person_record.hpp"
 #include "rampart/protected_attributes/attribute_feed.hpp"
 #include "rampart/retraining/training_loop.hpp"
 #include "rampart/runtime/metrics.hpp"
@@ -34,6 +35,14 @@ struct ExportRequest {
     std::optional<base::TimePoint> at{};  // as known then; nullopt: as known now
     bool vault = false;                   // with the vault's outcomes
     std::string actor, reason;            // reason: of an export of the vault
+};
+
+/// Whose record is to be exported, by the person's id or that of an application, and for the audit
+/// log who asks and, if said, why.
+struct PersonAsked {
+    domain::PersonId person;
+    domain::ApplicationId application;  // one of the two is empty
+    std::string actor, reason;
 };
 
 /// What a node does with its log as time goes on: reads, joins, matures, trains, tests, watches and
@@ -64,7 +73,7 @@ class Loop {
     static base::Result<std::unique_ptr<Loop>> open(Deps deps);
 
     /// As Node::advance, Node::certify, Node::propose, Node::export_log, Node::monitor_report,
-    /// Node::rollback, Node::erase, Node::person_behind, Node::override_of, Node::state_hash.
+    /// Node::rollback, Node::erase, Node::export_person, Node::person_behind, Node::override_of, Node::state_hash.
     /// follow(): lets the champion decide, and says when its certificate expires.
     base::Status advance(base::TimePoint now);
     base::Status join(const std::function<bool()>& stopping);
@@ -84,6 +93,7 @@ class Loop {
     using Keep = std::function<base::Status(const data_retention::ErasureReport&)>;
     base::Result<data_retention::ErasureReport> erase(data_retention::ErasureRequest request,
                                                       Keep keep);
+    base::Result<data_retention::PersonRecord> export_person(const PersonAsked& asked);
     base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application);
     base::Result<std::optional<domain::Override>> override_of(const domain::DecisionId& decision);
     base::Result<base::Digest> state_hash() const;
@@ -107,6 +117,7 @@ class Loop {
   private:
     explicit Loop(Deps deps);
     base::Status open_trainer();
+    base::Result<data_retention::ErasureDeps> person_deps();
     bool trains() const { return trainer_ && (deps_.lease == nullptr || deps_.lease->held()); }
     base::Status catch_up();
     base::TimePoint known_until() const;

@@ -32,6 +32,7 @@
 #include "services/rampartd/api/unmatched_routes.hpp"
 #include "services/rampartd/files_needed.hpp"
 #include "services/rampartd/notice_of.hpp"
+#include "services/rampartd/person_jobs.hpp"
 #include "services/rampartd/reasons.hpp"
 #include "services/rampartd/store_key.hpp"
 #include "services/rampartd/store_layout.hpp"
@@ -46,7 +47,6 @@ using base::TimePoint;
 namespace {
 
 constexpr base::Logger kLog("rampartd");
-constexpr const char* kOverrides = "override";  // kind of their jobs
 
 /// Each of them, before it is in the log, and each time that it is sent: what people do against the
 /// policy is on record for all.
@@ -254,7 +254,7 @@ void Node::add_health() {
 Status Node::open_requests() {
     runtime::JobQueueOptions options;
     options.folder = settings_.store / "jobs";
-    options.kinds = {PrivacyRoutes::kErasure, kOverrides, CandidateRoutes::kCandidate};
+    options.kinds = {PrivacyRoutes::kErasure, kOverrideJobs, CandidateRoutes::kCandidate};
     options.most_waiting = settings_.jobs.most_waiting;
     options.keep = settings_.jobs.keep;
     RAMPART_TRY(requests_, runtime::JobQueue::open(std::move(options), wall_, metrics_));
@@ -287,7 +287,7 @@ void Node::begin_requests() {
                                     keep);
             },
             [this](const auto& application) { return person_behind(application); }));
-    add("overrides", kOverrides, [this](const auto& task) {
+    add("overrides", kOverrideJobs, [this](const auto& task) {
         return decision_service::take_overrides(*decisions_, task.request());
     });
     add("candidates", CandidateRoutes::kCandidate,
@@ -502,7 +502,7 @@ void Node::add_routes(http::Router& router) {
     const auto& topics = stores_->topics();
     const JobAnswers answers(*requests_, settings_.jobs.wait);
     const auto defer = [answers](const auto& request, size_t overrides, const auto& failed) {
-        return answers.answer(request, kOverrides, request.body, overrides, failed);
+        return answers.answer(request, kOverrideJobs, request.body, overrides, failed);
     };
     decision_service::DecisionRoutes(*decisions_, defer, true).add_to(router);
     JobRoutes(*requests_).add_to(router);

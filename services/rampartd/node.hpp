@@ -139,6 +139,12 @@ class Node {
                                                       std::string_view reason, bool dry_run) {
         return loop_->erase(person, actor, reason, dry_run);
     }
+    /// Returns all that this node holds of a person, as data_retention::export_person(): the audit
+    /// log has it when this returns. Errors: that one's; person_behind()'s, where the application
+    /// does not wait in the log or in quarantine either.
+    base::Result<data_retention::PersonRecord> export_person(const PersonAsked& asked) {
+        return loop_->export_person(asked);
+    }
     /// Whose application it is. not_found "unknown_application": no decision about it is held here,
     /// or it is erased.
     base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application) {

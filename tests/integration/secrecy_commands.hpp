@@ -16,12 +16,14 @@ inline std::set<std::string> names_in(const std::string& text) {
 }
 
 /// Commands that answer nothing of a store, or act on one by routes that are tested above. `keys
-/// export` writes keys, `replay` numbers of decisions and which differ, `letter` reasons.
+/// export` writes keys, `replay` numbers of decisions and which differ, `letter` reasons; `person
+/// export` one person's outcomes, which is on record with the side (ops/adr/0050).
 inline const std::set<std::string> kOthers = names_in(
     "audit-individual, calibrate, card, clock accept, compare, cv, decide, erase, errors, "
     "metrics, evaluate, export, frontier, gate, hold add, hold remove, import, inspect model, "
     "keys export, keys import, keys list, keys rotate, learners, letter, score, "
-    "postprocessors, partition move, partition resume, postprocess, quarantine drop, "
+    "postprocessors, partition move, partition resume, person export, postprocess, quarantine "
+    "drop, "
     "quarantine replay, reasons check, recipe check, replay, schema infer, serve, stop "
     "exploration, stop rules-only, store encrypt, topics acls, topics check, topics create, "
     "trainer hand-over, trainer take-back, trainer take-over, train");

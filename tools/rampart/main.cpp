@@ -2,6 +2,7 @@
 #include "gate/audit.hpp"
 #include "rampart/runtime/store_keys.hpp"
 #include "store/keys.hpp"
+#include "store/person.hpp"
 
 namespace {
 
@@ -118,6 +119,8 @@ void add_store(Frame& frame) {
     add_store_encrypt(frame);
     add_replay(frame);
     add_letter(frame);
+    frame.family("person", "Show what a store holds of one person");
+    add_person_export(frame);
     frame.family("keys", "List, copy and change the keys of a store");
     add_keys_list(frame);
     add_keys_export(frame);

@@ -4,9 +4,10 @@
 #include <set>
 
 #include "erased_records.hpp"
+#include "findings.hpp"
 #include "rampart/base/digest.hpp"
+#include "rampart/data_retention/person_places.hpp"
 #include "rampart/data_retention/reasons.hpp"
-#include "rampart/joiner/reasons.hpp"
 #include "rampart/registry/reasons.hpp"
 #include "rampart/storage/reasons.hpp"
 #include "rampart/streaming/partitioner.hpp"
@@ -26,71 +27,6 @@ using streaming::PartitionId;
 namespace {
 
 constexpr size_t kReadBatch = 1000;
-
-/// What is known of a person here.
-struct Findings {
-    std::vector<joiner::PersonDecision> decisions;
-    std::vector<DecisionId> ids;  // and those of an erasure that was begun
-    // Records in quarantine; withheld: that there is one depends on an outcome, and is not said.
-    size_t quarantined = 0, withheld = 0;
-};
-
-/// A person id as it lies in a protobuf message of ours: field 2, its length, its bytes.
-std::string field_of(const domain::PersonId& person) {
-    std::string bytes = "\x12";
-    const size_t size = person.value().size();
-    if (size < 128) {
-        bytes += static_cast<char>(size);
-    } else {
-        bytes += static_cast<char>(0x80 | (size & 0x7f));
-        bytes += static_cast<char>(size >> 7);
-    }
-    return bytes + person.value();
-}
-
-/// Finds the records in quarantine that are about the person, also those that cannot be read.
-class About {
-  public:
-    About(const domain::PersonId& person, const Findings& found) : field_(field_of(person)) {
-        for (const auto& id : found.ids) keys_.insert(id.value());
-        for (const auto& one : found.decisions) keys_.insert(one.application.value());
-    }
-    bool operator()(const streaming::Record& record) const {
-        return keys_.contains(record.key) || record.value.find(field_) != std::string::npos;
-    }
-    bool operator()(const wire::Quarantined& one) const { return (*this)(one.record); }
-
-  private:
-    const std::string field_;
-    std::set<std::string> keys_;
-};
-
-/// Counts them, whatever else lies there.
-Status count_quarantined(const ErasureDeps& deps, const domain::PersonId& person, Findings& found) {
-    const About about(person, found);
-    const auto word = reason_info(joiner::Reason::kWithheldOutcome).word;
-    found.quarantined = found.withheld = 0;
-    RAMPART_RETURN_IF_ERROR(deps.joiner.visit_quarantined([&](const auto& one) {
-        if (about(one)) ++(one.reason == word ? found.withheld : found.quarantined);
-        return base::ok();
-    }));
-    return deps.applications.visit_quarantined([&](const auto& one) {
-        found.quarantined += about(one);
-        return base::ok();
-    });
-}
-
-Result<Findings> find(const ErasureDeps& deps, const ErasureRequest& request,
-                      const std::optional<privacy::PendingErasure>& pending) {
-    Findings found;
-    RAMPART_TRY(found.decisions, deps.joiner.decisions_of(std::span(&request.person, 1)));
-    std::set<std::string> ids;
-    for (const auto& one : found.decisions) ids.insert(one.decision.value());
-    if (pending) ids.insert(pending->decisions.begin(), pending->decisions.end());
-    for (const auto& id : ids) found.ids.emplace_back(id);
-    RAMPART_RETURN_IF_ERROR(count_quarantined(deps, request.person, found));
-    return found;
-}
 
 /// Returns the decisions that were made after the erasure was begun.
 std::vector<DecisionId> decided_since(const privacy::PendingErasure& pending,
@@ -269,24 +205,50 @@ Result<size_t> forget(const ErasureDeps& deps, const ErasureRequest& request, Fi
     return keys;
 }
 
-/// Removes the bytes of what was forgotten from the files. `resumed`: some of it was forgotten
-/// before a crash, and is not handed on to the index again.
-Status remove_bytes(const ErasureDeps& deps, const ErasureRequest& request, bool resumed,
-                    const Findings& found) {
-    if (resumed)
-        RAMPART_RETURN_IF_ERROR(patiently(deps, [&] { return deps.decisions.compact_erased(); }));
-    if (deps.feed != nullptr) {
-        RAMPART_RETURN_IF_ERROR(deps.feed->publish_erasure(request.person, request.now));
+/// What was forgotten, and has its bytes removed.
+struct Forgotten {
+    const ErasureRequest& request;
+    const Findings& found;
+    bool resumed;  // some of it before a crash, and it is not handed on to the index again
+};
+
+/// Removes the bytes of what was forgotten from the files of one place.
+Status remove_bytes_at(PersonPlace place, const ErasureDeps& deps, const Forgotten& gone) {
+    const auto& [request, found, resumed] = gone;
+    switch (place) {
+        case PersonPlace::kPersonKeys:  // destroyed with their bytes before all else
+            return base::ok();
+        case PersonPlace::kDecisionIndex:
+            return resumed ? deps.decisions.compact_erased() : base::ok();
+        case PersonPlace::kAttributesTopic:
+            return deps.feed != nullptr ? deps.feed->publish_erasure(request.person, request.now)
+                                        : base::ok();
+        case PersonPlace::
+            kLog:  // no record of a log can be changed: what_remains() says what stays
+            return base::ok();
+        case PersonPlace::kQuarantineTopic:
+            return deps.erase_published ? deps.erase_published(About(request.person, found))
+                                        : base::ok();
+        case PersonPlace::kAttributes:
+            return deps.attributes.erase(request.person);
+        case PersonPlace::kJoinedState:
+            return deps.joiner.compact_erased(request.person, found.ids, found.decisions);
+        case PersonPlace::kIndexQuarantine:
+            return deps.applications.compact_erased();
+        case PersonPlace::kRegister:  // Register::finish() ends the erasure; holds stay
+        case PersonPlace::kJobs:      // the queue forgets a request that has ended
+        case PersonPlace::kAudit:     // has tags, and is never changed
+            return base::ok();
     }
-    if (deps.erase_published) {
-        const About about(request.person, found);
-        RAMPART_RETURN_IF_ERROR(patiently(deps, [&] { return deps.erase_published(about); }));
-    }
-    RAMPART_RETURN_IF_ERROR(patiently(deps, [&] { return deps.attributes.erase(request.person); }));
-    RAMPART_RETURN_IF_ERROR(patiently(deps, [&] {
-        return deps.joiner.compact_erased(request.person, found.ids, found.decisions);
-    }));
-    return patiently(deps, [&] { return deps.applications.compact_erased(); });
+    return base::ok();
+}
+
+/// Removes them from all files.
+Status remove_bytes(const ErasureDeps& deps, const Forgotten& gone) {
+    for (const auto place : kPersonPlaces)
+        RAMPART_RETURN_IF_ERROR(
+            patiently(deps, [&] { return remove_bytes_at(place, deps, gone); }));
+    return base::ok();
 }
 
 /// not_found "unknown_person" unless there is something that an erasure would take away.
@@ -385,7 +347,7 @@ Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest
         report.remains = what_remains(deps, report.in_clear);
         return report;
     }
-    RAMPART_TRY(Findings found, find(deps, request, pending));
+    RAMPART_TRY(Findings found, find(deps, request.person, pending));
     ErasureReport report;
     RAMPART_TRY(const auto attributes, deps.attributes.get(request.person));
     report.attributes = attributes.has_value();
@@ -398,7 +360,7 @@ Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest
     reading.unlock();
     if (!request.dry_run) {
         counting.unlock();
-        RAMPART_RETURN_IF_ERROR(remove_bytes(deps, request, pending.has_value(), found));
+        RAMPART_RETURN_IF_ERROR(remove_bytes(deps, {request, found, pending.has_value()}));
     }
     RAMPART_TRY(report.in_clear, count_in_clear(deps, found.ids));
     report.quarantined = found.quarantined;

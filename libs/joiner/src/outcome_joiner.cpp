@@ -406,6 +406,11 @@ Result<std::optional<domain::Decision>> OutcomeJoiner::find_decision(
     return std::optional(std::move(decision));
 }
 
+Result<std::optional<JoinState>> OutcomeJoiner::state_of(const domain::DecisionId& id) const {
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));
+    return impl_->load(id.value());
+}
+
 Result<std::optional<domain::Override>> OutcomeJoiner::find_override(
     const domain::DecisionId& id) const {
     RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));

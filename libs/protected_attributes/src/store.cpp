@@ -113,6 +113,21 @@ Result<std::optional<ProtectedAttributes>> ProtectedStore::get(
     return std::optional(std::move(found));
 }
 
+Result<std::vector<ProtectedStore::Version>> ProtectedStore::versions(
+    const domain::PersonId& person) const {
+    std::vector<Version> found;
+    const auto add = [&](std::string_view key, std::string_view bytes) -> Result<bool> {
+        base::ByteReader time(key.substr(key.size() - kTimeBytes));
+        RAMPART_TRY(const int64_t micros, time.i64());
+        RAMPART_TRY(auto record, decode(bytes));
+        found.push_back({base::TimePoint::from_micros(micros), std::move(record)});
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(
+        impl_->db->scan(kHistory, storage::KeyRange::with_prefix(prefix_of(person)), add));
+    return found;
+}
+
 Result<std::vector<std::string>> ProtectedStore::check() const {
     uint64_t people = 0, unreadable = 0, misplaced = 0;
     const auto examine = [&](std::string_view id, std::string_view bytes) -> Result<bool> {

@@ -51,6 +51,19 @@ TEST_F(OverridesTest, TheLatestIsFoundBeforeAnythingMatures) {
     EXPECT_EQ(found(), std::nullopt);
 }
 
+TEST_F(OverridesTest, AStateHasAllOfADecisionIdAlsoBeforeItHasArrived) {
+    EXPECT_FALSE(joiner->state_of(domain::DecisionId("d-1")).value());
+    say(make_override("1", 3, true, day(4)));
+    auto state = joiner->state_of(domain::DecisionId("d-1")).value();
+    ASSERT_TRUE(state);
+    EXPECT_TRUE(state->decision.empty());
+    ASSERT_EQ(state->taken.size(), 1u);
+    EXPECT_EQ(state->taken[0].revision, 3u);
+    say(make_decision("1", day(0)));
+    state = joiner->state_of(domain::DecisionId("d-1")).value();
+    EXPECT_FALSE(state->decision.empty());
+}
+
 TEST_F(OverridesTest, OneThatComesLaterNeverChangesWhatWasKnown) {
     say(make_decision("1", day(0)));
     ASSERT_TRUE(joiner->advance(day(50)));

@@ -52,6 +52,21 @@ TEST(ProtectedStore, KeepsPeopleAcrossReopening) {
     EXPECT_EQ(store->membership(kAnn).value(), (Membership{1u, {0, 3, 5}}));
 }
 
+TEST(ProtectedStore, HasAllVersionsOfAPersonAndNoneOfWhoseIdBeginsAlike) {
+    const auto store = open(fresh_folder());
+    const auto young = person("ann", 1, {{"age", "young"}}),
+               old = person("ann", 2, {{"age", "old"}});
+    const auto other = person("anna", 1, {{"age", "old"}});
+    ASSERT_TRUE(store->put(std::span(&young, 1), at(10)));
+    ASSERT_TRUE(store->put(std::span(&other, 1), at(15)));
+    ASSERT_TRUE(store->put(std::span(&old, 1), at(20)));
+    using Versions = std::vector<ProtectedStore::Version>;
+    EXPECT_EQ(store->versions(kAnn).value(), (Versions{{at(10), young}, {at(20), old}}));
+    EXPECT_EQ(store->versions(domain::PersonId("an")).value(), Versions());
+    ASSERT_TRUE(store->erase(kAnn));
+    EXPECT_EQ(store->versions(kAnn).value(), Versions());
+}
+
 TEST(ProtectedStore, OfAnUnknownPersonNothingIsKnown) {
     const auto store = open(fresh_folder());
     EXPECT_EQ(store->get(kAnn).value(), std::nullopt);

@@ -21,6 +21,7 @@
 #include "rampart/domain/override.hpp"
 #include "rampart/domain/product.hpp"
 #include "rampart/joiner/decision_row.hpp"
+#include "rampart/joiner/join_state.hpp"
 #include "rampart/storage/memory_budget.hpp"
 #include "rampart/streaming/bookmark.hpp"
 #include "rampart/streaming/reader.hpp"
@@ -256,6 +257,10 @@ class OutcomeJoiner {
 
     /// nullopt: no such decision (yet).
     base::Result<std::optional<domain::Decision>> find_decision(const domain::DecisionId& id) const;
+
+    /// Returns all that is known of a decision id, unmatched reports among it; nullopt: nothing, or
+    /// its partition is not held. Refused while a partition is not whole.
+    base::Result<std::optional<JoinState>> state_of(const domain::DecisionId& id) const;
 
     /// Returns the override of the highest revision; nullopt: none has been read. Refused while a
     /// partition is not whole.

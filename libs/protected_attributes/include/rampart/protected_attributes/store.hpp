@@ -39,6 +39,16 @@ class ProtectedStore {
     /// Returns nullopt if the person is unknown.
     base::Result<std::optional<ProtectedAttributes>> get(const domain::PersonId& person) const;
 
+    /// A record that was in force from a time on (the node's clock).
+    struct Version {
+        base::TimePoint since;
+        ProtectedAttributes record;
+        bool operator==(const Version&) const = default;
+    };
+    /// Returns all records that the store has had in force for the person since it keeps the time,
+    /// by time. Fails with data_loss for one that cannot be read.
+    base::Result<std::vector<Version>> versions(const domain::PersonId& person) const;
+
     /// Returns the catalog's memberships; for an unknown person no cell and no groups.
     base::Result<Membership> membership(const domain::PersonId& person) const;
 

@@ -1,0 +1,199 @@
+#include "rampart/data_retention/person_record.hpp"
+
+#include <gtest/gtest.h>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/wire/record_codec.hpp"
+#include "support/small_stores.hpp"
+
+// Through the program, on sealed and encrypted stores: tests/integration/person_export_test.
+namespace rampart::data_retention {
+namespace {
+
+using support::day;
+
+class PersonRecords : public testing::Test {
+  protected:
+    ErasureDeps erasure() {
+        return {{"decisions", 1, false, {streaming::PartitionId(0)}, false},
+                0,
+                {},
+                stores_.log,
+                *stores_.joiner,
+                *stores_.service.service,
+                *stores_.service.consumer,
+                *stores_.attributes,
+                nullptr,
+                *stores_.keys,
+                *stores_.holds,
+                *stores_.registry,
+                reading_,
+                counting_,
+                [this] { return stores_.catch_up(); },
+                [] { return true; }};
+    }
+    base::Result<PersonRecord> record_of(const std::string& person) {
+        const auto with = erasure();
+        const RecordDeps deps{with, stores_.log, wire::Topics::with_prefix(""),
+                              [this](const auto& names) -> base::Result<std::vector<HeldJob>> {
+                                  names_ = names;
+                                  return jobs_;
+                              },
+                              left_over_};
+        return export_person(deps, {domain::PersonId(person), "officer", "request 9", day(100)});
+    }
+    std::string refusal(const std::string& person) {
+        const auto record = record_of(person);
+        return record ? "" : record.error().reason;
+    }
+    void append(const std::string& topic, const streaming::Record& record) {
+        ASSERT_TRUE(stores_.log.append(topic, {&record, 1}));
+    }
+    void report(const domain::DecisionId& id, uint32_t revision = 0) {
+        append("outcomes", wire::to_record(domain::Outcome{id, "repaid", revision, 1, day(50)}));
+    }
+
+    support::SmallStores stores_;
+    std::mutex reading_;
+    std::shared_mutex counting_;
+    NamesOfPerson names_;
+    std::vector<HeldJob> jobs_;
+    std::vector<std::string> left_over_;
+};
+
+TEST_F(PersonRecords, HaveWhatEachPlaceHoldsOfThePersonAndNothingOfOthers) {
+    const auto annas = stores_.decide(1), berts = stores_.decide(2);
+    report(annas.id);
+    report(berts.id);
+    for (const auto& decision : {annas, berts}) {
+        const protected_attributes::ProtectedAttributes attributes{
+            decision.application.person, day(100), {{"sex", "female"}}};
+        ASSERT_TRUE(stores_.attributes->put({&attributes, 1}, day(100)));
+        ASSERT_TRUE(stores_.keys->prepare({&decision.application.person, 1}));
+        ASSERT_TRUE(stores_.holds->add({stores_.keys->tag_of(decision.application.person),
+                                        "court",
+                                        "claim",
+                                        "legal",
+                                        day(100),
+                                        {}}));
+    }
+    jobs_.push_back({"job", "erasure", "waiting", day(100), "{}"});
+    const auto record = record_of("p-1").value();
+    ASSERT_EQ(record.decisions.size(), 1u);
+    const auto& held = record.decisions.at(annas.id.value());
+    EXPECT_EQ(held.joined, annas);
+    EXPECT_EQ(held.indexed, annas);
+    EXPECT_EQ(held.state.reports.size(), 1u);
+    EXPECT_EQ(record.log.size(), 2u) << "a decision and an outcome";
+    EXPECT_TRUE(record.attributes);
+    EXPECT_EQ(record.attribute_versions.size(), 1u);
+    EXPECT_EQ(record.keys, 1u);
+    EXPECT_EQ(record.holds.size(), 1u);
+    EXPECT_EQ(record.jobs.size(), 1u);
+    EXPECT_TRUE(names_.has(annas.id.value()) && names_.has("a-1"));
+    EXPECT_FALSE(names_.has(berts.id.value()) || names_.has("a-2"));
+    ASSERT_EQ(record.audit.size(), 1u);
+    EXPECT_EQ(record.audit[0].action, "person_export");
+    EXPECT_EQ(record.audit[0].details.at("person"), base::to_hex(record.tag.value()));
+    EXPECT_EQ(stores_.audited(), record.audit[0]);
+    EXPECT_FALSE(record.empty());
+    EXPECT_FALSE(record.erased_at());
+}
+
+TEST_F(PersonRecords, WhatWaitsOrWasRejectedIsFoundByThePersonInIt) {
+    stores_.decide(1);
+    auto unknown = wire::to_record(support::make_application(3, day(100)));
+    unknown.headers = {{"schema", "rampart.v9.Application/1"}};
+    append("applications", unknown);
+    report(domain::decision_id_of(domain::ApplicationId("a-3")), 7);
+    ASSERT_TRUE(stores_.service.consumer->poll());
+    const auto record = record_of("p-3").value();
+    EXPECT_EQ(record.quarantine.size(), 1u);
+    EXPECT_EQ(record.log.size(), 3u) << "as it came, as it was rejected, and its outcome";
+    ASSERT_EQ(record.decisions.size(), 1u);
+    const auto& unmatched = record.decisions.begin()->second;
+    EXPECT_FALSE(unmatched.joined);
+    ASSERT_EQ(unmatched.state.reports.size(), 1u);
+    EXPECT_EQ(unmatched.state.reports[0].revision, 7u);
+}
+
+TEST_F(PersonRecords, WhoNamesAnothersApplicationGetsOnlyWhatTheySent) {
+    const auto annas = stores_.decide(1);
+    report(annas.id);
+    auto foreign = support::make_application(1, day(1));
+    foreign.person = domain::PersonId("p-9");
+    append("applications", wire::to_record(foreign));
+    ASSERT_TRUE(stores_.service.consumer->poll());
+    const auto theirs = record_of("p-9").value();
+    EXPECT_TRUE(theirs.decisions.empty());
+    EXPECT_EQ(theirs.quarantine.size(), 1u);
+    for (const auto& one : theirs.log) EXPECT_NE(one.topic, "outcomes");
+    const auto mine = record_of("p-1").value();
+    EXPECT_EQ(mine.quarantine.size(), 0u);
+    EXPECT_EQ(mine.of_others, 3u) << "in the log, in its quarantine, in that of the index";
+    EXPECT_EQ(mine.log.size(), 2u);
+}
+
+TEST_F(PersonRecords, ARejectedRecordOfWhichNothingCanBeReadIsCounted) {
+    stores_.decide(1);
+    append("applications", {"any", "no message", day(1), {}});
+    ASSERT_TRUE(stores_.service.consumer->poll());
+    left_over_ = {"partitions/0/joins.damaged-1"};
+    const auto record = record_of("p-1").value();
+    EXPECT_EQ(record.unattributed, 1u);
+    std::string elsewhere;
+    for (const auto& sentence : record.elsewhere) elsewhere += sentence + '\n';
+    EXPECT_NE(elsewhere.find("1 rejected records"), std::string::npos);
+    EXPECT_NE(elsewhere.find("joins.damaged-1"), std::string::npos);
+}
+
+TEST_F(PersonRecords, OfAnErasedPersonTheAuditLogIsLeftAndOfAStrangerNothing) {
+    const auto annas = stores_.decide(1);
+    report(annas.id);
+    ASSERT_TRUE(erase_person(erasure(), {annas.application.person, "officer", "asked", day(100)}));
+    stores_.log.topics["decisions"].partitions[0].front().record.value.clear();  // it was sealed
+    const auto record = record_of("p-1").value();
+    EXPECT_TRUE(record.empty());
+    EXPECT_TRUE(record.erased_at());
+    EXPECT_EQ(refusal("p-2"), "unknown_person");
+    EXPECT_EQ(stores_.audited().details.at("person"), base::to_hex(record.tag.value()));
+    EXPECT_EQ(refusal("p 2"), "bad_id");
+}
+
+TEST_F(PersonRecords, DamageIsNamedAndNothingIsGiven) {
+    stores_.decide(1);
+    auto& stored = stores_.log.topics["decisions"].partitions[0];
+    auto sealed = stored.front();
+    sealed.record.key = "d-unknown";
+    sealed.record.value = "\x01 what cannot be opened";
+    sealed.record.headers = {{"schema", std::string(wire::kSealedDecisionSchema)}};
+    append("decisions", sealed.record);
+    auto refused = record_of("p-1");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "sealed_record_damaged");
+    EXPECT_NE(refused.error().message.find("log: the record at offset 1"), std::string::npos)
+        << refused.error().message;
+    stores_.log.topics["outcomes"].failure = {base::ErrorCode::kDataLoss, "broken", "broken"};
+    EXPECT_EQ(refusal("p-1"), "broken");
+    const auto entries = stores_.registry->audit_entries().value();
+    for (const auto& entry : entries) EXPECT_NE(entry.action, "person_export");
+}
+
+TEST_F(PersonRecords, AnApplicationThatWaitsSaysWhoseItIs) {
+    append("applications", wire::to_record(support::make_application(5, day(100))));
+    const auto with = erasure();
+    const RecordDeps deps{with,
+                          stores_.log,
+                          wire::Topics::with_prefix(""),
+                          [](const auto&) { return std::vector<HeldJob>(); },
+                          {}};
+    EXPECT_EQ(person_waiting(deps, domain::ApplicationId("a-5")).value(), domain::PersonId("p-5"));
+    EXPECT_FALSE(person_waiting(deps, domain::ApplicationId("a-6")).value());
+    auto other = support::make_application(5, day(100));
+    other.person = domain::PersonId("p-6");
+    append("applications", wire::to_record(other));
+    EXPECT_FALSE(person_waiting(deps, domain::ApplicationId("a-5")).value()) << "two are named";
+}
+
+}  // namespace
+}  // namespace rampart::data_retention
