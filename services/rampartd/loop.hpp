@@ -62,7 +62,8 @@ class Loop {
     static base::Result<std::unique_ptr<Loop>> open(Deps deps);
 
     /// As Node::advance, Node::certify, Node::propose, Node::export_log, Node::monitor_report,
-    /// Node::rollback, Node::erase, Node::person_behind, Node::override_of, Node::state_hash.
+    /// Node::rollback, Node::erase, Node::person_behind, Node::decision_of, Node::override_of,
+    /// Node::state_hash.
     /// follow(): lets the champion decide, and says when its certificate expires.
     base::Status advance(base::TimePoint now);
     base::Status join(const std::function<bool()>& stopping);
@@ -83,6 +84,7 @@ class Loop {
     base::Result<data_retention::ErasureReport> erase(data_retention::ErasureRequest request,
                                                       Keep keep);
     base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application);
+    base::Result<domain::Decision> decision_of(const domain::DecisionId& id);
     base::Result<std::optional<domain::Override>> override_of(const domain::DecisionId& decision);
     base::Result<base::Digest> state_hash() const;
 

@@ -1,5 +1,6 @@
 #include "services/rampartd/node.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "rampart/base/file.hpp"
@@ -9,8 +10,10 @@
 #include "rampart/privacy/reasons.hpp"
 #include "rampart/runtime/store_keys.hpp"
 #include "rampart/runtime/store_start.hpp"
+#include "rampart/streaming/partition_list.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "services/decision_service/routes.hpp"
+#include "services/rampartd/api/absent_routes.hpp"
 #include "services/rampartd/api/attribute_routes.hpp"
 #include "services/rampartd/api/candidate_routes.hpp"
 #include "services/rampartd/api/certificate_routes.hpp"
@@ -66,7 +69,7 @@ decision_log::DecisionLogOptions log_options(const Settings& settings, const Sto
     options.folder = settings.store / "partitions";
     options.topic = stores.topics().decisions;
     options.partitions = settings.log.partitions;
-    options.owned = settings.log.own;
+    options.owned = settings.log.roles.decide ? settings.log.own : streaming::no_partitions();
     options.exploration_per_day = static_cast<uint64_t>(settings.exploration_per_day);
     options.memory = stores.memory();
     auto* leases = stores.log().leases();
@@ -124,7 +127,7 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
                      kept.error().reason, kept.error().message);
     }
     RAMPART_RETURN_IF_ERROR(node->champion_->serve());
-    node->applications_->start();
+    if (node->settings_.log.roles.decide) node->applications_->start();
     return node;
 }
 
@@ -197,7 +200,8 @@ Status Node::open_services(const Progress& progress) {
     figures_ = std::make_unique<NodeMetrics>(
         NodeMetrics::Deps{settings_.store, *clock_, log, *stores_->memory(), stores_->joiner(),
                           *decisions_, stores_->registry(), loop_->trainer(),
-                          [this] { return loop_->stopped(); }, trainer_lease_.get()},
+                          [this] { return loop_->stopped(); }, trainer_lease_.get(),
+                          served_roles()},
         metrics_);
     add_health();
     return base::ok();
@@ -320,9 +324,11 @@ void Node::begin_work() {
     begin_requests();
     if (settings_.event_clock) return;
     // so often that what is decided is joined within a second
-    jobs_.add({.name = "join",
-               .every = base::Duration::micros(500'000),
-               .longest = second,
+    const bool joins = settings_.log.roles.join;
+    const auto pause = base::Duration::micros(joins ? 500'000 : 2'000'000);
+    jobs_.add({.name = joins ? "join" : "read",  // what others have erased, and the persons' keys
+               .every = pause,
+               .longest = std::max(pause, second),
                .stuck_after = base::Duration::hours(1),  // what matures after a rebuild, at once
                .vital = true},
               [this](const auto& run) { return loop_->join([&] { return run.stopping(); }); });
@@ -476,10 +482,12 @@ void Node::add_routes(http::Router& router) {
         [this](TimePoint now) { return advance(now); })
         .add_to(router);
     AttributeRoutes([this](const auto& people) { return state_attributes(people); }).add_to(router);
-    ModelRoutes(registry, [this](auto actor, auto reason) {
+    const auto& roles = settings_.log.roles;
+    ModelRoutes(registry, [this, &roles](auto actor, auto reason) {
+        RAMPART_RETURN_IF_ERROR(check_role(roles, Role::kTrain));
         return rollback(actor, reason);
     }).add_to(router);
-    CandidateRoutes(answers).add_to(router);
+    add_for_role(CandidateRoutes(answers), roles, Role::kTrain, router);
     const bool audit = settings_.audit.enabled;
     CertificateRoutes({*clock_, registry, audit}).add_to(router);
     PartitionRoutes({*clock_, registry, joiner, *decisions_, *applications_, topics,
@@ -487,20 +495,7 @@ void Node::add_routes(http::Router& router) {
                      [this](const auto& topic, auto p) { return resume_keys(topic, p); }})
         .add_to(router);
     QuarantineRoutes({*clock_, registry, joiner, *applications_, topics, audit}).add_to(router);
-    PrivacyRoutes({*clock_,
-                   {stores_->person_keys(), stores_->holds(), registry},
-                   [this](const auto& person, auto actor, auto reason) {
-                       return erase(person, actor, reason, true);
-                   },
-                   [this](const auto& application) { return person_behind(application); },
-                   answers})
-        .add_to(router);
-    NoticeRoutes([this](const auto& id, auto language) { return notice_of(*this, id, language); },
-                 [this](const auto& error, const auto& id) {
-                     return decision_service::failed(*decisions_, error, {&id, 1});
-                 })
-        .add_to(router);
-    UnmatchedRoutes(joiner, *clock_).add_to(router);
+    add_joined_routes(answers, router);
     TokenRoutes({callers_->file(), wall_,
                  [this, &registry](auto actor, auto operation, const auto& details) {
                      return registry.record_operation(clock_->now(), actor, operation, details);
@@ -509,9 +504,45 @@ void Node::add_routes(http::Router& router) {
         .add_to(router);
     StatusRoutes({health_, jobs_, *requests_, *clock_, registry, joiner, *decisions_,
                   *applications_, topics, [this] { return stopped(); }, loop_->trainer(),
-                  trainer_lease_.get()})
+                  trainer_lease_.get(), served_roles()})
         .add_to(router);
-    RunRoutes([this] { return loop_->runs(); }, [this] { return monitor_report(); }).add_to(router);
+    const auto runs = [this, &roles]() -> Result<std::vector<retraining::RunRecord>> {
+        RAMPART_RETURN_IF_ERROR(check_role(roles, Role::kTrain));
+        return loop_->runs();
+    };
+    const auto monitor = [this, &roles]() -> Result<std::string> {
+        RAMPART_RETURN_IF_ERROR(check_role(roles, Role::kMonitor));
+        return monitor_report();
+    };
+    RunRoutes(runs, monitor).add_to(router);
+}
+
+/// Adds the routes whose answers are in the joined state.
+void Node::add_joined_routes(const JobAnswers& answers, http::Router& router) {
+    const auto& roles = settings_.log.roles;
+    add_for_role(
+        PrivacyRoutes({*clock_,
+                       {stores_->person_keys(), stores_->holds(), stores_->registry()},
+                       [this](const auto& person, auto actor, auto reason) {
+                           return erase(person, actor, reason, true);
+                       },
+                       [this](const auto& application) { return person_behind(application); },
+                       answers}),
+        roles, Role::kJoin, router);
+    add_for_role(NoticeRoutes([this](const auto& id,
+                                     auto language) { return notice_of(*this, id, language); },
+                              [this](const auto& error, const auto& id) {
+                                  return decision_service::failed(*decisions_, error, {&id, 1});
+                              }),
+                 roles, Role::kJoin, router);
+    add_for_role(UnmatchedRoutes(stores_->joiner(), *clock_), roles, Role::kJoin, router);
+}
+
+Roles Node::served_roles() const {
+    Roles roles = settings_.log.roles;
+    roles.train = settings_.trains;
+    roles.monitor = settings_.trains && settings_.monitor.enabled;
+    return roles;
 }
 
 }  // namespace rampart::rampartd

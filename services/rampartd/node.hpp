@@ -27,6 +27,8 @@
 
 namespace rampart::rampartd {
 
+class JobAnswers;
+
 /// The whole loop in one process, without its network: log, joined state, models, decisions,
 /// training.
 ///
@@ -141,8 +143,14 @@ class Node {
     base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application) {
         return loop_->person_behind(application);
     }
+    /// Returns a decision of a partition that this node decides or, where it decides none, joins.
+    /// Errors: DecisionService::find's.
+    base::Result<domain::Decision> decision_of(const domain::DecisionId& id) {
+        return loop_->decision_of(id);
+    }
     /// Returns the latest override of a decision, after reading the log to its end; nullopt: there
-    /// is none. Errors while anything of the log cannot be read: it could have one.
+    /// is none. Errors while anything of the log cannot be read: it could have one;
+    /// failed_precondition "role_not_here": this node joins nothing.
     base::Result<std::optional<domain::Override>> override_of(const domain::DecisionId& decision) {
         return loop_->override_of(decision);
     }
@@ -188,6 +196,8 @@ class Node {
     serving::DecisionServiceOptions decision_options();
     base::Status open_requests();
     void begin_requests();
+    void add_joined_routes(const JobAnswers& answers, http::Router& router);
+    Roles served_roles() const;
     base::Status refresh_callers();
     base::Status refresh_principals();
 
@@ -221,6 +231,7 @@ class Node {
 /// address to <store>/endpoint. Until the node is open, /readyz says how far that is, and all else
 /// gets 503 "starting". At the end it is not ready first, answers what it has accepted, leaves a
 /// training run where it can be continued, and gives the leases up.
-base::Status serve(const std::filesystem::path& config);
+/// `roles`: as load_settings() has them.
+base::Status serve(const std::filesystem::path& config, std::string_view roles = {});
 
 }  // namespace rampart::rampartd

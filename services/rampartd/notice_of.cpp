@@ -11,7 +11,7 @@ base::Result<notices::Notice> notice_of(Node& node, const domain::DecisionId& id
         return base::make_error(Reason::kNoNotices,
                                 "the configuration has no [notices]: creditor, rights and the "
                                 "lender's words for reasons are not known here");
-    RAMPART_TRY(const auto decision, node.decisions().find(id));
+    RAMPART_TRY(const auto decision, node.decision_of(id));
     RAMPART_TRY(const auto overridden, node.override_of(id));
     RAMPART_TRY(const auto loaded, node.registry().load_model(decision.policy));
     return notices::make_notice({decision, overridden, loaded.policy, node.now(), language},

@@ -20,6 +20,8 @@ namespace rampart::rampartd {
     X(kBadHandOver, kInvalidArgument, "bad_hand_over",                                          \
       "Name the file that `rampart trainer hand-over` wrote, whole; if it is damaged, write "   \
       "another one: the command may be repeated.")                                              \
+    X(kBadRoles, kInvalidArgument, "bad_roles",                                                 \
+      "Name roles that go together, as the message says (ops/runbooks/roles.md).")              \
     X(kClockJump, kOutOfRange, "clock_jump",                                                    \
       "Correct the clock, or accept it with `rampart clock accept`; in a replay, move it in "   \
       "smaller steps.")                                                                         \
@@ -50,8 +52,13 @@ namespace rampart::rampartd {
       "Give this node the group, the topics and the product of the one that handed over.")      \
     X(kRetentionTooShort, kInvalidArgument, "retention_too_short",                              \
       "Set privacy.retention_months to what the message says, or more.")                        \
+    X(kRoleNotHere, kFailedPrecondition, "role_not_here",                                       \
+      "Ask a node with the role that the message names: GET /v1/status says which a node has.") \
     X(kStarting, kUnavailable, "starting",                                                      \
       "Try again when GET /readyz answers 200; it says how far the start is.")                  \
+    X(kStateLeft, kFailedPrecondition, "state_left",                                            \
+      "Add the role again, or delete the database of that name of each partition: it is made "  \
+      "anew from the log (ops/runbooks/roles.md).")                                             \
     X(kStopping, kUnavailable, "stopping", "Ask another node, or this one when it runs again.") \
     X(kSystemClock, kFailedPrecondition, "system_clock",                                        \
       "Set clock.mode = \"event\" to replay a stream.")                                         \

@@ -108,7 +108,8 @@ std::optional<training::Fault> find_misfit(const training::Recipe& recipe,
                                            const ProductFile& file);
 
 /// Reads rampartd.toml and the product and schema files that it names. Strict: unknown keys are
-/// errors.
-base::Result<Settings> load_settings(const std::filesystem::path& file);
+/// errors. `roles`: as read_log_settings() has them.
+base::Result<Settings> load_settings(const std::filesystem::path& file,
+                                     std::string_view roles = {});
 
 }  // namespace rampart::rampartd

@@ -6,11 +6,14 @@
 #include "rampart/joiner/reasons.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/privacy/reasons.hpp"
+#include "rampart/storage/folder.hpp"
 #include "rampart/storage/process_limits.hpp"
+#include "rampart/streaming/partition_list.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 #include "services/rampartd/attributes_left.hpp"
 #include "services/rampartd/key_change.hpp"
 #include "services/rampartd/key_inventory.hpp"
+#include "services/rampartd/reasons.hpp"
 #include "services/rampartd/store_layout.hpp"
 
 namespace rampart::rampartd {
@@ -33,6 +36,24 @@ void tell_of_earlier_layout(const std::filesystem::path& store) {
     }
 }
 
+/// Refuses what another role has left: the joined state of a node that joins no more, the index of
+/// one that decides no more. No erasure would reach it.
+Status check_nothing_left(const Settings& settings) {
+    const auto& roles = settings.log.roles;
+    for (int32_t p = 0; p < settings.log.partitions; ++p) {
+        const auto folder = settings.store / "partitions" / std::to_string(p);
+        for (const auto& [role, name] :
+             {std::pair(Role::kJoin, "joins"), std::pair(Role::kDecide, "decisions")}) {
+            if (roles.has(role) || !storage::is_database(folder / name)) continue;
+            return base::make_error(Reason::kStateLeft,
+                                    "'{}' is from when this node had the role {}; its roles are "
+                                    "{}, so no erasure would reach the persons in it",
+                                    (folder / name).string(), to_string(role), to_string(roles));
+        }
+    }
+    return base::ok();
+}
+
 /// The bootstrap policy as its model file.
 Result<std::string> bootstrap_model(const Settings& settings) {
     RAMPART_TRY(auto policy, model::Policy::create(
@@ -46,6 +67,7 @@ Result<std::string> bootstrap_model(const Settings& settings) {
 Result<std::unique_ptr<Stores>> Stores::open(const Settings& settings, const Keys& keys,
                                              const runtime::Shutdown* shutdown,
                                              OnUnreadable on_unreadable) {
+    RAMPART_RETURN_IF_ERROR(check_nothing_left(settings));
     std::unique_ptr<Stores> stores(new Stores(settings, keys, shutdown));
     RAMPART_RETURN_IF_ERROR(stores->open_registry());
     RAMPART_RETURN_IF_ERROR(stores->open_log());
@@ -125,7 +147,7 @@ Status Stores::open_joiner(OnUnreadable on_unreadable) {
     options.decisions_topic = topics().decisions;
     options.outcomes_topic = topics().outcomes;
     options.partitions = settings_.log.partitions;
-    options.held = settings_.log.held();
+    options.held = settings_.log.roles.join ? settings_.log.held() : streaming::no_partitions();
     options.memory = memory_;
     // a broker does not know of event time
     options.append_times = !(settings_.event_clock && log_->shared());
