@@ -30,7 +30,7 @@ namespace rampart::rampartd {
 class JobAnswers;
 
 /// The whole loop in one process, without its network: log, joined state, models, decisions,
-/// training.
+/// training; or, on a shared log, what of it the node's roles are (settings().log.roles).
 ///
 /// open() takes the store's locks (one process at a time) and, on a shared log, the leases of the
 /// partitions that this node owns, and that of the trainer where training is on and no other store

@@ -124,7 +124,7 @@ std::string status_text(const json::object& status) {
     std::string text = row("state", !ready     ? "NOT READY"
                                     : degraded ? "ready, but degraded"
                                                : "ready");
-    text += roles_text(status.at("roles").as_array());
+    if (const auto* roles = status.if_contains("roles")) text += roles_text(roles->as_array());
     for (const auto& check : status.at("checks").as_array()) {
         if (!check.at("ok").as_bool())
             text += row("failed", text_of(check.at("name")) + ": " + text_of(check.at("message")));
