@@ -1,9 +1,14 @@
 // Nodes that divide the work of a group on one broker: some decide, one joins, trains and watches.
 #include <gmock/gmock.h>
 
+#include <array>
+#include <set>
+
+#include "rampart/runtime/system_clock.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/decision_json.hpp"
 #include "rampart/wire/outcome_json.hpp"
+#include "support/alerts.hpp"
 #include "support/generous_champion.hpp"
 #include "tools/demo/driver.hpp"
 #include "tools/demo/service_process.hpp"
@@ -27,11 +32,7 @@ class RolesOnABroker : public TwoNodes {
         loaded->privacy.retention_months = 0;
         return *std::move(loaded);
     }
-    Settings learner() {
-        auto of_learner = with_roles("learner", "join,train,monitor", "", "");
-        of_learner.training.schedule = {0, 60, 20};
-        return of_learner;
-    }
+    Settings learning() { return with_roles("learner", "join,train,monitor", "", ""); }
     Settings decider(const std::string& name, const std::string& own) {
         return with_roles(name, "decide", "own = " + own, kFollows);
     }
@@ -62,7 +63,7 @@ class RolesOnABroker : public TwoNodes {
 };
 
 TEST_F(RolesOnABroker, TwoThatDecideAndOneThatLearns) {
-    const auto of_learner = learner();
+    auto of_learner = learning();
     auto learner = open(of_learner);
     const auto of_a = decider("a", "[0, 1]"), of_b = decider("b", "[2, 3]");
     auto a = open(of_a), b = open(of_b);
@@ -104,12 +105,11 @@ TEST_F(RolesOnABroker, TwoThatDecideAndOneThatLearns) {
         EXPECT_TRUE(node->decisions().policy()->certified());
     }
     decide_some(all.size() / 2, all.size());
-    EXPECT_EQ(decided.rbegin()->second.id, decided.rbegin()->first);
     advance(base::add_months(all.back().event_time, 36));
     EXPECT_EQ(learner->joiner().counts().decisions, decided.size());
     EXPECT_EQ(learner->joiner().counts().outcomes, outcomes);
     EXPECT_TRUE(learner->joiner().check()->empty());
-    EXPECT_FALSE(learner->trainer().runs()->empty()) << "it trains with what others decided";
+    EXPECT_TRUE(learner->trainer().runs()->empty());
     for (Node* node : {a.get(), b.get()}) EXPECT_EQ(node->joiner().counts(), joiner::Counts());
 
     // what is kept, and what is read
@@ -137,6 +137,7 @@ TEST_F(RolesOnABroker, TwoThatDecideAndOneThatLearns) {
     tending_l.reset();
     a.reset();
     learner.reset();
+    of_learner.training.schedule = {1, 0, 20};
     learner = open(of_learner);
     a = open(of_a);
     tending_l.emplace(*learner);
@@ -153,7 +154,8 @@ TEST_F(RolesOnABroker, TwoThatDecideAndOneThatLearns) {
     const auto erased = learner->erase(all[0].person, "privacy-office", "request 7", false);
     ASSERT_TRUE(erased) << erased.error().message;
     EXPECT_THAT(erased->remains.back(), HasSubstr("quarantines of applications"));
-    advance(base::add_months(all.back().event_time, 36));
+    advance(base::add_months(all.back().event_time, 38));
+    EXPECT_FALSE(learner->trainer().runs()->empty()) << "it trains with what others decided";
     Node& owner = a->decisions().partition_of(all[0].id).value() < 2 ? *a : *b;
     const auto gone = owner.decisions().find(domain::decision_id_of(all[0].id));
     ASSERT_FALSE(gone);
@@ -161,7 +163,7 @@ TEST_F(RolesOnABroker, TwoThatDecideAndOneThatLearns) {
 }
 
 TEST_F(RolesOnABroker, RoutesOfARoleThatIsElsewhereSaySo) {
-    const auto learner = open(this->learner());
+    const auto learner = open(learning());
     auto of_a = decider("a", "[0, 1, 2, 3]");
     of_a.log.advertise = "http://a.example:8080";
     const auto a = open(of_a);
@@ -221,11 +223,20 @@ TEST_F(RolesOnABroker, RoutesOfARoleThatIsElsewhereSaySo) {
         const auto ready = ask(*node, "GET", "/readyz");
         EXPECT_EQ(ready.status, 200) << ready.body;
         EXPECT_THAT(ready.body, HasSubstr("\"degraded\":false")) << "what is elsewhere is no fault";
+        if (!support::Alerts::can_run()) continue;
+        const support::Scrape scrape(ask(*node, "GET", "/metrics").body,
+                                     runtime::SystemClock().now());
+        for (const char* alert :
+             {"RampartCannotDecide", "RampartPartitionsStopped", "RampartJoinBehind",
+              "RampartSourceStopped", "RampartCheckFails", "RampartLogLag", "RampartNoTrainer",
+              "RampartLeaseNotRenewed", "RampartOutcomesOverdue", "RampartOutcomesUnmatched"})
+            EXPECT_FALSE(support::Alerts(folder_).fires(alert, scrape, scrape))
+                << alert << " at " << node->settings().log.node;
     }
 }
 
 TEST_F(RolesOnABroker, ANodeDoesNotGiveUpARoleWithPersonsInItsStore) {
-    { const auto learner = open(this->learner()); }
+    { const auto learner = open(learning()); }
     const auto whole = with_roles("a", "decide,join", "own = [0, 1]", kFollows);
     {
         const auto a = open(whole);
@@ -290,7 +301,7 @@ class Running {
 };
 
 TEST_F(RolesOnABroker, AProcessOfEachIsKilledAndNothingIsLost) {
-    Running trainer(learner(), "trainer", "");
+    Running trainer(learning(), "trainer", "");
     Running a(decider("a", "[0, 1]"), "rampart", R"(["decide"])");
     Running b(decider("b", "[2, 3]"), "rampartd", R"(["decide"])");
     Running joiner(with_roles("joiner", "join", "", kFollows), "outcome_joiner", "");
