@@ -483,7 +483,7 @@ void Node::add_routes(http::Router& router) {
         .add_to(router);
     AttributeRoutes([this](const auto& people) { return state_attributes(people); }).add_to(router);
     const auto& roles = settings_.log.roles;
-    ModelRoutes(registry, [this, &roles](auto actor, auto reason) {
+    ModelRoutes(registry, [this, &roles](auto actor, auto reason) -> Status {
         RAMPART_RETURN_IF_ERROR(check_role(roles, Role::kTrain));
         return rollback(actor, reason);
     }).add_to(router);
