@@ -54,7 +54,7 @@ class RolesOnABroker : public TwoNodes {
         if (!fs::exists(partitions)) return found;
         for (const auto& partition : fs::directory_iterator(partitions))
             for (const auto& one : fs::directory_iterator(partition.path()))
-                found.insert(partition.path().filename() / one.path().filename());
+                found.insert((partition.path().filename() / one.path().filename()).string());
         return found;
     }
     std::string read_records(const std::string& topic) const {
@@ -302,7 +302,7 @@ class Running {
 
 TEST_F(RolesOnABroker, AProcessOfEachIsKilledAndNothingIsLost) {
     Running trainer(learning(), "trainer", "");
-    Running a(decider("a", "[0, 1]"), "rampart", R"(["decide"])");
+    Running a(decider("a", "[0, 1]"), "rampartd", R"(["decide"])");
     Running b(decider("b", "[2, 3]"), "rampartd", R"(["decide"])");
     Running joiner(with_roles("joiner", "join", "", kFollows), "outcome_joiner", "");
     const std::vector<Running*> all{&trainer, &a, &b, &joiner};

@@ -8,8 +8,11 @@
 namespace rampart::rampartd {
 namespace {
 
-const RunRoutes kRuns([] { return base::Result<std::vector<retraining::RunRecord>>(); },
-                      [] { return base::Result<std::string>("{}"); });
+const RunRoutes kRuns(
+    []() -> base::Result<std::vector<retraining::RunRecord>> {
+        return std::vector<retraining::RunRecord>();
+    },
+    [] { return base::Result<std::string>("{}"); });
 
 /// The routes as a node with these roles has them.
 struct Routes {
