@@ -28,7 +28,7 @@ struct Roles {
 
 /// "decide", "join", "train", "monitor".
 std::string_view to_string(Role role);
-/// The names of the roles, in the order of the type; by commas.
+/// Returns the names of the roles, in the order of the type; by commas.
 std::vector<std::string> names_of(const Roles& roles);
 std::string to_string(const Roles& roles);
 
