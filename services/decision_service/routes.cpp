@@ -27,15 +27,10 @@ namespace {
 
 Response json(std::string body) { return {200, std::move(body), "application/json", {}}; }
 
-/// The decision, and what the client should know of it.
 /// Returns the id that the caller gave the request; one that this process made up would make what
 /// is decided depend on it. Empty: none was given.
 std::string given_id(const Request& request) {
     return http::given_request_id(request.headers).value_or("");
-}
-
-std::string answer_of(const DecisionService& service, const domain::Decision& decision) {
-    return wire::to_json(decision, service.unseen_categories(decision.application));
 }
 
 bool is_elsewhere(const base::Error& error) {
@@ -78,6 +73,15 @@ base::Result<std::string> take_overrides(DecisionService& service, std::string_v
     return fmt::format(R"({{"accepted":{}}})", parsed.overrides.size());
 }
 
+/// Returns the decision, and what the client should know of it.
+std::string DecisionRoutes::answer_of(const domain::Decision& decision) const {
+    auto answer = wire::to_json(decision, service_.unseen_categories(decision.application));
+    if (!explains_ || decision.action != domain::Action::kDecline) return answer;
+    answer.pop_back();
+    return answer +
+           fmt::format(R"(,"explanation":"/v1/decisions/{}/explanation"}})", decision.id.value());
+}
+
 /// Single applications are decided together, batches each alone after them: a batch is decided
 /// whole or not at all.
 void DecisionRoutes::handle_decisions(std::span<const http::Grouped> requests) const {
@@ -104,7 +108,7 @@ void DecisionRoutes::handle_decisions(std::span<const http::Grouped> requests) c
                                 : !(*results)[i] ? &(*results)[i].error()
                                                  : nullptr;
             callers[i]->answer(error != nullptr ? failed(*error, ids_of({&singles[i], 1}))
-                                                : json(answer_of(service_, *(*results)[i])));
+                                                : json(answer_of(*(*results)[i])));
         }
     }
     for (const auto& [caller, applications] : batches)
@@ -123,7 +127,7 @@ Response DecisionRoutes::handle_batch(std::span<const domain::Application> appli
     std::string answers;
     for (const auto& decision : *decisions) {
         if (!answers.empty()) answers += ',';
-        answers += answer_of(service_, decision);
+        answers += answer_of(decision);
     }
     return json(fmt::format(R"({{"decisions":[{}]}})", answers));
 }
@@ -131,7 +135,7 @@ Response DecisionRoutes::handle_batch(std::span<const domain::Application> appli
 Response DecisionRoutes::handle_decision(const Request& request) const {
     const domain::DecisionId id(request.path_values.at("id"));
     const auto decision = service_.find(id);
-    return decision ? json(answer_of(service_, *decision)) : failed(decision.error(), {&id, 1});
+    return decision ? json(answer_of(*decision)) : failed(decision.error(), {&id, 1});
 }
 
 Response DecisionRoutes::handle_outcomes(const Request& request) const {

@@ -39,9 +39,11 @@ class DecisionRoutes {
                                                const Failed& failed)>;
     static constexpr size_t kMostOverridesAtOnce = 100;
 
-    /// Without `defer` all are taken in at once.
-    explicit DecisionRoutes(serving::DecisionService& service, Defer defer = {})
-        : service_(service), defer_(std::move(defer)) {}
+    /// Without `defer` all are taken in at once. `explains`: GET /v1/decisions/{id}/explanation is
+    /// served, too, and declines are answered with its address.
+    explicit DecisionRoutes(serving::DecisionService& service, Defer defer = {},
+                            bool explains = false)
+        : service_(service), defer_(std::move(defer)), explains_(explains) {}
     void add_to(http::Router& router) const;
 
   private:
@@ -52,11 +54,13 @@ class DecisionRoutes {
     http::Response handle_outcomes(const http::Request& request) const;
     http::Response handle_overrides(const http::Request& request) const;
     http::Response handle_policy() const;
+    std::string answer_of(const domain::Decision& decision) const;
     http::Response failed(const base::Error& error,
                           std::span<const domain::DecisionId> decisions) const;
 
     serving::DecisionService& service_;
     Defer defer_;
+    bool explains_;
 };
 
 /// GET /healthz, /readyz and /metrics: open, and answered inline, since none waits for a commit.

@@ -49,6 +49,8 @@ http::ServerOptions read_http(config::Table table, const config::Places& places)
                                              std::max<size_t>(1, options.max_connections / 2));
     options.longest_wait = base::Duration::micros(
         1000 * table.integer("longest_wait_ms", 10, 60'000, options.longest_wait.micros() / 1000));
+    options.gather = base::Duration::micros(
+        1000 * table.integer("gather_ms", 0, 100, options.gather.micros() / 1000));
     options.max_body_bytes_in_flight =
         static_cast<size_t>(table.integer("body_mib_in_flight", 1, 65'536, 256)) << 20;
     options.requests_per_second_by_principal =

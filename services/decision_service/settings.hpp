@@ -32,6 +32,7 @@ namespace rampart::decision_service {
 ///     max_connections = 1024
 ///     connections_by_principal = 512  # default: half of max_connections
 ///     longest_wait_ms = 3000          # ServerOptions::longest_wait
+///     gather_ms = 2                   # ServerOptions::gather
 ///     plaintext = "loopback_only"     # or "any_address": ServerOptions::plaintext_anywhere
 ///     [http.tls]                      # TlsFiles; without certificate_file: plain HTTP
 ///     certificate_file = "server.pem"

@@ -6,11 +6,10 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/thread_name.hpp"
+#include "rampart/base/thread_priority.hpp"
 #include "rampart/champion_monitor/monitor_report.hpp"
 #include "rampart/joiner/catch_up.hpp"
 #include "rampart/registry/vault_export.hpp"
-#include "rampart/runtime/priority.hpp"
-#include "rampart/serving/reasons.hpp"
 #include "rampart/storage/derived_database.hpp"
 #include "services/rampartd/log_ends.hpp"
 #include "services/rampartd/reasons.hpp"
@@ -61,7 +60,7 @@ std::unique_ptr<base::ThreadPool> training_pool(const Settings& settings) {
     std::unique_ptr<base::ThreadPool> pool;
     std::thread([&] {
         base::name_this_thread("train");
-        if (!settings.event_clock) runtime::lower_priority();
+        if (!settings.event_clock) base::lower_priority();
         pool = std::make_unique<base::ThreadPool>(settings.training_threads);
     }).join();
     return pool;
@@ -86,7 +85,7 @@ Result<std::unique_ptr<Loop>> Loop::open(Deps deps) {
 
 Status Loop::open_trainer() {
     const auto& [settings, keys, stores, clock, decisions, applications, attributes, champion,
-                 metrics, lease] = deps_;
+                 stops, metrics, lease] = deps_;
     RAMPART_TRY(
         trainer_,
         retraining::TrainingLoop::open(
@@ -125,12 +124,14 @@ Status Loop::catch_up() {
 }
 
 /// The same with reading_ held. Without the latest of the persons' keys nothing is read: what is
-/// erased could be. Trouble with attributes is the result, and keeps nothing else from being read.
-/// If all that is wrong is with the decisions of some partitions, these are in `waiting`.
+/// erased could be; nor without what was stopped: it would count as evidence. Trouble with
+/// attributes is the result, and keeps nothing else from being read. If all that is wrong is with
+/// the decisions of some partitions, these are in `waiting`.
 Status Loop::read_to_end(const std::function<bool()>& stopping,
                          std::set<streaming::PartitionId>* waiting) {
     auto& joiner = deps_.stores.joiner();
     RAMPART_RETURN_IF_ERROR(deps_.stores.person_keys().refresh());
+    RAMPART_RETURN_IF_ERROR(deps_.stops.follow());
     Status attributes;
     if (deps_.attributes != nullptr) attributes = deps_.attributes->catch_up(deps_.clock.now());
     const uint64_t before = joiner.counts().conflicting_outcomes;
@@ -366,18 +367,6 @@ Result<domain::PersonId> Loop::person_behind(const domain::ApplicationId& applic
                                 "the person, or ask the node that holds its partition");
     }
     return decision->application.person;
-}
-
-Result<domain::Decision> Loop::decision_of(const domain::DecisionId& id) {
-    if (deps_.settings.log.roles.decide) return deps_.decisions.find(id);
-    RAMPART_RETURN_IF_ERROR(domain::check_id("decision_id", id.value()));
-    RAMPART_RETURN_IF_ERROR(catch_up());
-    RAMPART_TRY(auto decision, deps_.stores.joiner().find_decision(id));
-    if (decision) return *std::move(decision);
-    return base::make_error(serving::Reason::kUnknownDecision,
-                            "there is no decision '{}' in the joined state of this node, or not "
-                            "any more",
-                            id);
 }
 
 Result<std::optional<domain::Override>> Loop::override_of(const domain::DecisionId& decision) {

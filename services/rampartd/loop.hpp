@@ -23,6 +23,7 @@
 #include "rampart/training_set/training_set_builder.hpp"
 #include "services/rampartd/champion_switch.hpp"
 #include "services/rampartd/node_clock.hpp"
+#include "services/rampartd/stop_buttons.hpp"
 #include "services/rampartd/stores.hpp"
 
 namespace rampart::rampartd {
@@ -56,13 +57,14 @@ class Loop {
         serving::ApplicationConsumer& applications;
         protected_attributes::AttributeFeed* attributes;  // nullptr: no other nodes
         ChampionSwitch& champion;
+        StopButtons& stops;
         runtime::Metrics& metrics;
         lease::TrainerLease* lease;  // nullptr: no other node may train, or this one does not
     };
     static base::Result<std::unique_ptr<Loop>> open(Deps deps);
 
     /// As Node::advance, Node::certify, Node::propose, Node::export_log, Node::monitor_report,
-    /// Node::rollback, Node::erase, Node::person_behind, Node::decision_of, Node::override_of,
+    /// Node::rollback, Node::erase, Node::person_behind, Node::override_of,
     /// Node::state_hash.
     /// follow(): lets the champion decide, and says when its certificate expires.
     base::Status advance(base::TimePoint now);
@@ -84,7 +86,6 @@ class Loop {
     base::Result<data_retention::ErasureReport> erase(data_retention::ErasureRequest request,
                                                       Keep keep);
     base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application);
-    base::Result<domain::Decision> decision_of(const domain::DecisionId& id);
     base::Result<std::optional<domain::Override>> override_of(const domain::DecisionId& decision);
     base::Result<base::Digest> state_hash() const;
 

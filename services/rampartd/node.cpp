@@ -13,24 +13,10 @@
 #include "rampart/streaming/partition_list.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "services/decision_service/routes.hpp"
-#include "services/rampartd/api/absent_routes.hpp"
-#include "services/rampartd/api/attribute_routes.hpp"
 #include "services/rampartd/api/candidate_routes.hpp"
-#include "services/rampartd/api/certificate_routes.hpp"
-#include "services/rampartd/api/clock_routes.hpp"
 #include "services/rampartd/api/erasure_jobs.hpp"
-#include "services/rampartd/api/job_routes.hpp"
-#include "services/rampartd/api/model_routes.hpp"
-#include "services/rampartd/api/notice_routes.hpp"
-#include "services/rampartd/api/partition_routes.hpp"
 #include "services/rampartd/api/privacy_routes.hpp"
-#include "services/rampartd/api/quarantine_routes.hpp"
-#include "services/rampartd/api/run_routes.hpp"
-#include "services/rampartd/api/status_routes.hpp"
-#include "services/rampartd/api/token_routes.hpp"
-#include "services/rampartd/api/unmatched_routes.hpp"
 #include "services/rampartd/files_needed.hpp"
-#include "services/rampartd/notice_of.hpp"
 #include "services/rampartd/reasons.hpp"
 #include "services/rampartd/store_key.hpp"
 #include "services/rampartd/store_layout.hpp"
@@ -45,7 +31,6 @@ using base::TimePoint;
 namespace {
 
 constexpr base::Logger kLog("rampartd");
-constexpr const char* kOverrides = "override";  // kind of their jobs
 
 /// Each of them, before it is in the log, and each time that it is sent: what people do against the
 /// policy is on record for all.
@@ -126,6 +111,7 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
         kLog.warning("msg=\"the lease of the trainer was not claimed yet\" reason={} what=\"{}\"",
                      kept.error().reason, kept.error().message);
     }
+    RAMPART_RETURN_IF_ERROR(node->stops_->open());  // before the champion decides
     RAMPART_RETURN_IF_ERROR(node->champion_->serve());
     if (node->settings_.log.roles.decide) node->applications_->start();
     return node;
@@ -136,7 +122,7 @@ serving::DecisionServiceOptions Node::decision_options() {
     options.log = log_options(settings_, *stores_);
     options.outcomes_topic = stores_->topics().outcomes;
     options.product = settings_.product;
-    options.draw_key = {keys_.ids.draw, keys_.draw};
+    options.draw_key = draw_key_ = {keys_.ids.draw, keys_.draw};
     options.arm_key = {keys_.arm_id, keys_.arm};
     options.cool_off_days = settings_.cool_off_days;
     options.event_window = settings_.event_window;
@@ -145,6 +131,9 @@ serving::DecisionServiceOptions Node::decision_options() {
     options.on_overrides = [this](std::span<const domain::Override> taken) {
         return record_overrides(stores_->registry(), clock_->now(), taken);
     };
+    // a replay explains what it is asked for, when it is asked
+    if (!settings_.event_clock)
+        options.on_declined = [this](auto decisions) { explanations_->declined(decisions); };
     if (settings_.privacy.encrypt_log) {
         options.before_append = [&keys = stores_->person_keys()](auto people) {
             (void)keys.prepare(people);
@@ -171,6 +160,7 @@ Status Node::open_services(const Progress& progress) {
     RAMPART_TRY(decisions_,
                 serving::DecisionService::open(
                     std::move(options), {log.reader(), log.writer(), *clock_, metrics_, health_}));
+    explanations_ = std::make_unique<Explanations>(Explanations::Deps{explain_deps(), metrics_});
     serving::ConsumerOptions consumer;
     consumer.applications_topic = log.topics().applications;
     consumer.quarantine_topic = log.topics().quarantine;
@@ -194,12 +184,14 @@ Status Node::open_services(const Progress& progress) {
     }
     champion_ = std::make_unique<ChampionSwitch>(stores_->registry(), *decisions_);
     RAMPART_RETURN_IF_ERROR(open_lease());
+    open_stops();
     RAMPART_TRY(loop_, Loop::open({settings_, keys_, *stores_, *clock_, *decisions_, *applications_,
-                                   attributes_.get(), *champion_, metrics_, trainer_lease_.get()}));
+                                   attributes_.get(), *champion_, *stops_, metrics_,
+                                   trainer_lease_.get()}));
     RAMPART_RETURN_IF_ERROR(open_champion());
     figures_ = std::make_unique<NodeMetrics>(
         NodeMetrics::Deps{settings_.store, *clock_, log, *stores_->memory(), stores_->joiner(),
-                          *decisions_, stores_->registry(), loop_->trainer(),
+                          stores_->draws(), *decisions_, stores_->registry(), loop_->trainer(),
                           [this] { return loop_->stopped(); }, trainer_lease_.get(),
                           served_roles()},
         metrics_);
@@ -215,6 +207,19 @@ Status Node::open_lease() {
     health_.add(runtime::Probe::kDegraded, "trainer",
                 [lease = trainer_lease_.get()] { return lease->status(); });
     return base::ok();
+}
+
+void Node::open_stops() {
+    auto& log = stores_->log();
+    auto feed = log.shared()
+                    ? std::make_unique<registry::StopFeed>(log.reader(), log.writer(),
+                                                           log.topics().leases, settings_.log.group)
+                    : nullptr;
+    stops_ = std::make_unique<StopButtons>(
+        StopButtons::Deps{stores_->registry(), *decisions_, *clock_,
+                          [this] { return stores_->joiner().clock(); },
+                          [clock = clock_.get()] { return clock->known(); }},
+        std::move(feed));
 }
 
 void Node::add_health() {
@@ -304,6 +309,12 @@ void Node::begin_work() {
     if (trainer_lease_)
         jobs_.add({.name = "trainer", .every = beat, .longest = base::Duration::seconds(30)},
                   [this](const auto&) { return keep_trainer(); });
+    if (stops_->shared())
+        jobs_.add({.name = "stops",
+                   .every = base::Duration::micros(500'000),
+                   .longest = second,
+                   .vital = true},
+                  [this](const auto&) { return stops_->follow(); });
     jobs_.add({.name = "upkeep", .every = beat, .longest = beat, .vital = true},
               [this](const auto&) { return upkeep(); });
     jobs_.add({.name = "mend", .every = second, .longest = second, .vital = true},
@@ -332,6 +343,14 @@ void Node::begin_work() {
                .stuck_after = base::Duration::hours(1),  // what matures after a rebuild, at once
                .vital = true},
               [this](const auto& run) { return loop_->join([&] { return run.stopping(); }); });
+    if (settings_.log.roles.decide)
+        jobs_.add({.name = "explain",
+                   .every = base::Duration::micros(250'000),
+                   .longest = base::Duration::seconds(30),
+                   .background = true},
+                  [this](const auto& run) {
+                      return explanations_->work([&] { return run.stopping(); });
+                  });
     jobs_.add({.name = "follow", .every = second, .longest = base::Duration::seconds(30)},
               [this](const auto&) { return loop_->follow(); });
     if (settings_.trains)
@@ -464,78 +483,6 @@ Status Node::state_attributes(std::span<const protected_attributes::ProtectedAtt
     return base::make_error(Reason::kAttributesElsewhere,
                             "this node decides group-blind and does not train: it neither reads "
                             "nor writes protected attributes");
-}
-
-void Node::add_routes(http::Router& router) {
-    auto& registry = stores_->registry();
-    auto& joiner = stores_->joiner();
-    const auto& topics = stores_->topics();
-    const JobAnswers answers(*requests_, settings_.jobs.wait);
-    const auto defer = [answers](const auto& request, size_t overrides, const auto& failed) {
-        return answers.answer(request, kOverrides, request.body, overrides, failed);
-    };
-    decision_service::DecisionRoutes(*decisions_, defer).add_to(router);
-    JobRoutes(*requests_).add_to(router);
-    decision_service::StatusRoutes(health_, metrics_).add_to(router);
-    ClockRoutes(
-        *clock_, registry, [&joiner] { return joiner.clock(); },
-        [this](TimePoint now) { return advance(now); })
-        .add_to(router);
-    AttributeRoutes([this](const auto& people) { return state_attributes(people); }).add_to(router);
-    const auto& roles = settings_.log.roles;
-    ModelRoutes(registry, [this, &roles](auto actor, auto reason) -> Status {
-        RAMPART_RETURN_IF_ERROR(check_role(roles, Role::kTrain));
-        return rollback(actor, reason);
-    }).add_to(router);
-    add_for_role(CandidateRoutes(answers), roles, Role::kTrain, router);
-    const bool audit = settings_.audit.enabled;
-    CertificateRoutes({*clock_, registry, audit}).add_to(router);
-    PartitionRoutes({*clock_, registry, joiner, *decisions_, *applications_, topics,
-                     [this] { return stopped(); }, audit,
-                     [this](const auto& topic, auto p) { return resume_keys(topic, p); }})
-        .add_to(router);
-    QuarantineRoutes({*clock_, registry, joiner, *applications_, topics, audit}).add_to(router);
-    add_joined_routes(answers, router);
-    TokenRoutes({callers_->file(), wall_,
-                 [this, &registry](auto actor, auto operation, const auto& details) {
-                     return registry.record_operation(clock_->now(), actor, operation, details);
-                 },
-                 [this] { return callers_->refresh().map([](bool) {}); }})
-        .add_to(router);
-    StatusRoutes({health_, jobs_, *requests_, *clock_, registry, joiner, *decisions_,
-                  *applications_, topics, [this] { return stopped(); }, loop_->trainer(),
-                  trainer_lease_.get(), served_roles()})
-        .add_to(router);
-    const auto runs = [this, &roles]() -> Result<std::vector<retraining::RunRecord>> {
-        RAMPART_RETURN_IF_ERROR(check_role(roles, Role::kTrain));
-        return loop_->runs();
-    };
-    const auto monitor = [this, &roles]() -> Result<std::string> {
-        RAMPART_RETURN_IF_ERROR(check_role(roles, Role::kMonitor));
-        return monitor_report();
-    };
-    RunRoutes(runs, monitor).add_to(router);
-}
-
-/// Adds the routes whose answers are in the joined state.
-void Node::add_joined_routes(const JobAnswers& answers, http::Router& router) {
-    const auto& roles = settings_.log.roles;
-    add_for_role(
-        PrivacyRoutes({*clock_,
-                       {stores_->person_keys(), stores_->holds(), stores_->registry()},
-                       [this](const auto& person, auto actor, auto reason) {
-                           return erase(person, actor, reason, true);
-                       },
-                       [this](const auto& application) { return person_behind(application); },
-                       answers}),
-        roles, Role::kJoin, router);
-    add_for_role(NoticeRoutes([this](const auto& id,
-                                     auto language) { return notice_of(*this, id, language); },
-                              [this](const auto& error, const auto& id) {
-                                  return decision_service::failed(*decisions_, error, {&id, 1});
-                              }),
-                 roles, Role::kJoin, router);
-    add_for_role(UnmatchedRoutes(stores_->joiner(), *clock_), roles, Role::kJoin, router);
 }
 
 Roles Node::served_roles() const {

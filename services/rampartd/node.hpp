@@ -16,6 +16,7 @@
 #include "rampart/serving/application_consumer.hpp"
 #include "rampart/serving/decision_service.hpp"
 #include "services/rampartd/champion_switch.hpp"
+#include "services/rampartd/explanations.hpp"
 #include "services/rampartd/keys.hpp"
 #include "services/rampartd/loop.hpp"
 #include "services/rampartd/node_clock.hpp"
@@ -23,6 +24,7 @@
 #include "services/rampartd/quarantine_upkeep.hpp"
 #include "services/rampartd/scrub_job.hpp"
 #include "services/rampartd/settings.hpp"
+#include "services/rampartd/stop_buttons.hpp"
 #include "services/rampartd/stores.hpp"
 
 namespace rampart::rampartd {
@@ -50,9 +52,11 @@ class Node {
                                                     const Progress& progress = {});
 
     /// Starts what the node does by itself, each as a job of its own: leases, upkeep, mending; by
-    /// the wall clock also reading and maturing (join), following the champion, and, where it
-    /// trains, training, testing and watching (learn). By event time advance() does these. Takes up
-    /// what was asked for and may take long (erasures, overrides, candidates). Once.
+    /// the wall clock also reading and maturing (join; read, where it joins nothing), following the
+    /// champion, where it decides explaining declines (explain), and, where it trains, training,
+    /// testing and watching (learn). By event time
+    /// advance() does these, but explains nothing before it is asked. Takes up what was asked for
+    /// and may take long (erasures, overrides, candidates). Once.
     void begin_work();
     /// Not ready from here on; the jobs are asked to stop, a run of training to a point from which
     /// it goes on.
@@ -143,11 +147,6 @@ class Node {
     base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application) {
         return loop_->person_behind(application);
     }
-    /// Returns a decision of a partition that this node decides or, where it decides none, joins.
-    /// Errors: DecisionService::find's.
-    base::Result<domain::Decision> decision_of(const domain::DecisionId& id) {
-        return loop_->decision_of(id);
-    }
     /// Returns the latest override of a decision, after reading the log to its end; nullopt: there
     /// is none. Errors while anything of the log cannot be read: it could have one;
     /// failed_precondition "role_not_here": this node joins nothing.
@@ -156,8 +155,8 @@ class Node {
     }
 
     /// The service's routes and those of the whole: clock, protected attributes, models, runs,
-    /// notices, rollback, monitor, certificates, partitions, quarantine, erasures, holds, tokens,
-    /// what dangles.
+    /// explanations, notices, rollback, monitor, certificates, partitions, quarantine, erasures,
+    /// holds, tokens, what dangles.
     void add_routes(http::Router& router);
 
     /// Who may call.
@@ -173,6 +172,16 @@ class Node {
     retraining::TrainingLoop& trainer() { return *loop_->trainer(); }  // where it trains
     const streaming::Reader& log() const { return stores_->log().reader(); }
     serving::DecisionService& decisions() { return *decisions_; }
+    Explanations& explanations() { return *explanations_; }
+    ExplainDeps explain_deps() {
+        return {*decisions_, [this](const auto& id) { return load_model(id); },
+                stores_->attributes(), draw_key_};
+    }
+    /// As ChampionSwitch::load_model().
+    base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const {
+        return champion_->load_model(id);
+    }
+    StopButtons& stops() { return *stops_; }
 
     /// SHA-256 over the joined state (every decision as logged among it) and the ledger, but for
     /// the digests of what is sealed with random keys, in the log and thus in certificates: the
@@ -180,6 +189,8 @@ class Node {
     base::Result<base::Digest> state_hash() const { return loop_->state_hash(); }
 
   private:
+    static constexpr const char* kOverrides = "override";  // kind of their jobs
+
     Node(Settings settings, Keys keys, runtime::Clocks clocks)
         : settings_(std::move(settings)),
           keys_(std::move(keys)),
@@ -188,6 +199,7 @@ class Node {
     base::Status open_services(const Progress& progress);
     base::Status open_champion();
     base::Status open_lease();
+    void open_stops();
     void add_health();
     std::vector<joiner::StoppedPartition> stopped() const;
     base::Status state_attributes(
@@ -197,17 +209,21 @@ class Node {
     base::Status open_requests();
     void begin_requests();
     void add_joined_routes(const JobAnswers& answers, http::Router& router);
+    void add_decided_routes(const JobAnswers& answers, http::Router& router);
+    void add_trained_routes(const JobAnswers& answers, http::Router& router);
     Roles served_roles() const;
     base::Status refresh_callers();
     base::Status refresh_principals();
 
     Settings settings_;
     Keys keys_;
+    decision::DrawKey draw_key_;
     runtime::Metrics metrics_;
     runtime::Health health_;
     std::unique_ptr<Stores> stores_;
     std::unique_ptr<NodeClock> clock_;
     std::unique_ptr<serving::DecisionService> decisions_;
+    std::unique_ptr<Explanations> explanations_;
     std::unique_ptr<serving::ApplicationConsumer> applications_;
     std::unique_ptr<data_retention::LogRetention> retention_;
     std::unique_ptr<QuarantineUpkeep> quarantine_;
@@ -216,6 +232,7 @@ class Node {
     std::unique_ptr<protected_attributes::AttributeFeed> attributes_;
     std::unique_ptr<lease::TrainerLease> trainer_lease_;  // where it trains, on a shared log
     std::unique_ptr<ChampionSwitch> champion_;
+    std::unique_ptr<StopButtons> stops_;
     std::unique_ptr<Loop> loop_;
     std::unique_ptr<NodeMetrics> figures_;
     const runtime::SystemClock system_;

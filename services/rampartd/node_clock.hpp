@@ -34,6 +34,8 @@ class NodeClock final : public base::Clock {
 
     /// ok: what time drives may be done. failed_precondition "clock_jump".
     base::Status check();
+    /// Fails as check() does where no time is known that could be right.
+    base::Status known() { return time_unknown() ? guard_->check() : base::ok(); }
     /// No time is known that could be right.
     bool time_unknown() const { return guard_ != nullptr && guard_->time_unknown(); }
     /// As ClockGuard::beat.

@@ -127,6 +127,7 @@ void NodeMetrics::write_joining(Samples& out) const {
     for (const auto& [kind, count] : kinds) {
         out.add(metric::kQuarantined, number(count), {{"kind", kind}});
     }
+    out.add(metric::kJoinUncheckedDraws, number(deps_.draws.unchecked()));
     const auto clock = deps_.joiner.clock();
     const double behind =
         clock ? std::max(0.0, seconds_of(deps_.clock.now()) - seconds_of(*clock)) : kNone;

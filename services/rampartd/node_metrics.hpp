@@ -7,6 +7,7 @@
 
 #include "rampart/base/clock.hpp"
 #include "rampart/certification/delta_ledger.hpp"
+#include "rampart/decision/draw_check.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/lease/trainer_lease.hpp"
 #include "rampart/registry/model_registry.hpp"
@@ -31,6 +32,7 @@ class NodeMetrics {
         const LogAccess& log;
         const storage::MemoryBudget& memory;
         const joiner::OutcomeJoiner& joiner;
+        const decision::DrawCheck& draws;
         const serving::DecisionService& decisions;
         const registry::ModelRegistry& registry;
         const retraining::TrainingLoop* trainer;  // nullptr: training is off

@@ -9,8 +9,8 @@ namespace rampart::rampartd {
     X(kAttributesElsewhere, kFailedPrecondition, "attributes_elsewhere",                        \
       "Send protected attributes to the node that trains, or to one that decides by group.")    \
     X(kAttributesLeft, kFailedPrecondition, "attributes_left",                                  \
-      "Set training.enabled = true again, or hand the training over first "                     \
-      "(ops/runbooks/trainer.md); if another node trains, delete the folder.")                  \
+      "Set training.enabled = true again, with the role train, or hand the training over "      \
+      "first (ops/runbooks/trainer.md); if another node trains, delete the folder.")            \
     X(kAuditRequired, kPermissionDenied, "audit_required",                                      \
       "Set audit.enabled = true at a node of those who audit the gate; there, no candidate "    \
       "can be proposed.")                                                                       \
@@ -31,6 +31,8 @@ namespace rampart::rampartd {
       "Set privacy.encrypt_databases = true: a store that is encrypted stays so.")              \
     X(kEmptyBatch, kInvalidArgument, "empty_batch", "Send one JSON object a line.")             \
     X(kEventClock, kFailedPrecondition, "event_clock", "Move time by POST /v1/clock.")          \
+    X(kExplanationsBusy, kUnavailable, "explanations_busy",                                     \
+      "Ask again in a few seconds; each is worked out once, and kept.")                         \
     X(kHandOverUsed, kFailedPrecondition, "hand_over_used",                                     \
       "Let the node that the message names train; to move the training again, hand it over "    \
       "there (ops/runbooks/trainer.md).")                                                       \
@@ -48,6 +50,9 @@ namespace rampart::rampartd {
       "Add a section [notices] to the node's configuration (ops/runbooks/letters.md).")         \
     X(kNoSharedLog, kFailedPrecondition, "no_shared_log",                                       \
       "Move the store as a whole (ops/runbooks/backup.md): the embedded log has one node.")     \
+    X(kNoticeNeedsJoin, kFailedPrecondition, "notice_needs_join",                               \
+      "Add join to the roles of the node that decides the partition: a letter takes its "       \
+      "index and its joined state (ops/runbooks/roles.md).")                                    \
     X(kOtherGroup, kFailedPrecondition, "other_group",                                          \
       "Give this node the group, the topics and the product of the one that handed over.")      \
     X(kRetentionTooShort, kInvalidArgument, "retention_too_short",                              \
@@ -60,16 +65,20 @@ namespace rampart::rampartd {
       "Add the role again, or delete the database of that name of each partition: it is made "  \
       "anew from the log (ops/runbooks/roles.md).")                                             \
     X(kStopping, kUnavailable, "stopping", "Ask another node, or this one when it runs again.") \
+    X(kStopPending, kUnavailable, "stop_pending",                                               \
+      "Ask again in a few seconds: the log does not answer now.")                               \
     X(kSystemClock, kFailedPrecondition, "system_clock",                                        \
       "Set clock.mode = \"event\" to replay a stream.")                                         \
     X(kTakeOverUnfinished, kFailedPrecondition, "take_over_unfinished",                         \
       "Run `rampart trainer take-over` again with the same file (ops/runbooks/trainer.md).")    \
     X(kTrainingOff, kFailedPrecondition, "training_off",                                        \
-      "Set training.enabled = true, and let the node hold all partitions.")                     \
+      "Set training.enabled = true, with the roles join and train, and let the node hold all "  \
+      "partitions.")                                                                            \
     X(kTrainsElsewhere, kFailedPrecondition, "trains_elsewhere",                                \
       "Ask the node of the group that trains.")                                                 \
     X(kUnknownApplication, kNotFound, "unknown_application",                                    \
-      "Name the person, or ask the node that holds the application's partition.")
+      "Name the person, or ask the node that holds the application's partition.")               \
+    X(kUnknownStop, kNotFound, "unknown_stop", "Name the stop: exploration or rules-only.")
 RAMPART_REASONS("rampartd", RAMPART_RAMPARTD_REASONS)
 
 }  // namespace rampart::rampartd

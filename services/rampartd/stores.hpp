@@ -50,6 +50,7 @@ class Stores {
     privacy::Register& holds() const { return *register_; }
     protected_attributes::ProtectedStore& attributes() const { return *protected_; }
     joiner::OutcomeJoiner& joiner() const { return *joiner_; }
+    const decision::DrawCheck& draws() const { return *draws_; }
     registry::ModelRegistry& registry() const { return *registry_; }
 
   private:

@@ -13,9 +13,12 @@
 #include "rampart/lease/reasons.hpp"
 #include "rampart/privacy/register.hpp"
 #include "rampart/registry/model_registry.hpp"
+#include "rampart/runtime/store_keys.hpp"
 #include "rampart/runtime/store_start.hpp"
 #include "rampart/runtime/system_clock.hpp"
+#include "rampart/storage/encryption.hpp"
 #include "rampart/storage/folder.hpp"
+#include "rampart/storage/inspection.hpp"
 #include "services/rampartd/key_inventory.hpp"
 #include "services/rampartd/log_access.hpp"
 #include "services/rampartd/log_ends.hpp"
@@ -260,6 +263,20 @@ Result<std::vector<fs::path>> to_place(const fs::path& staging) {
     return all;
 }
 
+/// Writes what was placed anew with the key of this store, where its databases are encrypted: they
+/// came plain.
+Status encrypt_placed(const fs::path& store) {
+    if (!is_there(runtime::store_key_file(store))) return base::ok();
+    RAMPART_TRY(const auto databases, storage::find_databases(store));
+    for (const auto& name : databases) {
+        const bool placed = std::any_of(parts().begin(), parts().end(), [&](const auto& part) {
+            return name == part || name.starts_with(part + "/");
+        });
+        if (placed) RAMPART_RETURN_IF_ERROR(storage::rewrite_files(store / name));
+    }
+    return base::ok();
+}
+
 /// Puts all of it in its place, one after the other; what was there goes to a folder of its own.
 Status place(const TrainerMove& move, const HandOver& about, const fs::path& store) {
     const auto staging = staging_of(store);
@@ -271,6 +288,8 @@ Status place(const TrainerMove& move, const HandOver& about, const fs::path& sto
         RAMPART_RETURN_IF_ERROR(move_to(staging / path, store / path));
         RAMPART_RETURN_IF_ERROR(after(move, fmt::format("placed {}", path.string())));
     }
+    RAMPART_RETURN_IF_ERROR(encrypt_placed(store));
+    RAMPART_RETURN_IF_ERROR(after(move, "encrypted"));
     std::error_code failure;
     fs::remove(ready_file(store), failure);
     if (failure) return cannot("remove", ready_file(store), failure);

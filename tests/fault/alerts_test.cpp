@@ -45,6 +45,19 @@ TEST_F(AlertsOfANode, TheClockJumps) {
     expect_fires({"RampartClockInDoubt", "RampartCheckFails"}, before, scrape());
 }
 
+TEST_F(AlertsOfANode, PeopleHaveStoppedExplorationWhileTheClockIsInDoubt) {
+    prepare();
+    open();
+    decide(0, 1);
+    EXPECT_EQ(tick(), "");
+    const auto before = scrape();
+    host_.wall.move(Duration::days(-400));
+    EXPECT_EQ(tick(), "clock_jump");
+    const auto pressed = client().post("/v1/stops/exploration", R"({"reason":"noise"})").value();
+    EXPECT_EQ(pressed.status, 200) << pressed.body;
+    expect_fires({"RampartStopInForce"}, before, scrape());
+}
+
 TEST_F(AlertsOfANode, NothingIsJoinedAnyMore) {
     prepare();
     open();

@@ -3,6 +3,7 @@
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/dataset/table_cache.hpp"
+#include "rampart/joiner/decision_row.hpp"
 #include "rampart/joiner/state_hash.hpp"
 #include "rampart/lease/lease_record.hpp"
 #include "rampart/lease/trainer_seat.hpp"
@@ -28,6 +29,48 @@ bool join_state(std::string_view bytes) {
     FUZZ_LAW(state->reports.size() <= joiner::kMaxReports, "{} reports", state->reports.size());
     FUZZ_LAW(joiner::encode(*state) == bytes, "another form of a state is accepted");
     FUZZ_LAW(*joiner::decode_join_state(joiner::encode(*state)) == *state, "another state");
+    return true;
+}
+
+/// What a row was made of, but for what it does not keep.
+std::string encode_again(const joiner::DecisionRow& row) {
+    domain::Decision decision;
+    decision.policy = domain::PolicyId(std::string(row.policy));
+    decision.application.person = domain::PersonId(std::string(row.person));
+    decision.decided_at = row.decided_at;
+    decision.exploration_spent = row.exploration_spent;
+    decision.action = row.action;
+    decision.p_approve = row.p_approve;
+    decision.p_refer = row.p_refer;
+    if (row.shape->cool_off_days > 0)
+        decision.draw_window = {row.shape->product, row.shape->cool_off_days, row.window};
+    for (size_t i = 0; i < row.values.size(); ++i) {
+        auto& feature = decision.application.features.emplace_back();
+        feature.name = row.shape->features[i];
+        if (const auto* number = std::get_if<double>(&row.values[i])) feature.value = *number;
+        if (const auto* text = std::get_if<std::string_view>(&row.values[i]))
+            feature.value = std::string(*text);
+    }
+    joiner::JoinState state;
+    for (const auto& version : row.versions)
+        state.versions.push_back({std::string(version.measure), version.version, version.value, 0,
+                                  TimePoint(), version.known_at, version.censored});
+    for (const auto& taken : row.taken)
+        state.taken.push_back({0, taken.action, "", "", TimePoint(), taken.known_at});
+    return joiner::encode_row(state, decision);
+}
+
+bool decision_row(std::string_view bytes) {
+    joiner::RowDecoder decoder;
+    joiner::DecisionRow row, head;
+    const auto key = joiner::time_key(TimePoint(), "d-1");
+    const auto read = decoder.decode(key, bytes, joiner::RowPart::kAll, row);
+    if (!read) return refused(read.error());
+    FUZZ_LAW(row.values.size() == row.shape->features.size(), "{} values of {}", row.values.size(),
+             row.shape->features.size());
+    FUZZ_LAW(encode_again(row) == bytes, "another form of a row is accepted");
+    FUZZ_LAW(decoder.decode(key, bytes, joiner::RowPart::kHead, head) && head.person == row.person,
+             "another head");
     return true;
 }
 
@@ -207,6 +250,19 @@ joiner::JoinState example_state() {
     return state;
 }
 
+Seeds row_seeds() {
+    domain::Decision decision;
+    decision.application.person = domain::PersonId("p-1");
+    const auto plain = joiner::encode_row({}, decision);
+    decision.policy = domain::PolicyId("policy");
+    decision.draw_window = {"loan", 30, 17};
+    decision.application.features = {
+        {"income", 1.5}, {"job", std::string("cook")}, {"age", std::monostate()}};
+    auto state = example_state();
+    state.taken = {{1, domain::Action::kApprove, "a", "r", TimePoint(), TimePoint()}};
+    return {plain, joiner::encode_row(state, decision)};
+}
+
 Seeds quarantine_seed() {
     const streaming::StoredRecord record{streaming::PartitionId(3),
                                          streaming::Offset(77),
@@ -294,6 +350,7 @@ std::vector<Target> targets() {
          [] {
              return Seeds{joiner::encode(example_state()), joiner::encode({})};
          }},
+        {"decision_row", decision_row, row_seeds},
         {"quarantined", quarantined, quarantine_seed},
         {"time_keys", time_keys,
          [] { return pair_seed(joiner::time_key(early, "d-1"), joiner::time_key(late, "d-1")); }},

@@ -183,17 +183,34 @@ TEST_F(CommandLine, AModelThatLearntNothingSaysSo) {
     EXPECT_THAT(read(".err"), AllOf(HasSubstr("0 trees were learnt"), HasSubstr("--l1")));
 }
 
-TEST_F(CommandLine, CategoriesThatShareABinAreCountedAloud) {
+TEST_F(CommandLine, HundredsOfCategoriesAreLearntServedExplainedAndExported) {
     std::string csv = "dealer,repaid\n";
-    for (int i = 0; i < 3000; ++i)
-        csv += fmt::format("d{},{}\n", i % 300, i % 7 < 3 ? "yes" : "no");
+    for (int i = 0; i < 18'000; ++i)
+        csv += fmt::format("d{},{}\n", i % 300, i * 7 % 300 < 150 ? "yes" : "no");
     write("dealers.csv", csv);
-    write("schema.toml", run("schema infer dealers.csv --label repaid --favourable yes").out);
-    const auto ran =
-        run("train --data dealers.csv --schema schema.toml --split 100/0/0 --trees 3 --out m.rmp");
+    write("dealers.toml", run("schema infer dealers.csv --label repaid --favourable yes").out);
+    const auto ran = run(
+        "train --data dealers.csv --schema dealers.toml --split 60/20/20 --trees 60 --out d.rmp");
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
-    EXPECT_THAT(ran.err, HasSubstr("'dealer' has 300 categories in the training rows, and "
-                                   "--max-bins leaves 255 bins: the rarest 46, in 460 of 3000"));
+    EXPECT_THAT(ran.err, HasSubstr("'dealer' has 300 categories in the training rows, more than "
+                                   "the 255 of --max-bins: trees split it by the mean label"));
+    // dealer 0 repays (0 * 7 % 300 < 150), dealer 299 does not; an unknown one is as no dealer
+    write("new.csv", "dealer\nd0\nd299\nunheard of\n\"\"\n");
+    ASSERT_EQ(run("score --model d.rmp --data new.csv --out s.csv").exit_code, 0);
+    std::istringstream lines(read("s.csv"));  // line,score,p_approve
+    std::vector<double> scores;
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) scores.push_back(std::stod(line.substr(line.find(',') + 1)));
+    ASSERT_EQ(scores.size(), 4u);
+    EXPECT_GT(scores[0], 0.7);
+    EXPECT_LT(scores[1], 0.3);
+    EXPECT_EQ(scores[2], scores[3]);
+    for (const char* command : {"export --to lightgbm --model d.rmp --out d.txt",
+                                "export --to onnx --model d.rmp --out d.onnx",
+                                "explain --model d.rmp --data dealers.csv --row 1",
+                                "evaluate --model d.rmp --data dealers.csv"})
+        EXPECT_EQ(run(command).exit_code, 0) << command;
 }
 
 TEST_F(CommandLine, UnknownOptionsAndCommandsExitWith2AndAHint) {

@@ -77,6 +77,38 @@ TEST_F(DecisionServiceTest, ABatchIsDecidedWholeOrNotAtAll) {
     EXPECT_TRUE(logged().empty());
 }
 
+TEST_F(DecisionServiceTest, WhatWasJustDeclinedIsReportedOnceAndWasAlreadyStored) {
+    std::set<domain::DecisionId> reported;
+    options_.on_declined = [&](auto ids) {
+        for (const auto& id : ids) {
+            EXPECT_TRUE(service_->find(id)) << "a report of what is not there yet";
+            EXPECT_TRUE(reported.insert(id).second) << "twice";
+        }
+    };
+    open();
+    set_policy(constant(0.5));
+    std::set<domain::DecisionId> declined;
+    const auto batch = applications(0, 30);
+    const auto first = service_->decide(batch).value();
+    for (const auto& one : first)
+        if (one.action == domain::Action::kDecline) declined.insert(one.id);
+    EXPECT_GT(declined.size(), 5u);
+    EXPECT_LT(declined.size(), 25u);
+    EXPECT_EQ(reported, declined);
+    ASSERT_TRUE(service_->decide(batch));
+    ASSERT_TRUE(service_->decide_each(batch));
+    EXPECT_EQ(reported, declined);
+    auto more = applications(30, 60);
+    const auto second = service_->decide_each(more).value();
+    for (const auto& one : second)
+        if (one->action == domain::Action::kDecline) declined.insert(one->id);
+    EXPECT_EQ(reported, declined);
+    more = applications(60, 90);
+    more.back().features[0].name = "income";
+    ASSERT_FALSE(service_->decide(more));
+    EXPECT_EQ(reported, declined) << "nothing of that batch was decided";
+}
+
 TEST_F(DecisionServiceTest, ABatchHasALimit) {
     set_policy(constant(0.5));
     EXPECT_EQ(decide_error({}).reason, "bad_batch");

@@ -1,5 +1,6 @@
-// The development set of many generated decisions, read whole and as a sample: rows a second, and
-// the memory of the process. RAMPART_DEVELOPMENT_DECISIONS=1000000 reads a million (label long).
+// The development set of many generated decisions, read whole and as a sample, and the vault: rows
+// a second, and the memory of the process. RAMPART_DEVELOPMENT_DECISIONS=1000000 reads a million
+// (label long).
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -136,10 +137,37 @@ class DevelopmentSize : public testing::Test {
             people.clear();
         }
     }
+    TrainingSetBuilder builder() const {
+        return TrainingSetBuilder::create(*joiner_, product_, schema(), *store_,
+                                          "a salt of sixteen bytes or more")
+            .value();
+    }
+    /// Visits the vault, then reads it; returns the MiB that the visit needed at most.
+    double read_vault() const {
+        using Seconds = std::chrono::duration<double>;
+        const auto build = builder();
+        forget_peak();
+        const double before = mebibytes("VmRSS");
+        const auto start = std::chrono::steady_clock::now();
+        size_t visited = 0;
+        EXPECT_TRUE(build.visit_vault(day(kDays + 200), [&](auto, auto) { ++visited; }));
+        const Seconds visit = std::chrono::steady_clock::now() - start;
+        const double visit_peak = mebibytes("VmHWM") - before;
+        const auto vault = build.vault_rows(day(kDays + 200)).value();
+        const Seconds read = std::chrono::steady_clock::now() - start - visit;
+        EXPECT_EQ(vault.rows.size(), visited);
+        EXPECT_EQ(vault.known, visited) << "all have matured";
+        std::printf(
+            "    vault: %zu rows of %lld decisions visited in %.1f s (%.0f decisions/s; %.0f MiB "
+            "at "
+            "most), read in %.1f s (%.0f decisions/s)\n",
+            visited, static_cast<long long>(decisions_), visit.count(),
+            static_cast<double>(decisions_) / visit.count(), visit_peak, read.count(),
+            static_cast<double>(decisions_) / read.count());
+        return visit_peak;
+    }
     Reading read(const DevelopmentRequest& request) const {
-        const auto builder = TrainingSetBuilder::create(*joiner_, product_, schema(), *store_,
-                                                        "a salt of sixteen bytes or more")
-                                 .value();
+        const auto builder = this->builder();
         forget_peak();
         const double before = mebibytes("VmRSS");
         const auto start = std::chrono::steady_clock::now();
@@ -181,7 +209,9 @@ TEST_F(DevelopmentSize, ASampleNeedsTheMemoryOfItsRows) {
     EXPECT_EQ(whole.set.rows.size(), sample.set.extent.there);
     EXPECT_NEAR(static_cast<double>(whole.set.rows.size()), 0.6 * static_cast<double>(decisions_),
                 0.02 * static_cast<double>(decisions_));
+    const double visit = read_vault();
     if (decisions_ < 1'000'000) return;  // the caches' share of the peak is too large
+    EXPECT_LT(visit, 0.1 * whole.peak);
     EXPECT_LT(sample.peak, 0.35 * whole.peak);
     EXPECT_LT(window.peak, 0.35 * whole.peak);
 }

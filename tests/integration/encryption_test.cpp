@@ -10,8 +10,11 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/runtime/secrets.hpp"
+#include "rampart/runtime/store_keys.hpp"
 #include "rampart/storage/inspection.hpp"
+#include "rampart/streaming_local/local_log.hpp"
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/settings.hpp"
 #include "support/byte_scan.hpp"
@@ -109,6 +112,19 @@ class StoreEncryption : public testing::Test {
     std::string state_hash(const Workspace& workspace) const {
         const auto document = answer("inspect store --config " + workspace.config.string());
         return std::string(document.at("state_hash").as_string());
+    }
+    /// Returns the hash of the joined state of partition 1 in a store, by the log of another.
+    static std::string hash_of_one(const Workspace& workspace, const Workspace& with_log) {
+        runtime::use_store_keys();
+        const auto log = streaming_local::LocalLog::open(with_log.store / "log").value();
+        joiner::JoinerOptions options;
+        options.product = rampartd::load_settings(workspace.config).value().product;
+        options.partitions = 4;
+        options.held = {streaming::PartitionId(1)};
+        const auto joiner =
+            joiner::OutcomeJoiner::open(workspace.store / "partitions", std::move(options), *log);
+        EXPECT_TRUE(joiner) << joiner.error().message;
+        return joiner ? (*joiner)->partition_states().value().at(0).hash.hex() : "";
     }
     /// Returns how many files of databases are under which key; "": plain.
     static std::map<std::string, uint64_t> files_of(const fs::path& store) {
@@ -278,6 +294,49 @@ TEST_F(StoreEncryption, OfAPlainStoreAndByAnotherKeyIsByCommand) {
     fs::remove_all(store.store / "keys" / "retired");
     EXPECT_EQ(state_hash(store), hash);
     EXPECT_EQ(run("store check" + config).exit_code, 0);
+}
+
+TEST_F(StoreEncryption, OfAPartitionThatMovesIsByTheOtherStoresKeyOrNotAtAll) {
+    const auto store = workspace("left", true), plain = workspace("plain_one", false);
+    fill(store, false);
+    const auto home = store.store / "partitions" / "1";
+    const auto move_to = [&](const Workspace& to) {
+        return run(fmt::format("partition move 1 --config {} --to {}", store.config.string(),
+                               to.config.string()));
+    };
+    // a store that is not encrypted, and one that is to be and has no key yet, get nothing
+    const auto refused = move_to(plain);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_NE(refused.output.find("set privacy.encrypt_databases = true there"), std::string::npos)
+        << refused.output;
+    const auto other = workspace("other", true);
+    const auto early = move_to(other);
+    EXPECT_EQ(early.exit_code, 2);
+    EXPECT_NE(early.output.find((other.store / "keys" / "store").string()), std::string::npos)
+        << early.output;
+    for (const auto& to : {plain, other})
+        EXPECT_FALSE(fs::exists(to.store / "partitions")) << to.store;
+    EXPECT_TRUE(fs::exists(home));
+
+    auto first = serve(other);  // makes its keys, and databases without anything
+    ASSERT_TRUE(first.stop());
+    fs::remove_all(other.store / "partitions" / "1");
+    const auto id = id_in(other.store / "keys" / "store");
+    EXPECT_NE(id, id_in(store.store / "keys" / "store"));
+    const auto databases = storage::find_databases(home).value();
+    ASSERT_FALSE(databases.empty());
+    const auto before = hash_of_one(store, store);
+    const auto moved = move_to(other);
+    ASSERT_EQ(moved.exit_code, 0) << moved.output;
+    EXPECT_FALSE(fs::exists(home));
+    for (const auto& name : databases) {
+        const auto files = storage::files_at_rest(other.store / "partitions" / "1" / name).value();
+        EXPECT_EQ(files.plain, 0u) << name;
+        ASSERT_EQ(files.by_key.size(), 1u) << name;
+        EXPECT_EQ(files.by_key.begin()->first, id) << name;
+    }
+    EXPECT_EQ(files_with(other.store, kMarker), std::vector<std::string>());
+    EXPECT_EQ(hash_of_one(other, store), before);
 }
 
 }  // namespace

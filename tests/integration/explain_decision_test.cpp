@@ -78,7 +78,7 @@ TEST_F(ExplainDecision, TheLinksEndAtTheDrawnPAndTheValuesSumToTheDifference) {
         const auto text = explain("--decision " + id).output;
         EXPECT_THAT(text, HasSubstr("declined by"));
         EXPECT_THAT(text, HasSubstr("is not below P(approve)"));
-        EXPECT_THAT(text, HasSubstr(std::string(reference.at("sha256").as_string())));
+        EXPECT_THAT(text, HasSubstr(std::string(reference.at("hmac_sha256").as_string())));
     }
     EXPECT_GT(declined, 0u);
     EXPECT_GT(cited, 0u);

@@ -8,6 +8,7 @@
 
 #include "rampart/base/file.hpp"
 #include "rampart/wire/override_json.hpp"
+#include "services/rampartd/explanation_document.hpp"
 #include "services/rampartd/node.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
@@ -37,6 +38,13 @@ class Letters : public testing::Test {
         open();
         start_ = stream_.applicants.front().application.event_time;
         ASSERT_TRUE(node_->advance(start_));
+        std::vector<domain::Application> all;
+        for (const auto& applicant : stream_.applicants) {
+            all.push_back(applicant.application);
+            all.back().event_time = start_;
+        }
+        const auto decided = node_->decisions().decide(all).value();
+        for (const auto& one : decided) highest_ = std::max(highest_, one.p_approve);
     }
     void TearDown() override {
         close();
@@ -56,13 +64,15 @@ class Letters : public testing::Test {
         router_.reset();
         node_.reset();
     }
-    /// Returns the n-th decision with that action.
+    /// Returns the n-th decision with that action; of a decline, the n-th whose P is not the
+    /// highest, so that its score has lowered it.
     domain::Decision drawn(Action action, size_t n = 0) {
         for (const auto& applicant : stream_.applicants) {
             auto one = applicant.application;
             one.event_time = start_;
             const auto decision = node_->decisions().decide(std::span(&one, 1)).value().front();
-            if (decision.action == action && n-- == 0) return decision;
+            const bool fits = action != Action::kDecline || decision.p_approve < highest_;
+            if (decision.action == action && fits && n-- == 0) return decision;
         }
         ADD_FAILURE() << "no such decision";
         return {};
@@ -98,6 +108,7 @@ class Letters : public testing::Test {
     demo::Workspace workspace_;
     std::string plain_;
     base::TimePoint start_;
+    double highest_ = 0;  // P of all applicants
     std::unique_ptr<Node> node_;
     std::optional<http::Router> router_;
 };
@@ -115,6 +126,13 @@ TEST_F(Letters, ANodeAnswersWithTheReasonsThatItHasStored) {
     const bool rather_approved = declined.p_exploit >= 0.5;
     EXPECT_EQ(reasons[0].at("code"), rather_approved ? "chance" : "credit_score");
     EXPECT_EQ(reasons[1].at("code"), rather_approved ? "credit_score" : "chance");
+    const auto explained = get(fmt::format("/v1/decisions/{}/explanation", declined.id));
+    const auto stored = cited_in(explained.body).value();
+    ASSERT_EQ(stored.size(), 1u) << explained.body;
+    EXPECT_EQ(stored[0].direction, notices::Direction::kLow);
+    const auto& features = reasons[rather_approved ? 1 : 0].at("features").as_array();
+    ASSERT_EQ(features.size(), 1u);
+    EXPECT_EQ(json::value_to<std::string>(features[0]), stored[0].feature);
     EXPECT_THAT(notice(declined, "?language=es").body, HasSubstr("La ley federal"));
     expect_refused(notice(declined, "?language=fr"), 400, "unknown_language");
     expect_refused(notice(declined, "?reason=x"), 400, "unknown_field");

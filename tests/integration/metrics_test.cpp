@@ -309,6 +309,22 @@ TEST_F(MetricsTest, OutcomesThatAreMissingOrMakeNoSenseAreShown) {
     EXPECT_EQ(value_of(text, R"(rampart_quarantined_records_total{kind="undecodable"})"), "1");
 }
 
+TEST_F(MetricsTest, DecisionsWhoseDrawsCannotBeCheckedAreShown) {
+    decide(0, 3);
+    EXPECT_EQ(tick(), "");
+    EXPECT_EQ(value("rampart_join_unchecked_draws_total"), "0");
+    const auto known = domain::decision_id_of(stream_.applicants.at(0).application.id);
+    auto other = *node_->joiner().find_decision(known).value();
+    other.application.id = domain::ApplicationId("elsewhere");
+    other.id = domain::decision_id_of(other.application.id);
+    other.draw_key_id = "key-of-another-store";
+    const auto record = wire::to_record(other, 0);
+    append("decisions", record.key, record.value, record.headers);
+    open();
+    EXPECT_EQ(tick(), "");
+    EXPECT_EQ(value("rampart_join_unchecked_draws_total"), "1");
+}
+
 TEST_F(MetricsTest, WhatTheBoundsOfTheQuarantineDeleteAndKeepIsShown) {
     decide(0, 5);
     EXPECT_EQ(tick(), "");

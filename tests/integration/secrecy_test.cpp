@@ -7,12 +7,12 @@
 #include <filesystem>
 #include <regex>
 #include <set>
-#include <sstream>
 
 #include "rampart/base/file.hpp"
 #include "rampart/protected_attributes/codec.hpp"
 #include "rampart/registry/figures.hpp"
 #include "rampart/wire/outcome_json.hpp"
+#include "secrecy_commands.hpp"
 #include "services/rampartd/node.hpp"
 #include "support/explained_policy.hpp"
 #include "support/places.hpp"
@@ -171,6 +171,8 @@ class World {
         text = std::regex_replace(text, std::regex("CONFIG"), workspace_.config.string());
         text = std::regex_replace(text, std::regex("FOLDER"), workspace_.folder.string());
         text = std::regex_replace(text, std::regex("DECISION"), in_vault_.at(0).id.value());
+        text = std::regex_replace(text, std::regex("DECLINE"), declined_in_vault_.at(0).value());
+        text = std::regex_replace(text, std::regex("SOURCE"), test_support::source_dir());
         const auto ran = run_program(kRampart + " " + text);
         return masked(fmt::format("{}\n{}", ran.exit_code, ran.output));
     }
@@ -260,9 +262,12 @@ class World {
             std::vector<domain::Outcome> outcomes;
             const auto decided = node_->decisions().decide(batch).value();
             for (const auto& decision : decided) {
-                if (decision.action != domain::Action::kApprove) continue;
                 const bool vault =
                     training_set::in_vault(node_->keys().split, decision.application.person);
+                if (decision.action != domain::Action::kApprove) {
+                    if (vault) declined_in_vault_.push_back(decision.id);
+                    continue;
+                }
                 (vault ? in_vault_ : developed_).push_back(decision);
                 const auto [label, points] = values_of(decision);
                 const TimePoint at = day(time + kReported);
@@ -309,14 +314,14 @@ class World {
     std::unique_ptr<Node> node_;
     std::optional<http::Router> router_;
     std::vector<domain::Decision> in_vault_, developed_;  // the approved
+    std::vector<domain::DecisionId> declined_in_vault_;
 };
 
 void expect_without(const std::map<std::string, std::string>& answers,
                     const std::set<std::string>& secrets) {
-    for (const auto& [what, answer] : answers) {
+    for (const auto& [what, answer] : answers)
         for (const auto& secret : secrets)
             EXPECT_EQ(answer.find(secret.substr(0, 12)), std::string::npos) << what << answer;
-    }
 }
 
 void expect_equal(const std::map<std::string, std::string>& a,
@@ -421,71 +426,6 @@ std::set<std::string> all_commands() {
     return found;
 }
 
-/// Returns the parts of a text that stand between commas.
-std::set<std::string> names_in(const std::string& text) {
-    std::set<std::string> names;
-    std::istringstream in(text);
-    for (std::string name; std::getline(in >> std::ws, name, ',');) names.insert(name);
-    return names;
-}
-
-/// Commands that answer nothing of a store, or act on one by routes that are tested above. `keys
-/// export` writes keys, `replay` numbers of decisions and which differ, `letter` why one was a
-/// decline.
-const std::set<std::string> kOthers = names_in(
-    "audit-individual, calibrate, card, clock accept, compare, cv, decide, erase, errors, metrics, "
-    "evaluate, export, frontier, gate, hold add, hold remove, import, inspect model, "
-    "keys export, keys import, keys list, keys rotate, learners, letter, score, "
-    "postprocessors, partition move, partition resume, postprocess, quarantine drop, "
-    "quarantine replay, reasons check, recipe check, replay, schema infer, serve, store encrypt, "
-    "topics acls, "
-    "topics check, topics create, trainer hand-over, trainer take-back, trainer take-over, "
-    "train");
-struct Command {
-    std::string name, options;
-    int exit_code;
-};
-/// Commands on a store that is not served, in this order; what changes something comes last.
-const std::vector<Command> kAtRest{
-    {"models", "--store STORE --json", 0},
-    {"models", "--store STORE", 0},
-    {"models", "--store STORE --at 2099-01-01", 0},
-    {"inspect store", "--config CONFIG --json", 0},
-    {"inspect store", "--config CONFIG", 0},
-    {"inspect log", "--store STORE --topic decisions --limit 9999 --json", 0},
-    {"inspect log", "--store STORE --topic outcomes --limit 9999 --json", 0},
-    {"inspect log", "--store STORE --topic outcomes --partition 3 --limit 9999", 0},
-    {"inspect certificate", "FOLDER/own.cert", 2},
-    {"verify", "FOLDER/own.cert --json", 0},
-    {"verify", "FOLDER/own.cert --html FOLDER/page.html", 2},
-    {"figures", "e1r1 --config CONFIG --out FOLDER --reason curious", 2},
-    {"ledger head", "--config CONFIG", 2},
-    {"ledger copy", "--config CONFIG --out FOLDER/ledger", 2},
-    {"ledger check", "--config CONFIG --head FOLDER/head", 2},
-    {"export-log", "--config CONFIG --side vault --out FOLDER/log.csv --reason curious", 2},
-    {"export-log", "--config CONFIG --side development --out FOLDER/log.csv", 0},
-    {"candidate", "--config CONFIG --model FOLDER/m.rmp --plan --json", 0},
-    {"monitor", "--config CONFIG --json", 0},
-    {"explain", "--decision DECISION --config CONFIG --json", 0},
-    {"explain", "--decision DECISION --config CONFIG", 0},
-    {"store check", "--config CONFIG --json", 0},
-    {"backup create", "--store STORE --to FOLDER/backups --json", 0},
-    {"backup list", "--from FOLDER/backups --json", 0},
-    {"backup verify", "--from FOLDER/backups --json", 0},
-    {"backup restore", "--from FOLDER/backups --store FOLDER/restored --json", 0},
-    {"promote", "--config CONFIG --model WORSE --certificate FOLDER/own.cert", 1},
-    {"certify", "--config CONFIG --model WORSE --json", 1},
-    {"certify", "--config CONFIG --model WORSE", 1},
-    {"candidate", "--config CONFIG --model FOLDER/m.rmp --submit", 1},
-    {"rollback", "--config CONFIG --reason test --json", 0}};
-const std::vector<Command> kServed{{"monitor", "--config CONFIG", 0},
-                                   {"status", "--config CONFIG", 0},
-                                   {"candidate", "--config CONFIG --model FOLDER/m.rmp", 0},
-                                   {"partition list", "--config CONFIG", 0},
-                                   {"quarantine list", "--config CONFIG", 0},
-                                   {"inspect unmatched", "--config CONFIG --json", 0},
-                                   {"hold list", "--config CONFIG", 0}};
-
 /// Sizes and times of files, which differ anyway; who has the files can read the outcomes.
 bool shows_sizes(const std::string& command) {
     return command.starts_with("backup ") || command == "store check" || command == "status";
@@ -509,6 +449,8 @@ TEST_F(Secrecy, NorDoesWhatAnyCommandPrints) {
                 const auto line = command + " " + options;
                 auto answer = world->command(std::regex_replace(line, std::regex("WORSE"), worse));
                 EXPECT_TRUE(answer.starts_with(fmt::format("{}\n", exit_code))) << line << answer;
+                if (line.find("--svg ") != std::string::npos)
+                    answer += base::read_file(world->workspace().folder / "p.svg", 1 << 20).value();
                 if (command == "status")  // its jobs are at this or that
                     answer = answer.substr(0, answer.find("\njob "));
                 if (shows_sizes(command))

@@ -11,6 +11,7 @@
 
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/decision/chance_codes.hpp"
 #include "rampart/decision/decider.hpp"
 #include "rampart/decision/encode.hpp"
 #include "rampart/loan_stream/stream.hpp"
@@ -158,7 +159,7 @@ inline void expect_exported_or_refused(const ShownTable& table, const std::strin
 }
 
 /// Decides the applicants, and gets each decision again to the bit from what a log would have of
-/// it. Declines have reasons, of which most begin with a feature.
+/// it. Declines name no feature; those of earlier releases did, and replay with their codes.
 inline void expect_decided_and_replayed(const ShownTable& table,
                                         const decision::PolicyInForce& policy,
                                         const decision::DrawKey& key) {
@@ -176,8 +177,12 @@ inline void expect_decided_and_replayed(const ShownTable& table,
         ASSERT_TRUE(status) << status.error().message;
         if (made->action != domain::Action::kDecline) continue;
         ++declined;
-        ASSERT_FALSE(made->reasons.empty());
-        by_feature += made->reasons.front().starts_with(decision::kFeatureReasonPrefix);
+        ASSERT_FALSE(decision::names_features(made->reasons));
+        auto old = *made;
+        old.reasons = policy.reasons().explain(row, policy.policy().evaluate(row, group),
+                                               old.p_approve, old.draw);
+        ASSERT_TRUE(decision::replay(old, policy, key, group));
+        by_feature += old.reasons.front().starts_with(decision::kFeatureReasonPrefix);
     }
     EXPECT_GT(declined, table.applications.size() / 50);
     EXPECT_GT(by_feature, declined * 9 / 10) << "of " << declined;

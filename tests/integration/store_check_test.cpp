@@ -105,6 +105,13 @@ class StoreCheckTest : public testing::Test {
 
 Workspace StoreCheckTest::workspace_;
 
+TEST_F(StoreCheckTest, AnExplanationWithoutADecisionIsFound) {
+    const char* index = "partitions/2/decisions";
+    expect_found(
+        index, family(index, "explanations"), "d-erased", "left over",
+        "decisions: partition 2: an explanation of decision 'd-erased', which is not there");
+}
+
 TEST_F(StoreCheckTest, ASoundStoreIsSoundAndEveryDatabaseIsLookedAt) {
     const auto sound = check();
     EXPECT_EQ(sound.exit_code, 0) << sound.output;

@@ -10,6 +10,9 @@
 #include "demo_store.hpp"
 #include "rampart/certification/delta_ledger.hpp"
 #include "rampart/lease/trainer_seat.hpp"
+#include "rampart/runtime/store_keys.hpp"
+#include "rampart/storage/encryption.hpp"
+#include "rampart/storage/inspection.hpp"
 #include "rampart/streaming_kafka/topic_admin.hpp"
 #include "rampart/wire/topics.hpp"
 #include "services/rampartd/node.hpp"
@@ -147,6 +150,8 @@ TEST_F(TrainerMoveTest, LedgerRunsAndKeysGoOnAtTheOtherNodeAndTheFileIsGoodOnce)
     const auto draw_of_b = read(out() / "b/store/keys/draw");
     const auto out_of_a = move("hand-over --out training.rt", "a");
     ASSERT_EQ(out_of_a.exit_code, 0) << out_of_a.output;
+    EXPECT_NE(rampart("registry at 2099-01-01 --store a/store").output.find("another store trains"),
+              std::string::npos);
     std::string old_model;
     base::TimePoint at;
     {
@@ -198,6 +203,43 @@ TEST_F(TrainerMoveTest, LedgerRunsAndKeysGoOnAtTheOtherNodeAndTheFileIsGoodOnce)
     for (const auto& entry : fs::directory_iterator(out() / "b/store/.before-take-over"))
         kept += read(entry.path() / "keys/draw") == draw_of_b;
     EXPECT_EQ(kept, 1u);
+}
+
+// Between what was placed and its encryption the take-over is cut off, and goes on.
+TEST_F(TrainerMoveTest, AnEncryptedStoreHasNothingPlainAfterATakeOver) {
+    ASSERT_FALSE(HasFatalFailure());
+    runtime::use_store_keys();
+    auto config = read(out() / "b/rampartd.toml");
+    config.insert(config.find("[privacy]\n") + 10, "encrypt_databases = true\n");
+    ASSERT_TRUE(base::write_file_atomically(out() / "b/rampartd.toml", config));
+    const auto before = account_of("a");
+    ASSERT_TRUE(open("b")->release());
+    const auto store = out() / "b/store";
+    ASSERT_TRUE(fs::exists(store / "keys/store"));
+    const auto plain = [&] {
+        uint64_t files = 0;
+        const auto databases = storage::find_databases(store).value();
+        EXPECT_GT(databases.size(), 3u);
+        for (const auto& name : databases)
+            files += storage::files_at_rest(store / name).value().plain;
+        return files;
+    };
+    EXPECT_EQ(plain(), 0u);
+    ASSERT_EQ(reason(hand_over(settings("a"), request("sealed"))), "");
+    auto cut = request("sealed");
+    cut.after = [](std::string_view step) {
+        return step == "placed trainer.seat"
+                   ? base::Status(base::Error{base::ErrorCode::kUnavailable, "crash", ""})
+                   : base::ok();
+    };
+    EXPECT_EQ(reason(take_over(settings("b"), cut)), "crash");
+    EXPECT_GT(plain(), 0u) << "they came plain";
+    const auto into_b = move("take-over sealed", "b");
+    ASSERT_EQ(into_b.exit_code, 0) << into_b.output;
+    EXPECT_EQ(plain(), 0u);
+    EXPECT_EQ(account_of("b"), before);
+    const auto check = rampart("store check --config b/rampartd.toml");
+    EXPECT_EQ(check.exit_code, 0) << check.output;
 }
 
 TEST_F(TrainerMoveTest, AMoveThatIsCutOffAtAnyStepGoesOnOrNeverBegan) {
@@ -283,6 +325,9 @@ TEST_F(TrainerMoveTest, AStoreRestoredFromBeforeAChargeTrainsOnlyWhenItIsSaid) {
     {
         const auto a = open("a");
         ASSERT_TRUE(a->check_trains());
+        // as if it had been copied while the node runs, which claims no lease before the charge
+        fs::copy_file(seat_of(out() / "a/store"), seat_of(restored.store),
+                      fs::copy_options::overwrite_existing);
         const auto models = a->registry().models().value();
         ASSERT_TRUE(a->certify(models.back().id, a->now(), ""));
     }

@@ -84,7 +84,9 @@ RC_GTEST_PROP(RampLaws, ThePrimalDualGapProvesEverySolution, (uint64_t seed)) {
     RC_ASSERT(std::abs(solution.gap) <= 1e-12);
 }
 
-RC_GTEST_PROP(RampLaws, RowOrderAndGroupNumbersDoNotMatter, (uint64_t seed)) {
+/// The largest difference of rates and thresholds between the rule of the rows as they are and that
+/// of the rows in another order with other group numbers.
+double moved_by_order(uint64_t seed) {
     const Case c = random_case(seed, 200);
     base::Random random(seed + 1);
     std::vector<uint32_t> order(c.score.size());
@@ -100,12 +102,23 @@ RC_GTEST_PROP(RampLaws, RowOrderAndGroupNumbersDoNotMatter, (uint64_t seed)) {
         if (!c.weight.empty()) other.weight[i] = c.weight[order[i]];
     }
     const auto a = solve(c), b = solve(other);
-    RC_ASSERT(std::abs(a.objective - b.objective) <= 1e-12);
+    double moved = std::abs(a.objective - b.objective) <= 1e-12 ? 0 : 1;
     for (size_t k = 0; k < c.groups; ++k) {
         const auto there = static_cast<size_t>(label[k]);
-        RC_ASSERT(std::abs(a.rates[k] - b.rates[there]) <= 1e-9);
-        RC_ASSERT(std::abs(a.rule.thresholds[k] - b.rule.thresholds[there]) <= 1e-9);
+        moved = std::max({moved, std::abs(a.rates[k] - b.rates[there]),
+                          std::abs(a.rule.thresholds[k] - b.rule.thresholds[there])});
     }
+    return moved;
+}
+
+RC_GTEST_PROP(RampLaws, RowOrderAndGroupNumbersDoNotMatter, (uint64_t seed)) {
+    RC_ASSERT(moved_by_order(seed) <= 1e-9);
+}
+
+// Two groups meet at one shift, at which the third has a flat piece whose end is rounded by more
+// than 1e-14; one order of the rows in a million shows it.
+TEST(RampLaws, AFlatPieceWhoseEndsAreRoundedIsFlat) {
+    EXPECT_LE(moved_by_order(937334632974547236), 1e-9);
 }
 
 RC_GTEST_PROP(RampLaws, WholeWeightsMeanRepeatedRows, (uint64_t seed)) {

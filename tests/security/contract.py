@@ -166,6 +166,10 @@ def travel(journey, features):
     by_id = {"path": "/v1/decisions/" + decision["decision_id"]}
     ask("GET /v1/decisions/{id}", **by_id)
     ask("GET /v1/decisions/{id}", path="/v1/decisions/none", status=404)
+    explained = ask("GET /v1/decisions/{id}/explanation", path=by_id["path"] + "/explanation")
+    if ask("GET /v1/decisions/{id}/explanation", path=by_id["path"] + "/explanation") != explained:
+        sys.exit("GET /v1/decisions/{id}/explanation: another answer the second time")
+    ask("GET /v1/decisions/{id}/explanation", path="/v1/decisions/none/explanation", status=404)
     # this node has no words of a lender; integration_letters asks one that has
     ask("GET /v1/decisions/{id}/notice", path=by_id["path"] + "/notice", status=409)
     ask("POST /v1/outcomes", {"decision_id": decision["decision_id"], "measure": "repaid",
@@ -175,6 +179,10 @@ def travel(journey, features):
     ask("GET /v1/tokens")
     ask("POST /v1/tokens/{name}/rotate", {"grace_seconds": 5}, path="/v1/tokens/contract/rotate")
     ask("DELETE /v1/tokens/{name}", path="/v1/tokens/contract")
+    ask("POST /v1/stops/{name}", {"reason": "test"}, path="/v1/stops/exploration")
+    ask("GET /v1/stops")
+    ask("DELETE /v1/stops/{name}", path="/v1/stops/exploration", query={"reason": "test"})
+    ask("GET /v1/policies/at", query={"time": now})
     taken = {"decision_id": decision["decision_id"], "action_taken": "decline", "actor": "desk",
              "reason": "income", "at": now}
     ask("POST /v1/overrides", taken)

@@ -45,6 +45,7 @@ class SmallService {
         }
         serving::DecisionServiceOptions options;
         options.log.folder = folder_;
+        options.log.exploration_per_day = 1000;
         options.product = two_measure_product();
         options.draw_key = {"key", "secret"};
         options.arm_key = {"arm-key", "arm secret"};

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "rampart/base/digest.hpp"
+#include "rampart/base/file.hpp"
 #include "rampart/joiner/catch_up.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/privacy/person_keys.hpp"
@@ -56,6 +57,11 @@ class SmallStores {
         auto decision = service.decide(make_application(number, day(100)));
         EXPECT_TRUE(catch_up());
         return decision;
+    }
+    /// Damages the file of a registered model.
+    void damage_model(const domain::PolicyId& id) {
+        const auto file = folder_ / "models" / "models" / (id.value() + ".rmp");
+        ASSERT_TRUE(base::write_file_atomically(file, "damaged"));
     }
     /// The last entry of the audit log.
     registry::AuditEntry audited() const { return registry->audit_entries().value().back(); }

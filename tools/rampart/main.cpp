@@ -31,6 +31,7 @@ void add_audit(Frame& frame) {
     add_compare(frame);
     add_audit_individual(frame);
     add_explain(frame);
+    add_counterfactual(frame);
     add_card(frame);
     frame.family("reasons", "Check the lender's words for reasons");
     add_reasons_check(frame);
@@ -50,6 +51,8 @@ void add_gate(Frame& frame) {
     add_ledger_check(frame);
     add_export_log(frame);
     add_models(frame);
+    frame.family("registry", "Show who decided when");
+    add_registry_at(frame);
     add_promote(frame);
     add_rollback(frame);
     add_monitor(frame);
@@ -61,6 +64,10 @@ void add_node(Frame& frame) {
     add_serve(frame);
     add_status(frame);
     add_decide(frame);
+    frame.family("stop", "Stop exploration, or all but the declared rule");
+    add_stop_exploration(frame);
+    add_stop_rules_only(frame);
+    add_stop_list(frame);
     add_erase(frame);
     frame.family(
         "hold", "Add, remove and list legal holds, which forbid the erasure of a person's records");

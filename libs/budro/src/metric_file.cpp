@@ -8,6 +8,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/budro/metric.hpp"
 #include "rampart/budro/reasons.hpp"
+#include "rampart/dataset/category_limit.hpp"
 #include "rampart/model/reasons.hpp"
 
 namespace rampart::budro {
@@ -61,7 +62,7 @@ base::Result<dataset::FeatureSchema> schema_of(base::ByteReader& reader) {
         if (kind > 1) return bad(fmt::format("feature '{}' is of the unknown kind {}", name, kind));
         spec.kind = kind == 0 ? dataset::FeatureKind::kNumeric : dataset::FeatureKind::kCategorical;
         RAMPART_TRY(const size_t categories,
-                    count_of(reader, limits::kMaxCategories, "categories"));
+                    count_of(reader, dataset::kMostCategories, "categories"));
         for (size_t k = 0; k < categories; ++k) {
             RAMPART_TRY(const auto category, reader.field());
             spec.categories.emplace_back(category);

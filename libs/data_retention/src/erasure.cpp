@@ -283,8 +283,9 @@ Status remove_bytes(const ErasureDeps& deps, const ErasureRequest& request, bool
         RAMPART_RETURN_IF_ERROR(patiently(deps, [&] { return deps.erase_published(about); }));
     }
     RAMPART_RETURN_IF_ERROR(patiently(deps, [&] { return deps.attributes.erase(request.person); }));
-    RAMPART_RETURN_IF_ERROR(
-        patiently(deps, [&] { return deps.joiner.compact_erased(request.person, found.ids); }));
+    RAMPART_RETURN_IF_ERROR(patiently(deps, [&] {
+        return deps.joiner.compact_erased(request.person, found.ids, found.decisions);
+    }));
     return patiently(deps, [&] { return deps.applications.compact_erased(); });
 }
 

@@ -7,6 +7,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/base/utf8.hpp"
+#include "rampart/dataset/category_limit.hpp"
 #include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/text.hpp"
 
@@ -38,10 +39,10 @@ base::Status check_kind(const FeatureSpec& spec) {
                                 "or drop the list",
                                 spec.name);
     }
-    if (!numeric && (spec.categories.empty() || spec.categories.size() > limits::kMaxCategories)) {
+    if (!numeric && (spec.categories.empty() || spec.categories.size() > kMostCategories)) {
         return base::make_error(Reason::kBadCategoryCount,
                                 "feature '{}' has {} categories; allowed are 1 to {}", spec.name,
-                                spec.categories.size(), limits::kMaxCategories);
+                                spec.categories.size(), kMostCategories);
     }
     return base::ok();
 }

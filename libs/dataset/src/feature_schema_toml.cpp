@@ -193,7 +193,6 @@ Result<TableSchema> parse_table_schema(std::string_view text, std::string_view n
 }
 
 Result<TableSchema> read_table_schema(const std::filesystem::path& path) {
-    constexpr size_t kMaxSchemaBytes = 8 << 20;
     RAMPART_TRY(const auto text, base::read_file(path, kMaxSchemaBytes));
     return parse_table_schema(text, path.string());
 }

@@ -11,6 +11,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/base/utf8.hpp"
+#include "rampart/dataset/category_limit.hpp"
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/reasons.hpp"
@@ -29,6 +30,8 @@ constexpr std::array<std::string_view, 8> kMissingAmongNumbers{
     "-", ".", "None", "none", "Missing", "missing", "Unknown", "unknown"};
 constexpr size_t kFewValues = 12;          // integer codes that may be categories
 constexpr size_t kMaxTracked = 1'000'000;  // largest number of values whose repeats are counted
+constexpr size_t kMostNumbers = 4096;      // different values that are kept of a column of numbers
+constexpr size_t kMostBytes = 2 << 20;     // bytes of texts that are kept of a column
 constexpr size_t kIdRows = 20;             // with fewer rows a column is never taken for an id
 constexpr double kHardlyRepeats = 0.9;
 
@@ -79,8 +82,10 @@ class ColumnSummary {
     bool numeric() const { return all_numbers_ && !values_.empty(); }
     const Texts& missing_words() const { return missing_words_; }
     const Texts& doubtful_words() const { return doubtful_words_; }
-    /// Returns the values, sorted, at most limits::kMaxCategories + 1, without words for missing.
+    /// Returns the values, sorted, without words for missing; some of them, if there are too many.
     const Texts& values() const { return values_; }
+    /// Returns a number of values that the column exceeds; 0: values() has all of them.
+    size_t kept_of_more() const { return kept_of_more_; }
     bool empty() const { return values_.empty() && doubtful_words_.empty(); }
     /// Returns whether all rows have one value. (One value in some rows and missing in others still
     /// separates the rows.)
@@ -141,9 +146,19 @@ class ColumnSummary {
             if (all_numbers_) first_text_ = shortened(cell);
             all_numbers_ = false;
         }
-        if (values_.size() <= limits::kMaxCategories && !values_.contains(cell))
-            values_.emplace(cell);
+        keep_value(cell);
         return number ? Seen{Seen::kNumber, *number} : Seen{Seen::kValue};
+    }
+
+    void keep_value(std::string_view cell) {
+        const size_t most = all_numbers_ ? kMostNumbers : kMostCategories;
+        if (values_.contains(cell)) return;
+        if (values_.size() >= most || bytes_ > kMostBytes) {
+            if (kept_of_more_ == 0) kept_of_more_ = values_.size();
+            return;
+        }
+        values_.emplace(cell);
+        bytes_ += cell.size();
     }
 
     void add_number(double number) {
@@ -164,6 +179,7 @@ class ColumnSummary {
     size_t rows_ = 0, missing_ = 0, doubtful_ = 0, infinite_ = 0;
     std::string first_text_;
     Texts missing_words_, doubtful_words_, values_;
+    size_t kept_of_more_ = 0, bytes_ = 0;
     size_t tracked_ = 0;
     std::unordered_set<size_t> different_;
     CellMemo<Seen> seen_{512};
@@ -179,8 +195,7 @@ bool is_id_name(std::string_view name) {
 
 /// Returns whether a column of texts has more values than a feature may have, and they repeat.
 bool has_too_many_categories(const ColumnSummary& summary) {
-    return !summary.numeric() && !summary.is_almost_unique() &&
-           summary.values().size() > limits::kMaxCategories;
+    return !summary.numeric() && !summary.is_almost_unique() && summary.kept_of_more() > 0;
 }
 
 std::string reason_to_ignore(std::string_view name, const ColumnSummary& summary) {
@@ -193,7 +208,7 @@ std::string reason_to_ignore(std::string_view name, const ColumnSummary& summary
         return "almost no value repeats: an id or free text";
     }
     if (has_too_many_categories(summary)) {
-        return fmt::format("more than {} categories", limits::kMaxCategories);
+        return fmt::format("more than {} categories", summary.kept_of_more());
     }
     for (const auto& value : summary.values()) {
         if (!summary.numeric() && value.size() > limits::kMaxTextBytes) {
@@ -273,10 +288,9 @@ base::Status check_label(const ColumnRoles& roles, const ColumnSummary& summary)
         return base::make_error(base::Reason::kBadLabel,
                                 "label '{}' has {}{} different values ({}{}); it must have "
                                 "two",
-                                roles.label_column,
-                                values.size() > limits::kMaxCategories ? "over " : "",
-                                std::min(values.size(), limits::kMaxCategories),
-                                fmt::join(shown, ", "), values.size() > kShown ? ", …" : "");
+                                roles.label_column, summary.kept_of_more() > 0 ? "over " : "",
+                                values.size(), fmt::join(shown, ", "),
+                                values.size() > kShown ? ", …" : "");
     }
     if (!values.contains(canonical(roles.favourable))) {
         return base::make_error(Reason::kNoFavourableLabel,
@@ -320,11 +334,11 @@ std::string infinity_note(std::string_view name, const ColumnSummary& summary) {
 }
 
 /// Says that a column is lost which a person would expect among the features.
-std::string many_categories_note(std::string_view name) {
+std::string many_categories_note(std::string_view name, const ColumnSummary& summary) {
     return fmt::format(
         "'{}' has more than {} categories and is left out: merge categories that are alike, split "
         "the column in two, or replace it by a column of numbers",
-        name, limits::kMaxCategories);
+        name, summary.kept_of_more());
 }
 
 /// Sorts the columns without a role into features and ignored ones.
@@ -354,7 +368,7 @@ Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std
             schema.ignored_columns.push_back(name);
             draft.remarks[name] = reason;
             if (has_too_many_categories(summaries[i]))
-                draft.notes.push_back(many_categories_note(name));
+                draft.notes.push_back(many_categories_note(name, summaries[i]));
         } else if (summaries[i].numeric()) {
             features.push_back({name, FeatureKind::kNumeric, {}});
             draft.remarks[name] = summaries[i].evidence();

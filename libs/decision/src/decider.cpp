@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "rampart/base/reasons.hpp"
+#include "rampart/decision/chance_codes.hpp"
 #include "rampart/decision/encode.hpp"
 #include "rampart/decision/reasons.hpp"
 
@@ -91,9 +92,8 @@ Result<Decision> decide_from(const Inputs& in) {
         domain::probability_of(decision.action, decision.p_approve, decision.p_refer);
     const bool approved = decision.action == Action::kApprove;
     decision.explored = approved && decision.draw >= decision.p_exploit;
-    if (decision.action == Action::kDecline) {
-        decision.reasons = policy.reasons().explain(row, output, decision.p_approve, decision.draw);
-    }
+    if (decision.action == Action::kDecline)
+        decision.reasons = chance_codes(output, decision.p_approve, decision.draw);
     return decision;
 }
 
@@ -146,6 +146,8 @@ Status replay(const Decision& decision, const PolicyInForce& policy, const DrawK
     again.exploration_spent = decision.exploration_spent;  // earlier releases did not say so
     again.arm = decision.arm;                              // which policy, not what it decided
     again.request_id = decision.request_id;                // who asked, not what was decided
+    if (again.action == Action::kDecline && names_features(decision.reasons))
+        again.reasons = policy.reasons().explain(row, output, again.p_approve, again.draw);
     const struct {
         std::string_view field;
         double recorded, replayed;

@@ -42,6 +42,7 @@ base::Status DrawCheck::check(const domain::Decision& decision) {
 }
 
 void DrawCheck::note_unknown(const std::string& key_id) {
+    ++unchecked_;
     const std::lock_guard lock(mutex_);
     if (unknown_.size() < kKeysNamed && unknown_.insert(key_id).second)
         kLog.warning(

@@ -5,6 +5,7 @@
 
 #include "rampart/base/reasons.hpp"
 #include "rampart/base/utf8.hpp"
+#include "rampart/decision/encode_value.hpp"
 #include "rampart/decision/reasons.hpp"
 
 namespace rampart::decision {
@@ -16,12 +17,23 @@ constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 Result<float> encode(const domain::Feature& feature, const dataset::FeatureSchema& schema,
                      size_t index) {
-    if (const auto* number = std::get_if<double>(&feature.value)) {
-        return schema.encode_number(index, *number);
-    }
+    if (const auto* number = std::get_if<double>(&feature.value))
+        return encode_value(*number, schema, index);
     const auto* text = std::get_if<std::string>(&feature.value);
     if (text == nullptr) return kMissing;
-    if (schema.features()[index].kind == dataset::FeatureKind::kNumeric) {
+    return encode_value(std::string_view(*text), schema, index);
+}
+
+}  // namespace
+
+Result<float> encode_value(const std::variant<std::monostate, double, std::string_view>& value,
+                           const dataset::FeatureSchema& schema, size_t index) {
+    if (const auto* number = std::get_if<double>(&value))
+        return schema.encode_number(index, *number);
+    const auto* text = std::get_if<std::string_view>(&value);
+    if (text == nullptr) return kMissing;
+    const auto& feature = schema.features()[index];
+    if (feature.kind == dataset::FeatureKind::kNumeric) {
         return base::make_error(base::Reason::kWrongType,
                                 "feature '{}' is a number; text was given (give a number, or "
                                 "null if it is not known)",
@@ -34,8 +46,6 @@ Result<float> encode(const domain::Feature& feature, const dataset::FeatureSchem
     }
     return schema.encode_text(index, *text);
 }
-
-}  // namespace
 
 Result<std::vector<float>> encode_row(const domain::Application& application,
                                       const dataset::FeatureSchema& schema) {

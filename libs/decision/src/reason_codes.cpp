@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "rampart/decision/chance_codes.hpp"
 #include "rampart/decision/reasons.hpp"
 
 namespace rampart::decision {
@@ -181,11 +182,11 @@ std::vector<std::string> ReasonCodes::feature_reasons(std::span<const float> row
 std::vector<std::string> ReasonCodes::explain(std::span<const float> row,
                                               const model::PolicyOutput& output, double p_approve,
                                               double draw) const {
-    if (draw < output.exploit) return {std::string(kExplorationDeclined)};
+    const auto chance = chance_codes(output, p_approve, draw);
+    if (draw < output.exploit) return chance;
     auto reasons = feature_reasons(row);
     if (reasons.empty()) reasons.emplace_back(kScoreTooLow);
-    if (output.exploit > 0) reasons.emplace_back(kRandomDraw);  // < 1, as the draw is not below it
-    if (p_approve > output.exploit) reasons.emplace_back(kExplorationNotDrawn);
+    reasons.insert(reasons.end(), chance.begin(), chance.end());
     return reasons;
 }
 

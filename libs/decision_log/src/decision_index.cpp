@@ -24,7 +24,7 @@ namespace {
 
 constexpr base::Logger kLog("decision_log");
 constexpr std::string_view kFenceKey = "fence", kCountsKey = "counts";
-constexpr size_t kReadBatch = 1000;
+constexpr size_t kReadBatch = 1000, kIdsAtOnce = 4096;
 
 std::string encode(const Fence& fence) {
     std::string value;
@@ -58,6 +58,7 @@ struct DecisionIndex::Changes {
     std::map<std::string, std::pair<int64_t, domain::PersonId>> explored;  // by decision id
     Fence fence;
     IndexCounts counts;
+    bool erases = false;
 };
 
 DecisionIndex::DecisionIndex(IndexOptions options, const streaming::Reader& reader,
@@ -73,9 +74,10 @@ Result<std::unique_ptr<DecisionIndex>> DecisionIndex::open(IndexOptions options,
     storage_options.recovery = storage::Recovery::kPointInTime;
     storage_options.budget = options.memory;
     storage_options.environment = options.environment;
-    RAMPART_TRY(auto database, storage::DerivedDatabase::open(
-                                   options.path, {"meta", "decisions", "explored", "quarantine"},
-                                   storage_options));
+    RAMPART_TRY(auto database,
+                storage::DerivedDatabase::open(
+                    options.path, {"meta", "decisions", "explored", "quarantine", "explanations"},
+                    storage_options));
     std::unique_ptr<DecisionIndex> index(
         new DecisionIndex(std::move(options), reader, std::move(database)));
     const auto loaded = index->load();
@@ -224,6 +226,8 @@ Result<bool> DecisionIndex::index_one(const StoredRecord& stored, Changes& chang
             changes.batch.erase(kMeta, explorer_key(day, decision->application.person));
         }
         changes.batch.put(kDecisions, erasure->decision.value(), kErasedMark);
+        changes.batch.erase(kExplanations, erasure->decision.value());
+        changes.erases = true;
         changes.seen.insert(erasure->decision.value());
         return true;
     }
@@ -281,8 +285,11 @@ Result<bool> DecisionIndex::index(std::span<const StoredRecord> records) {
               streaming::encode(behind));
     batch.put(kMeta, kFenceKey, encode(changes.fence));
     batch.put(kMeta, kCountsKey, encode(changes.counts));
+    std::unique_lock explaining(explaining_, std::defer_lock);
+    if (changes.erases) explaining.lock();
     RAMPART_RETURN_IF_ERROR(database_->write(batch, storage::Sync::kNever));
     next_ = behind;
+    if (changes.erases) ++erasing_writes_;
     const std::lock_guard lock(mutex_);
     fence_ = std::move(changes.fence);
     counts_ = changes.counts;
@@ -290,12 +297,20 @@ Result<bool> DecisionIndex::index(std::span<const StoredRecord> records) {
 }
 
 Status DecisionIndex::visit_ids(const IdVisitor& visit) const {
-    return database_->scan(
-        kDecisions, storage::KeyRange::all(), [&](auto key, auto value) -> Result<bool> {
-            RAMPART_RETURN_IF_ERROR(
-                visit(domain::DecisionId(std::string(key)), value == kErasedMark));
-            return true;
-        });
+    // some at a time: an open iterator keeps the files in which an erased decision lay
+    auto range = storage::KeyRange::all();
+    std::vector<std::pair<domain::DecisionId, bool>> page;
+    do {
+        page.clear();
+        RAMPART_RETURN_IF_ERROR(
+            database_->scan(kDecisions, range, [&](auto key, auto value) -> Result<bool> {
+                page.emplace_back(std::string(key), value == kErasedMark);
+                return page.size() < kIdsAtOnce;
+            }));
+        for (const auto& [id, erased] : page) RAMPART_RETURN_IF_ERROR(visit(id, erased));
+        if (!page.empty()) range.begin = page.back().first.value() + '\0';
+    } while (page.size() == kIdsAtOnce);
+    return base::ok();
 }
 
 }  // namespace rampart::decision_log

@@ -50,6 +50,7 @@ Result<std::vector<std::string>> DecisionIndex::check() const {
         return true;
     };
     RAMPART_RETURN_IF_ERROR(database_->scan(kDecisions, storage::KeyRange::all(), one));
+    RAMPART_RETURN_IF_ERROR(check_explanations(problem));
     const uint64_t counted = counts().decisions;
     if (decisions > counted || decisions + erased < counted) {
         problem(fmt::format("{} decisions are counted, {} are there", counted, decisions));

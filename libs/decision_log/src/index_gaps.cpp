@@ -105,6 +105,7 @@ Status DecisionIndex::check_log_is_whole() const {
 }
 
 Status DecisionIndex::renew() {
+    const std::lock_guard explaining(explaining_);  // none is kept for what the old one had
     RAMPART_TRY(const bool renewed, database_->renew([this] { return check_log_is_whole(); },
                                                      [this](storage::Database& database) {
                                                          return database.write(

@@ -14,7 +14,8 @@ inline constexpr storage::ColumnFamily kMeta{0};
 inline constexpr storage::ColumnFamily kDecisions{1};  // decision id -> bytes, or kErasedMark
 inline constexpr storage::ColumnFamily kExplored{2};   // i64 day decided -> u64 persons
 inline constexpr storage::ColumnFamily kQuarantine{3};
-inline constexpr std::string_view kErasedMark;  // no message is empty
+inline constexpr storage::ColumnFamily kExplanations{4};  // decision id -> bytes of the caller's
+inline constexpr std::string_view kErasedMark;            // no message is empty
 
 std::string topic_key(std::string_view topic);
 std::string bookmark_key(std::string_view topic, streaming::PartitionId partition);

@@ -68,14 +68,16 @@ Result<std::optional<wire::Quarantined>> DecisionIndex::find_quarantined(std::st
 
 Status DecisionIndex::compact_erased(std::span<const domain::DecisionId> decisions) {
     std::vector<storage::FamilyRange> parts;
-    for (const auto& id : decisions) parts.push_back({kDecisions, {id.value(), id.value() + '\0'}});
+    for (const auto& id : decisions)
+        for (const auto family : {kDecisions, kExplanations})
+            parts.push_back({family, {id.value(), id.value() + '\0'}});
     if (!parts.empty()) parts.push_back({kMeta});
     RAMPART_RETURN_IF_ERROR(database_->compact(parts));
     return database_->compact_erased(kQuarantine);
 }
 
 Status DecisionIndex::compact_erased() {
-    const storage::FamilyRange parts[] = {{kDecisions}, {kMeta}};
+    const storage::FamilyRange parts[] = {{kDecisions}, {kExplanations}, {kMeta}};
     RAMPART_RETURN_IF_ERROR(database_->compact(parts));
     return database_->compact_erased(kQuarantine);
 }

@@ -1,6 +1,9 @@
 #include "rampart/gate/gate.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "erased.hpp"
 #include "identity.hpp"
@@ -120,16 +123,22 @@ Result<Gate::ReadUntil> Gate::read_until(const Submission& run, const DeltaLedge
     return std::max(exported, figures);
 }
 
-/// Returns the vault's rows that a run of an earlier epoch has read, or whose outcomes may have a
-/// part in the candidate; nullopt: there are none. They are read without regard to the gate's
-/// window: what is older than it takes nothing from the test, and costs only the reading.
-Result<std::optional<training_set::VaultSet>> Gate::rows_read_before(
-    const LedgerView& history, const ReadUntil& read_until) const {
-    using Rows = std::optional<training_set::VaultSet>;
+/// Returns the event time of the vault's last row that a run of an earlier epoch has read, or whose
+/// outcome may have a part in the candidate; nullopt: there is none. Visits the persons of all such
+/// rows, one after the other, whether or not the gate's window has them: what is older takes
+/// nothing from the test, and costs only the reading.
+Result<std::optional<TimePoint>> Gate::last_read(const LedgerView& history,
+                                                 const ReadUntil& read_until,
+                                                 const PersonVisitor& visit) const {
+    std::optional<TimePoint> last;
     const auto read_at = std::max(history.epoch_start(), read_until);  // nullopt is before any time
-    if (!read_at) return Rows();
-    RAMPART_TRY(auto read, deps_.records.vault_rows(*read_at, std::nullopt));
-    return read.rows.empty() ? Rows() : Rows(std::move(read));
+    if (!read_at) return last;
+    const auto look = [&](std::string_view person, TimePoint event_time) {
+        last = event_time;
+        if (visit) visit(person);
+    };
+    RAMPART_RETURN_IF_ERROR(deps_.records.visit_vault(*read_at, look));
+    return last;
 }
 
 /// Returns the vault as known at `t` without records that a run of an earlier epoch has read: an
@@ -140,12 +149,24 @@ Result<Gate::EpochVault> Gate::vault_of_epoch(const LedgerView& history, TimePoi
     EpochVault out;
     if (settings_.max_age_months > 0) out.from = base::add_months(t, -settings_.max_age_months);
     RAMPART_TRY(out.vault, deps_.records.vault_rows(t, out.from));
-    RAMPART_TRY(const auto read, rows_read_before(history, read_until));
-    if (!read) return out;
-    out.unread = read->rows.back().event_time + base::Duration::micros(1);
-    out.vault = training::decided_since(out.vault, *out.unread);
+    std::unordered_map<std::string_view, bool> persons;  // whether one was read of before
+    const auto note = [&](std::string_view person) {
+        if (persons.empty())
+            for (const auto& row : out.vault.rows) persons.emplace(row.person.value(), false);
+        const auto found = persons.find(person);
+        if (found != persons.end()) found->second = true;
+    };
+    RAMPART_TRY(const auto last, last_read(history, read_until, note));
+    if (!last) return out;
+    out.unread = *last + base::Duration::micros(1);
+    for (const auto& row : out.vault.rows) {
+        if (row.event_time < *out.unread) continue;
+        const auto found = persons.find(row.person.value());
+        if (found->second) ++out.read_before;
+        found->second = false;  // counted
+    }
+    out.vault = training::decided_since(std::move(out.vault), *out.unread);
     out.from = std::max(*out.unread, out.from.value_or(*out.unread));
-    out.read_before = training::persons_of_both(out.vault, *read);
     return out;
 }
 
@@ -324,11 +345,8 @@ Result<bool> Gate::allows_further_look(const PolicyPair& pair) const {
     const auto& identity = certificate.plan.identity;
     if (figures && identity.proposed_by != kSchedule) return false;
     if (!exported) return true;
-    const auto read = rows_read_before(history, exported);
-    // e.g. too many rows: a run with a new candidate is refused by name, and recorded
-    if (!read && training::is_about_data(read.error())) return false;
-    if (!read) return read.error();
-    return !*read || identity.period_from > (*read)->rows.back().event_time;
+    RAMPART_TRY(const auto last, last_read(history, exported));
+    return !last || identity.period_from > *last;
 }
 
 Result<TestedLog> Gate::log_of(const Submission& run) const {

@@ -177,8 +177,7 @@ base::Result<Response> Client::Impl::send(bhttp::verb verb, std::string_view tar
     if (!options.token.empty()) {
         request.set(bhttp::field::authorization, "Bearer " + options.token);
     }
-    if (verb != bhttp::verb::get)
-        request.set(bhttp::field::content_type, std::string(content_type));
+    if (!content_type.empty()) request.set(bhttp::field::content_type, std::string(content_type));
     request.body() = std::move(body);
     request.prepare_payload();
     deadline =
@@ -253,6 +252,10 @@ base::Result<Response> Client::get(std::string_view target) {
 base::Result<Response> Client::post(std::string_view target, std::string body,
                                     std::string_view content_type) {
     return impl_->send(bhttp::verb::post, target, std::move(body), content_type);
+}
+
+base::Result<Response> Client::remove(std::string_view target) {
+    return impl_->send(bhttp::verb::delete_, target, {}, {});
 }
 
 }  // namespace rampart::http

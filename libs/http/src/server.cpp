@@ -16,6 +16,7 @@
 #include "connections.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/base/thread_name.hpp"
+#include "rampart/base/thread_priority.hpp"
 #include "rampart/http/reasons.hpp"
 
 namespace rampart::http {
@@ -28,6 +29,7 @@ constexpr size_t kMaxThreads = 256;
 constexpr size_t kInlineThreads = 2;  // read, write, and answer inline; no lane occupies them
 // Groups answered at a time: while one waits for the disk, the next is read.
 constexpr size_t kGroupWorkers = 3;
+constexpr size_t kEnoughOfAGroup = 8;  // requests, for which no worker waits longer
 base::Result<tcp::endpoint> endpoint_of(const ServerOptions& options) {
     error_code ec;
     const auto address = asio::ip::make_address(options.address, ec);
@@ -174,6 +176,7 @@ void Server::Impl::on_accept(error_code ec, tcp::socket socket) {
 
 void Server::Impl::run() {
     base::name_this_thread("http-io");
+    base::wake_promptly();
     while (true) {
         try {
             context.run();
@@ -244,9 +247,10 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
         }
         threads += n;
     }
-    // the threads of the lanes have the name of the one that makes them, until they do something
+    // the threads of the lanes have name and priority of the one that makes them
     auto impl = std::async(std::launch::async, [threads] {
                     base::name_this_thread("http-lane");
+                    base::wake_promptly();
                     return std::make_unique<Impl>(threads);
                 }).get();
     impl->shared.options = options;
@@ -259,7 +263,8 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
         const auto i = static_cast<size_t>(lane);
         impl->shared.gates[i].open(places[i], lane != Lane::kAdministrative);
     }
-    impl->shared.groups.open(kGroupWorkers, kMaxGroup, chrono_of(options.longest_wait));
+    impl->shared.groups.open({kGroupWorkers, kMaxGroup, chrono_of(options.longest_wait),
+                              chrono_of(options.gather), kEnoughOfAGroup});
     RAMPART_RETURN_IF_ERROR(impl->load_tls());
     if (const auto ec = impl->listen(wanted)) return listen_error(options, ec);
     impl->accept();

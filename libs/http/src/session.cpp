@@ -100,8 +100,10 @@ bool Session::same_group(const Session& other) const {
 
 void Session::answer_groups(Shared& shared) {
     base::name_this_thread(thread_name_of(Lane::kGroup));
-    for (auto group = shared.groups.take(); !group.empty(); group = shared.groups.take())
-        answer_group(shared, group);
+    for (auto group = shared.groups.take(); !group.sessions.empty(); group = shared.groups.take()) {
+        if (group.another) asio::post(shared.pool, [&shared] { answer_groups(shared); });
+        answer_group(shared, group.sessions);
+    }
 }
 
 void Session::stop() {

@@ -7,6 +7,7 @@
 #include "rampart/joiner/reasons.hpp"
 #include "rampart/streaming/reasons.hpp"
 #include "rampart/wire/event_codec.hpp"
+#include "rows_by_time.hpp"
 
 namespace rampart::joiner {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using base::Result;
 using base::TimePoint;
 
-constexpr size_t kPersonsPerStep = 10'000;
+constexpr size_t kStatesPerStep = 10'000;
 
 constexpr std::string_view kMeasuresKey = "measures", kPartitionKey = "partition",
                            kClockKey = "clock", kCountsKey = "counts", kHashKey = "hash",
@@ -105,27 +106,46 @@ base::Status check_identity(storage::DerivedDatabase& db, const StoreIdentity& i
     return base::ok();
 }
 
-/// Makes a part of the index by person in a store of a release that had none.
-Result<std::optional<std::string>> index_persons(const storage::Database& db,
-                                                 std::string_view cursor,
-                                                 storage::WriteBatch& batch) {
+/// Adds the entries of an index of decisions to `batch`, from one of the states.
+using AddEntry = base::Status (*)(const std::string& id, const JoinState& state,
+                                  storage::WriteBatch& batch);
+
+/// Makes a part of an index in a store of a release that had none.
+template <AddEntry add>
+Result<std::optional<std::string>> index_decisions(const storage::Database& db,
+                                                   std::string_view cursor,
+                                                   storage::WriteBatch& batch) {
     std::optional<std::string> next;
     const auto visit = [&](std::string_view id, std::string_view value) -> Result<bool> {
-        if (batch.size() == kPersonsPerStep) {
+        if (batch.size() == kStatesPerStep) {
             next = std::string(id);
             return false;
         }
         RAMPART_TRY(const auto state, decode_join_state(value));
-        if (state.decision.empty()) return true;
-        RAMPART_TRY(const auto decision, wire::decode_decision(state.decision));
-        batch.put(kPersons, person_key(decision.application.person, id), "");
+        if (!state.decision.empty()) RAMPART_RETURN_IF_ERROR(add(std::string(id), state, batch));
         return true;
     };
     RAMPART_RETURN_IF_ERROR(db.scan(kJoins, {std::string(cursor), ""}, visit));
     return next;
 }
 
-storage::Schema schema() { return {2, {{2, "index of decisions by person", index_persons}}}; }
+base::Status add_person(const std::string& id, const JoinState& state, storage::WriteBatch& batch) {
+    RAMPART_TRY(const auto decision, wire::decode_decision(state.decision));
+    batch.put(kPersons, person_key(decision.application.person, id), "");
+    return base::ok();
+}
+
+base::Status add_row(const std::string& id, const JoinState& state, storage::WriteBatch& batch) {
+    RAMPART_TRY(const auto entry, row_entry(id, state));
+    batch.put(kByTime, entry.key, entry.value);
+    return base::ok();
+}
+
+storage::Schema schema() {
+    return {3,
+            {{2, "index of decisions by person", index_decisions<add_person>},
+             {3, "rows in the index by time", index_decisions<add_row>}}};
+}
 
 }  // namespace
 
@@ -292,6 +312,10 @@ Result<JoinBatch::Totals> JoinBatch::commit(storage::Sync sync) {
     for (const auto& [id, entry] : states_) {
         if (!entry.touched) continue;
         put(kJoins, id, encode(entry.state));
+        if (!entry.state.decision.empty()) {
+            RAMPART_TRY(const auto row, row_entry(id, entry.state));
+            put(kByTime, row.key, row.value);
+        }
         if (entry.before) totals_.hash.remove(*entry.before);
         totals_.hash.add(state_digest(id, entry.state));
     }

@@ -16,6 +16,7 @@
 #include "rampart/streaming/reasons.hpp"
 #include "rampart/streaming/source_checks.hpp"
 #include "rampart/wire/event_codec.hpp"
+#include "rows_by_time.hpp"
 #include "store_check.hpp"
 
 namespace rampart::joiner {
@@ -376,25 +377,14 @@ Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const Exam
     });
 }
 
-Status OutcomeJoiner::paired_examples(std::string_view measure, std::string_view second,
-                                      TimePoint t, const PairVisitor& visit,
-                                      std::optional<TimePoint> from) const {
-    RAMPART_TRY(const auto stores, impl_->stores_to_read({measure, second}));
-    return visit_by_time(stores, from, [&](const JoinState& state) -> Status {
-        const Version* version = as_known_at(state, measure, t);
-        if (version == nullptr) return base::ok();
-        const Version* other = as_known_at(state, second, t);
-        RAMPART_TRY(const auto example, to_example(state, *version, taken_as_known_at(state, t)));
-        return visit(example, other == nullptr
-                                  ? std::nullopt
-                                  : std::optional(SecondValue{other->value, other->version}));
-    });
+Status OutcomeJoiner::rows(TimePoint from, TimePoint to, RowPart part,
+                           const RowVisitor& visit) const {
+    RAMPART_TRY(const auto stores, impl_->stores_to_read({}));
+    return visit_rows(stores, time_key(from, ""), time_key(to, ""), part, visit);
 }
 
 Status OutcomeJoiner::decisions(TimePoint from, TimePoint to, const DecisionVisitor& visit) const {
-    RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));
-    std::vector<const JoinStore*> stores;
-    for (const auto& partition : impl_->partitions) stores.push_back(&partition->store());
+    RAMPART_TRY(const auto stores, impl_->stores_to_read({}));
     return visit_by_time(stores, from, [&](const JoinState& state) -> Status {
         if (state.decision.empty()) return base::ok();
         RAMPART_TRY(const auto decision, wire::decode_decision(state.decision));
@@ -486,11 +476,16 @@ Result<std::vector<PersonDecision>> OutcomeJoiner::decisions_of(
 }
 
 Status OutcomeJoiner::compact_erased(const domain::PersonId& person,
-                                     std::span<const domain::DecisionId> decisions) {
-    std::vector<std::vector<std::string>> homes(impl_->partitions.size());
+                                     std::span<const domain::DecisionId> decisions,
+                                     std::span<const PersonDecision> known) {
+    std::map<domain::DecisionId, TimePoint> times;
+    for (const auto& one : known) times.emplace(one.decision, one.event_time);
+    std::vector<std::vector<ErasedDecision>> homes(impl_->partitions.size());
     for (const auto& id : decisions) {
         const size_t home = impl_->home_of(id.value());
-        if (home < homes.size()) homes[home].push_back(id.value());
+        if (home == homes.size()) continue;
+        auto& erased = homes[home].emplace_back(ErasedDecision{id.value()});
+        if (const auto time = times.find(id); time != times.end()) erased.event_time = time->second;
     }
     for (size_t i = 0; i < homes.size(); ++i) {
         RAMPART_RETURN_IF_ERROR(

@@ -25,12 +25,20 @@ Status find_decisions(const JoinStore& store, const domain::PersonId& person,
 }
 
 Status compact_erased(const JoinStore& store, const domain::PersonId& person,
-                      std::span<const std::string> decisions) {
+                      std::span<const ErasedDecision> decisions) {
     auto& db = store.db();
     std::vector<storage::FamilyRange> parts;
-    for (const auto& id : decisions) parts.push_back({kJoins, {id, id + '\0'}});
+    bool all_times = true;
+    for (const auto& [id, event_time] : decisions) {
+        parts.push_back({kJoins, {id, id + '\0'}});
+        all_times &= event_time.has_value();
+        if (!event_time) continue;
+        const auto row = time_key(*event_time, id);
+        parts.push_back({kByTime, {row, row + '\0'}});
+    }
     if (!parts.empty()) parts.push_back({kPersons, KeyRange::with_prefix(person_key(person))});
     RAMPART_RETURN_IF_ERROR(db.compact(parts));
+    if (!all_times) RAMPART_RETURN_IF_ERROR(db.compact_erased(kByTime));
     return db.compact_erased(kQuarantine);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "join_store.hpp"
@@ -11,9 +13,16 @@ namespace rampart::joiner {
 base::Status find_decisions(const JoinStore& store, const domain::PersonId& person,
                             std::vector<PersonDecision>& found);
 
-/// Rewrites what the states of these decisions of the person lay in, and the quarantine if
-/// anything was dropped from it.
+/// An erased decision, and its event time where that is still known.
+struct ErasedDecision {
+    std::string id;
+    std::optional<base::TimePoint> event_time{};
+};
+
+/// Rewrites what states and rows of these decisions of the person lay in, and the quarantine if
+/// anything was dropped from it. Where an event time is not known, all rows are rewritten, if any
+/// was erased since that was done last.
 base::Status compact_erased(const JoinStore& store, const domain::PersonId& person,
-                            std::span<const std::string> decisions);
+                            std::span<const ErasedDecision> decisions);
 
 }  // namespace rampart::joiner

@@ -151,7 +151,6 @@ Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::R
     ++counts.decisions;
     batch.touch(id);
     const TimePoint event_time = decision->application.event_time;
-    batch.put(kByTime, time_key(event_time, id));
     batch.put(kPersons, person_key(decision->application.person, id));
     for (const auto& measure : product_.all_measures()) {
         batch.put_pending({measure.maturity(event_time), measure.name, id});

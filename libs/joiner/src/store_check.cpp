@@ -1,5 +1,6 @@
 #include "store_check.hpp"
 
+#include "rampart/joiner/decision_row.hpp"
 #include "rampart/wire/event_codec.hpp"
 
 namespace rampart::joiner {
@@ -88,7 +89,12 @@ class Check {
         const auto& application = decision->application;
         RAMPART_RETURN_IF_ERROR(
             present(kPersons, person_key(application.person, id), "persons", id));
-        return present(kByTime, time_key(application.event_time, id), "by_time", id);
+        const auto row = time_key(application.event_time, id);
+        RAMPART_TRY(const auto stored, store_.db().get(kByTime, row, &at_));
+        if (stored && *stored != encode_row(state, *decision))
+            problem(fmt::format("decision '{}': its row in the index by_time is another", id));
+        if (!stored) problem(fmt::format("decision '{}' is not in the index by_time", id));
+        return base::ok();
     }
 
     Status present(storage::ColumnFamily family, std::string_view key, std::string_view name,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "category_statistics.hpp"
 #include "learners.hpp"
 #include "merged_categories.hpp"
 #include "rampart/base/check.hpp"
@@ -63,6 +64,56 @@ base::Status check_options(const Learner& learner, const Capabilities& can,
     return learner.check(values);
 }
 
+/// Checks that a linear model's equations fit into memory: each category has a column in them.
+base::Status check_width(const Learner& learner, const dataset::FeatureSchema& schema) {
+    constexpr size_t kMost = 16'384;
+    size_t columns = 0;
+    for (const auto& spec : schema.features())
+        columns += std::max<size_t>(1, spec.categories.size());
+    if (columns <= kMost) return base::ok();
+    return cannot(learner,
+                  fmt::format("linear models have a coefficient for each category and each numeric "
+                              "feature, which are {} here; allowed are {}: leave features with "
+                              "many categories out, or take oracle gbdt",
+                              columns, kMost));
+}
+
+std::optional<CategoryStatistics> statistics_for(const Task& task, const OptionValues& values) {
+    dataset::StatisticsParams params{.seed = task.seed};
+    if (values.has("category_smooth")) params.smooth = values.number("category_smooth");
+    if (values.has("min_category_rows"))
+        params.min_rows = static_cast<size_t>(values.integer("min_category_rows"));
+    return CategoryStatistics::create(task.train, static_cast<size_t>(values.integer("max_bins")),
+                                      params);
+}
+
+/// Lets a learner see numbers in place of many categories.
+base::Result<Learned> learn_by(const CategoryStatistics& statistics, const Task& task,
+                               const std::function<base::Result<Learned>(const Task&)>& learn) {
+    const auto train = statistics.training(task.train);
+    std::optional<dataset::Dataset> validation;
+    if (task.validation != nullptr) {
+        if (const auto status = check_columns(*task.validation); !status)
+            return status.error().with_context("validation set");
+        validation = statistics.served(*task.validation);
+    }
+    const Task numbers{.train = train,
+                       .validation = validation ? &*validation : nullptr,
+                       .attributes = task.attributes,
+                       .fair_metric = task.fair_metric,
+                       .label_lo = task.label_lo,
+                       .label_hi = task.label_hi,
+                       .seed = task.seed,
+                       .pool = task.pool,
+                       .progress = task.progress,
+                       .start = task.start};
+    auto learned = learn(numbers);
+    if (!learned) return learned;
+    statistics.put_back(learned->link);
+    for (auto& note : statistics.notes()) learned->notes.push_back(std::move(note));
+    return learned;
+}
+
 }  // namespace
 
 std::string_view to_string(Output output) {
@@ -120,19 +171,33 @@ base::Result<Learned> try_fit(const Learner& learner, const Task& task,
     RAMPART_RETURN_IF_ERROR(check_rows(learner, can, task));
     RAMPART_RETURN_IF_ERROR(
         learner.check_labels(values, {task.train.numeric(), task.label_lo, task.label_hi}));
+    const bool linear = values.has("oracle") && values.text("oracle") == "linear";
+    if (linear) RAMPART_RETURN_IF_ERROR(check_width(learner, task.train.schema));
+    const bool trees = values.has("max_bins") && !linear;
     bool stopped = false;
     Task watched = task;
     watched.progress = [&](const Progress& progress) {
         stopped = stopped || (task.progress && !task.progress(progress));
         return !stopped;
     };
-    auto learned = learner.learn(watched, values);
+    // a fair metric compares categories, and a start's trees split them
+    const auto statistics = trees && !can.attributes && task.start == nullptr
+                                ? statistics_for(task, values)
+                                : std::nullopt;
+    if (statistics) RAMPART_RETURN_IF_ERROR(check_features(values, task.train.schema));
+    auto learned =
+        statistics ? learn_by(*statistics, watched,
+                              [&](const Task& numbers) { return learner.learn(numbers, values); })
+                   : learner.learn(watched, values);
     if (stopped)
         return base::make_error(Reason::kTrainingStopped, "the training by {} was stopped",
                                 learner.name());
-    const bool trees =
-        values.has("max_bins") && !(values.has("oracle") && values.text("oracle") == "linear");
-    if (!learned || !trees) return learned;
+    if (learned && statistics && (can.groups || can.constrained) && task.validation == nullptr)
+        learned->notes.push_back(
+            "without validation rows, tolerances, operating points and the best iterate are judged "
+            "on the training rows, whose ordered target statistics are not those that are served: "
+            "give validation rows");
+    if (!learned || !trees || statistics) return learned;
     for (auto& note :
          notes_of_merged_categories(task.train, static_cast<size_t>(values.integer("max_bins"))))
         learned->notes.push_back(std::move(note));

@@ -14,7 +14,8 @@ namespace {
 
 constexpr base::Logger kLog("lease");
 constexpr size_t kReadBatch = 1000;
-const PartitionId kOnly(0);  // the topic has one partition
+const PartitionId kOnly(0);                   // the topic has one partition
+constexpr std::string_view kStop = "/stop/";  // in keys of registry::StopFeed
 
 bool counts(const LeaseRecord& record, const Lease& lease) {
     const bool holder = record.epoch == lease.epoch && record.session == lease.session;
@@ -70,6 +71,7 @@ Status LeaseBoard::refresh() {
 }
 
 void LeaseBoard::apply(const streaming::StoredRecord& stored) {
+    if (stored.record.key.find(kStop) != std::string::npos) return;
     const auto key = lease_of(stored.record.key);
     if (key && key->first != group_) return;
     const auto record = decode_lease(stored.record.value);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/dataset/category_limit.hpp"
 #include "rampart/model/leaf_of.hpp"
 #include "rampart/model/reasons.hpp"
 
@@ -37,7 +38,7 @@ class TreeCheck {
         }
         if (tree_.category_sets.size() > n) return bad_sets("more category sets than nodes");
         for (const auto& set : tree_.category_sets) {
-            if (set.empty() || set.size() > (limits::kMaxCategories + 63) / 64) {
+            if (set.empty() || set.size() > (dataset::kMostCategories + 63) / 64) {
                 return bad_sets("a category set that is empty or too long");
             }
         }

@@ -81,18 +81,17 @@ Result<std::vector<PrincipalReason>> drawn_reasons(const NoticeInput& input, Dra
         reasons.add(*draw);
         return reasons.take();
     }
-    RAMPART_TRY(const auto cited, cited_features(decision, input.policy));
-    if (cited.empty())
+    if (input.cited.empty())
         return base::make_error(
             Reason::kNoSpecificReason,
-            "decision {}: its record says that the score was too low (P(approve) {:.4f}), and no "
-            "feature; that an applicant did not reach a score is no specific reason (12 CFR "
+            "decision {}: P(approve) was {:.4f}, and its explanation cites no feature that lowered "
+            "it; that an applicant did not reach a score is no specific reason (12 CFR "
             "1002.9(b)(2)), so no letter is made of it",
             decision.id, decision.p_approve);
     const bool draw_first = draw != nullptr && decision.p_exploit >= 0.5;
     if (draw_first) reasons.add(*draw);
     const size_t most = kMaxPrincipalReasons - (draw != nullptr && !draw_first ? 1 : 0);
-    for (const auto& one : cited) {
+    for (const auto& one : input.cited) {
         RAMPART_TRY(const auto* found, words_of(one, decision.id, words));
         if (!reasons.exceeds(*found, most)) reasons.add(*found, one.feature);
     }
@@ -149,6 +148,11 @@ std::string_view to_string(Kind kind) {
 }
 
 std::string day_text(base::TimePoint time) { return base::to_iso8601(time).substr(0, 10); }
+
+base::Status check_notice(const NoticeInput& input, const Lender& lender) {
+    RAMPART_RETURN_IF_ERROR(language_of(input.language, lender.words));
+    return check_adverse(input);
+}
 
 Result<Notice> make_notice(const NoticeInput& input, const Lender& lender) {
     const auto& decision = input.decision;

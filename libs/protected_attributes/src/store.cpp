@@ -1,9 +1,13 @@
 #include "rampart/protected_attributes/store.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <string>
+#include <tuple>
 
+#include "memberships.hpp"
 #include "rampart/base/bytes.hpp"
 #include "rampart/protected_attributes/codec.hpp"
 #include "rampart/storage/database.hpp"
@@ -149,6 +153,40 @@ Result<Membership> ProtectedStore::membership_at(const domain::PersonId& person,
     if (!version) return Membership();
     RAMPART_TRY(const auto record, decode(version->second));
     return impl_->catalog.membership(record);
+}
+
+base::Status ProtectedStore::visit_memberships(std::span<const PersonAt> asked,
+                                               const MembershipVisitor& visit) const {
+    std::vector<size_t> order(asked.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        return std::tie(asked[a].person, asked[a].at) < std::tie(asked[b].person, asked[b].at);
+    });
+    const Membership none;
+    Memberships memberships(*impl_->db, impl_->catalog);
+    for (size_t first = 0; first < order.size();) {
+        std::vector<std::string_view> persons;  // some at a time, each once
+        size_t end = first;
+        for (; end < order.size(); ++end) {
+            const auto person = asked[order[end]].person;
+            if (!persons.empty() && persons.back() == person) continue;
+            if (persons.size() == Memberships::kPersonsAtOnce) break;
+            persons.push_back(person);
+        }
+        RAMPART_TRY(const auto found, memberships.find(persons, kPeople, kHistory));
+        auto version = found.versions.begin();
+        size_t person = 0;
+        for (; first < end; ++first) {
+            const auto& one = asked[order[first]];
+            while (persons[person] != one.person) ++person;
+            const Membership* then = &none;
+            while (version != found.versions.end() && version->person < person) ++version;
+            for (auto at = version; at != found.versions.end() && at->person == person; ++at)
+                if (at->from <= one.at) then = at->membership;
+            visit(order[first], found.now[person] != nullptr ? *found.now[person] : none, *then);
+        }
+    }
+    return base::ok();
 }
 
 }  // namespace rampart::protected_attributes

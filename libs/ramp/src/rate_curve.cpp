@@ -79,10 +79,18 @@ stats::Interval RateCurve::rates_at(double nu) const {
             share_from(static_cast<size_t>(from - scores.begin()))};
 }
 
+/// Minus the derivative of the rate by tau; 0 exactly where no row is on the slope.
+long double RateCurve::fall(const RampTotals& totals) const {
+    const long double c = z_.constant, l = z_.linear;
+    const auto& in = totals.inside;
+    return (c * c * in.w + 2 * c * l * in.wf + l * l * in.wff) / gamma_ / rows_->weight();
+}
+
 /// Where the polyline meets r, between the last knot whose rate has not `passed` r and the first
-/// whose rate has.
+/// whose rate has. At a knot the rate of the rows that begin or end their slope there is rounded
+/// by 1e-16 / gamma, so the ends of a flat piece may lie on two sides of r: then the end asked for.
 template <class Passed>
-RateCurve::Crossing RateCurve::crossing(double r, double nu, Passed passed) const {
+RateCurve::Crossing RateCurve::crossing(double r, double nu, FlatEnd flat, Passed passed) const {
     constexpr double kNone = std::numeric_limits<double>::infinity();
     double left = -kNone, right = kNone;
     for (const bool leaving : {false, true}) {
@@ -100,6 +108,8 @@ RateCurve::Crossing RateCurve::crossing(double r, double nu, Passed passed) cons
     if (right == kNone) return {left, false};
     const double above = rate(left, nu), below = rate(right, nu);
     if (!(above > below)) return {left, false};
+    if (!(fall(rows_->totals(ramp(middle(left, right), nu))) > 0))
+        return {flat == FlatEnd::kLeft ? left : right, false};
     const double share = std::clamp((above - r) / (above - below), 0.0, 1.0);
     return {left + share * (right - left), share > 0 && share < 1};
 }
@@ -109,12 +119,14 @@ stats::Interval RateCurve::thresholds_at(double r, double slack, double nu, doub
     stats::Interval found{-far, far};
     if (gamma_ > 0) {
         if (above < 1) {
-            const Crossing at = crossing(above, nu, [&](double rate) { return rate <= above; });
+            const Crossing at =
+                crossing(above, nu, FlatEnd::kLeft, [&](double rate) { return rate <= above; });
             if (slack == 0 && at.between_knots) return {at.tau, at.tau};
             found.lo = at.tau;
         }
         if (below > 0)
-            found.hi = crossing(below, nu, [&](double rate) { return rate < below; }).tau;
+            found.hi =
+                crossing(below, nu, FlatEnd::kRight, [&](double rate) { return rate < below; }).tau;
         return found;
     }
     const Knots list = knots(true, nu);
@@ -135,11 +147,9 @@ stats::Interval RateCurve::thresholds_at(double r, double slack, double nu, doub
 /// rounding of its interpolation.
 double RateCurve::refined(double tau, double r, double nu) const {
     const RampTotals totals = rows_->totals(ramp(tau, nu));
-    const long double c = z_.constant, l = z_.linear, weight = rows_->weight();
-    const auto& in = totals.inside;
-    const long double slope = (c * c * in.w + 2 * c * l * in.wf + l * l * in.wff) / gamma_ / weight;
+    const long double slope = fall(totals);
     if (!(slope > 0)) return tau;
-    const long double miss = (c * totals.q + l * totals.fq) / weight - r;
+    const long double miss = (z_.constant * totals.q + z_.linear * totals.fq) / rows_->weight() - r;
     const double next = static_cast<double>(tau + miss / slope);
     return std::abs(rate(next, nu) - r) <= std::abs(rate(tau, nu) - r) ? next : tau;
 }

@@ -58,8 +58,10 @@ class RateCurve {
         double tau;
         bool between_knots;  // strictly: no other tau has the rate
     };
+    enum class FlatEnd { kLeft, kRight };
     template <class Passed>
-    Crossing crossing(double r, double nu, Passed passed) const;
+    Crossing crossing(double r, double nu, FlatEnd flat, Passed passed) const;
+    long double fall(const RampTotals& totals) const;
     double refined(double tau, double r, double nu) const;
     double share_from(size_t row) const;  // share of rows [row, n), as they count in the rate
     Ramp step_for(double r, double nu) const;

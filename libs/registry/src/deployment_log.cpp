@@ -63,6 +63,16 @@ std::map<std::string, std::string> details_of(const domain::Assignment& assignme
     return details;
 }
 
+std::map<std::string, std::string> details_of(const Stop& stop, bool end) {
+    const auto& period = stop.period;
+    std::map<std::string, std::string> details{{"kind", std::string(to_string(period.kind))}};
+    if (!stop.id.empty()) details["stop"] = stop.id;
+    const auto& reason = end ? stop.end_reason : stop.reason;
+    if (!reason.empty()) details["reason"] = reason;
+    details[end ? "to" : "from"] = base::to_iso8601(end ? *period.to : period.from);
+    return details;
+}
+
 bool DeploymentLog::is_own(std::string_view action) {
     return action == kStartAssignment || action == kEndAssignment || action == kPressStop ||
            action == kReleaseStop;
@@ -78,9 +88,16 @@ const AssignmentPeriod* DeploymentLog::find(std::string_view id) const {
     return it == assignments_.end() ? nullptr : &*it;
 }
 
-const domain::StoppedPeriod* DeploymentLog::open_stop(domain::StopKind kind) const {
-    const auto it = std::find_if(stops_.begin(), stops_.end(),
-                                 [&](const auto& stop) { return stop.kind == kind && !stop.to; });
+const Stop* DeploymentLog::open_stop(domain::StopKind kind) const {
+    const auto it = std::find_if(stops_.begin(), stops_.end(), [&](const auto& stop) {
+        return stop.period.kind == kind && !stop.period.to;
+    });
+    return it == stops_.end() ? nullptr : &*it;
+}
+
+const Stop* DeploymentLog::find_stop(std::string_view id) const {
+    const auto it =
+        std::find_if(stops_.begin(), stops_.end(), [&](const auto& stop) { return stop.id == id; });
     return it == stops_.end() ? nullptr : &*it;
 }
 
@@ -110,14 +127,27 @@ Status DeploymentLog::add_stop(const AuditEntry& entry) {
     const auto* name = detail(entry, "kind");
     const auto kind = name != nullptr ? domain::stop_kind_of(*name) : std::nullopt;
     if (!kind) return broken(entry, "names no stop button");
-    const auto* open = open_stop(*kind);
-    if ((open == nullptr) != (entry.action == kPressStop))
-        return broken(entry, open ? "presses what is pressed" : "releases what is not pressed");
-    if (open == nullptr) {
-        stops_.push_back({entry.at, std::nullopt, *kind, entry.actor});
-    } else {
-        stops_[static_cast<size_t>(open - stops_.data())].to = entry.at;
+    const bool presses = entry.action == kPressStop;
+    const auto text = [&](const char* what) {
+        const auto* value = detail(entry, what);
+        return value != nullptr ? *value : std::string();
+    };
+    const auto id = text("stop"), time = text(presses ? "from" : "to");
+    const auto at = time.empty() ? Result<base::TimePoint>(entry.at) : base::parse_iso8601(time);
+    if (!at) return broken(entry, "has a time that is none");
+    const auto open = std::find_if(stops_.begin(), stops_.end(), [&](const auto& stop) {
+        return stop.id == id && stop.period.kind == *kind && !stop.period.to;
+    });
+    const bool used = !id.empty() && find_stop(id) != nullptr;
+    if (presses) {
+        if (used || open != stops_.end()) return broken(entry, "presses what is pressed");
+        stops_.push_back({{*at, std::nullopt, *kind, entry.actor}, id, text("reason"), "", ""});
+        return base::ok();
     }
+    if (open == stops_.end()) return broken(entry, "releases what is not pressed");
+    open->period.to = std::max(*at, open->period.from);
+    open->ended_by = entry.actor;
+    open->end_reason = text("reason");
     return base::ok();
 }
 

@@ -40,6 +40,8 @@ struct ModelRegistry::Impl {
     base::Result<std::vector<CertificateInfo>> certificate_infos() const;
     base::Status check_challenger(const domain::PolicyId& policy, const base::VerifyingKey& key,
                                   base::TimePoint now) const;
+    base::Status begin_stop(const Stop& stop, base::TimePoint at);
+    base::Status end_stop(const Stop& stop, base::TimePoint at);
 
     DocumentStore models, certificates, evidence;
     std::unique_ptr<RegistryStore> store;

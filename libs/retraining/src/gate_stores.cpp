@@ -21,6 +21,10 @@ class BuilderRecords final : public gate::RecordSource {
                                               std::optional<TimePoint> from) const override {
         return builder_.vault_rows(t, from);
     }
+    base::Status visit_vault(
+        TimePoint t, const training_set::TrainingSetBuilder::VaultVisitor& visit) const override {
+        return builder_.visit_vault(t, visit);
+    }
     Result<training_set::ApplicantSet> applicants(TimePoint from, TimePoint to) const override {
         return builder_.applicants(from, to);
     }

@@ -9,8 +9,8 @@
 #include "rampart/base/check.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/base/thread_name.hpp"
+#include "rampart/base/thread_priority.hpp"
 #include "rampart/runtime/metric_list.hpp"
-#include "rampart/runtime/priority.hpp"
 #include "rampart/runtime/reasons.hpp"
 
 namespace rampart::runtime {
@@ -125,7 +125,7 @@ void RunningJob::end(base::Status status) {
 
 void RunningJob::loop(Metrics& metrics, const JobRun& run) {
     base::name_this_thread("job-" + options.name);
-    if (options.background) lower_priority();
+    if (options.background) base::lower_priority();
     const Labels labels{{"task", options.name}};  // "job" is Prometheus' own
     auto& runs_total = metrics.counter(metric::kJobRuns, labels);
     auto& failures_total = metrics.counter(metric::kJobFailures, labels);

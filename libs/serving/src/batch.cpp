@@ -86,7 +86,7 @@ Status DecisionService::Batch::finalise_one(Candidate& candidate, PendingDecisio
     const int64_t day = base::day_of(candidate.decision.decided_at);
     RAMPART_TRY(uint64_t explored, partition.index().explored_on(day));
     explored += own.explored_on(partition, day) + before.explored_on(partition, day);
-    const bool allowed = explored < partition.exploration_per_day();
+    const bool allowed = !policies->stops.exploration && explored < partition.exploration_per_day();
     if (allowed != candidate.explore_allowed) {
         RAMPART_RETURN_IF_ERROR(
             candidate.decide(draw_key_, cool_off_, allowed, candidate.decision.decided_at));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rampart/serving/decision_service.hpp"
+#include "rampart/serving/reasons.hpp"
 
 /// What is on its way through the decision service.
 namespace rampart::serving {
@@ -23,19 +24,31 @@ inline base::Error at(std::string_view what, size_t i, size_t size, const base::
     return size == 1 ? error : error.with_context(fmt::format("{}[{}]", what, i));
 }
 
-/// What decides: the champion, or the arms of an assignment. Never changed.
+/// What decides: the champion, or the arms of an assignment, unless people have stopped them. Never
+/// changed: one batch is decided as one of these says.
 struct DecisionService::Policies {
     /// Returns the policy that decides about the person, and their arm.
     std::pair<const decision::PolicyInForce*, std::optional<domain::Arm>> of(
         const decision::ArmKey& key, const domain::PersonId& person) const {
+        if (rules != nullptr) return {rules.get(), std::nullopt};
         if (!assignment) return {arms.front().get(), std::nullopt};
         auto arm = decision::arm_for(key, *assignment, person);
         const auto* policy = arms[arm.number].get();
         return {policy, std::move(arm)};
     }
 
+    /// unavailable "no_policy": nothing may decide.
+    base::Status check() const {
+        if (!stops.deciding) return base::ok();
+        return base::make_error(Reason::kNoPolicy,
+                                "people let rules alone decide, and these cannot be loaded here: "
+                                "GET /v1/stops says who and why");
+    }
+
     std::vector<std::shared_ptr<const decision::PolicyInForce>> arms;  // the champion first
-    std::optional<domain::Assignment> assignment;
+    std::optional<domain::Assignment> assignment{};
+    Stops stops{};
+    std::shared_ptr<const decision::PolicyInForce> rules{};  // those of the stops
 };
 
 /// One application on its way: either decided before, or decided now as things stood.

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <tuple>
+#include <utility>
 
 #include "batch.hpp"
 #include "instruments.hpp"
@@ -85,7 +86,7 @@ Status DecisionService::set_policy(std::shared_ptr<const model::LoadedPolicy> lo
                                    bool certified) {
     RAMPART_TRY(auto next, in_force(std::move(loaded), certified));
     kLog.info("msg=\"policy in force\" policy={} certified={}", next->id(), certified);
-    swap(std::make_shared<const Policies>(Policies{{std::move(next)}, std::nullopt}));
+    swap({.arms = {std::move(next)}});
     instruments_->swaps.add();
     return base::ok();
 }
@@ -106,13 +107,13 @@ Status DecisionService::set_assignment(
                                 "its first is not the champion's, or there is no key for arms",
                                 assignment.id, assignment.arms.size());
     }
-    Policies next{{now->arms.front()}, assignment};
+    Policies next{.arms = {now->arms.front()}, .assignment = assignment};
     for (const auto& challenger : challengers) {
         RAMPART_TRY(auto policy, in_force(challenger, true));
         next.arms.push_back(std::move(policy));
     }
     kLog.info("msg=\"arms in force\" assignment={} arms={}", assignment.id, next.arms.size());
-    swap(std::make_shared<const Policies>(std::move(next)));
+    swap(std::move(next));
     return base::ok();
 }
 
@@ -120,7 +121,7 @@ void DecisionService::end_assignment() {
     const auto now = policies();
     if (now == nullptr || !now->assignment) return;
     kLog.info("msg=\"the champion alone decides\" ended={}", now->assignment->id);
-    swap(std::make_shared<const Policies>(Policies{{now->arms.front()}, std::nullopt}));
+    swap({.arms = {now->arms.front()}});
 }
 
 std::string DecisionService::assignment() const {
@@ -128,10 +129,39 @@ std::string DecisionService::assignment() const {
     return now != nullptr && now->assignment ? now->assignment->id : "";
 }
 
-/// Puts the policies in force; those that go are destroyed outside the lock.
-void DecisionService::swap(std::shared_ptr<const Policies> next) {
+/// Puts the policies in force, under what is stopped; those that go are destroyed outside the lock.
+void DecisionService::swap(Policies next) {
+    auto put = std::make_shared<Policies>(std::move(next));
+    std::shared_ptr<const Policies> before;
     const std::lock_guard lock(policy_mutex_);
-    policies_.swap(next);
+    put->stops = stops_;
+    put->rules = rules_;
+    before = std::exchange(policies_, std::move(put));
+}
+
+Status DecisionService::set_stops(const Stops& stops) {
+    std::shared_ptr<const decision::PolicyInForce> rules;
+    if (stops.rules) {
+        RAMPART_TRY(rules, in_force(stops.rules, false));
+    }
+    std::shared_ptr<const Policies> before;
+    {
+        const std::lock_guard lock(policy_mutex_);
+        if (stops == stops_) return base::ok();
+        stops_ = stops;
+        rules_ = rules;
+        if (policies_ != nullptr) {
+            auto put = std::make_shared<Policies>(*policies_);
+            put->stops = stops;
+            put->rules = std::move(rules);
+            before = std::exchange(policies_, std::move(put));
+        }
+    }
+    kLog.warning("msg=\"stops in force\" exploration={} rules_only={} deciding={}",
+                 stops.exploration, stops.rules != nullptr, stops.deciding);
+    instruments_->exploration_stopped.set(stops.exploration ? 1 : 0);
+    instruments_->rules_only.set(stops.rules || stops.deciding ? 1 : 0);
+    return base::ok();
 }
 
 std::shared_ptr<const DecisionService::Policies> DecisionService::policies() const {
@@ -145,8 +175,9 @@ std::shared_ptr<const decision::PolicyInForce> DecisionService::policy() const {
 }
 
 Status DecisionService::ready() const {
-    if (policy() == nullptr)
-        return base::make_error(Reason::kNoPolicy, "no policy is in force yet");
+    const auto now = policies();
+    if (now == nullptr) return base::make_error(Reason::kNoPolicy, "no policy is in force yet");
+    RAMPART_RETURN_IF_ERROR(now->check());
     return log_->any_decides();
 }
 
@@ -204,8 +235,8 @@ Result<DecisionService::Candidate> DecisionService::prepare(const Application& a
         RAMPART_TRY(candidate.group, options_.group_lookup(application.person));
     }
     RAMPART_TRY(const uint64_t explored, partition.index().explored_on(base::day_of(now)));
-    RAMPART_RETURN_IF_ERROR(candidate.decide(options_.draw_key, cool_off_,
-                                             explored < partition.exploration_per_day(), now));
+    const bool explores = !policies.stops.exploration && explored < partition.exploration_per_day();
+    RAMPART_RETURN_IF_ERROR(candidate.decide(options_.draw_key, cool_off_, explores, now));
     if (wire::encode(candidate.decision).size() + kRecordMargin > limits::kMaxRecordBytes) {
         return base::make_error(domain::Reason::kApplicationTooLarge,
                                 "application '{}' does not fit into a record of {} bytes",
@@ -231,6 +262,7 @@ Status DecisionService::run(Batch& batch, std::span<const Application> applicati
     if (batch.policies == nullptr) {
         return base::make_error(Reason::kNoPolicy, "no policy is in force yet; retry later");
     }
+    RAMPART_RETURN_IF_ERROR(batch.policies->check());
     batch.candidates.reserve(applications.size());
     for (size_t i = 0; i < applications.size(); ++i) {
         const auto& application = applications[i];
@@ -261,9 +293,21 @@ Status DecisionService::run(Batch& batch, std::span<const Application> applicati
         if (!candidate.error || candidate.partition == nullptr) continue;
         candidate.error = log_->unless_rebuilding(candidate.partition->id(), *candidate.error);
     }
+    report_declined(batch);
     instruments_->decide_seconds.observe(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     return base::ok();
+}
+
+void DecisionService::report_declined(const Batch& batch) const {
+    if (!options_.on_declined || (batch.whole && batch.first_error() != nullptr)) return;
+    std::vector<domain::DecisionId> ids;
+    for (const auto& candidate : batch.candidates) {
+        if (!candidate.error && !candidate.stored &&
+            candidate.decision.action == domain::Action::kDecline)
+            ids.push_back(candidate.decision.id);
+    }
+    if (!ids.empty()) options_.on_declined(ids);
 }
 
 Result<std::vector<Decision>> DecisionService::decide(std::span<const Application> applications,

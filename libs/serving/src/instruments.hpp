@@ -21,6 +21,8 @@ struct DecisionService::Instruments {
           swaps(metrics.counter(runtime::metric::kPolicySwaps)),
           overloaded(metrics.counter(runtime::metric::kOverloadRefusals)),
           fenced(metrics.counter(runtime::metric::kPartitionsGivenUp)),
+          exploration_stopped(stop(metrics, domain::StopKind::kExplorationOff)),
+          rules_only(stop(metrics, domain::StopKind::kRulesOnly)),
           decide_seconds(
               metrics.histogram(runtime::metric::kDecideSeconds, runtime::latency_bounds())),
           by_policy(std::make_shared<PolicyCounts>()) {
@@ -33,8 +35,13 @@ struct DecisionService::Instruments {
                                                              {"explored", std::string(explored)}});
     }
 
+    static runtime::Gauge& stop(runtime::Metrics& metrics, domain::StopKind kind) {
+        return metrics.gauge(runtime::metric::kStopInForce, {{"stop", std::string(name_of(kind))}});
+    }
+
     runtime::Counter &approved, &explored, &declined, &outcomes, &overrides, &swaps, &overloaded,
         &fenced;
+    runtime::Gauge &exploration_stopped, &rules_only;
     runtime::Histogram& decide_seconds;
     std::shared_ptr<PolicyCounts> by_policy;  // shared with the collector, which outlives these
 };

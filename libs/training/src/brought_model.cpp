@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 
@@ -85,17 +86,19 @@ Result<Place> place_of(const FeatureSpec& wanted, const FeatureSchema& schema) {
     }
     place.codes.resize(has.categories.size());
     for (size_t code = 0; code < wanted.categories.size(); ++code) {
-        const auto found =
-            std::find(has.categories.begin(), has.categories.end(), wanted.categories[code]);
-        if (found == has.categories.end()) {
+        const auto found = schema.encode_text(place.feature, wanted.categories[code]);
+        if (!found || std::isnan(*found) ||
+            has.categories[static_cast<size_t>(*found)] != wanted.categories[code]) {
+            constexpr size_t kShown = 20;
+            const std::span shown(has.categories.data(), std::min(kShown, has.categories.size()));
             return base::make_error(Reason::kOtherSchema,
                                     "the feature '{}' has the category '{}' in the model, which "
-                                    "this product does not have; its categories are {}; train the "
-                                    "model with these",
-                                    wanted.name, wanted.categories[code],
-                                    fmt::join(has.categories, ", "));
+                                    "this product does not have; its categories are {}{}; train "
+                                    "the model with these",
+                                    wanted.name, wanted.categories[code], fmt::join(shown, ", "),
+                                    has.categories.size() > kShown ? ", …" : "");
         }
-        place.codes[static_cast<size_t>(found - has.categories.begin())] = code;
+        place.codes[static_cast<size_t>(*found)] = code;
     }
     return place;
 }

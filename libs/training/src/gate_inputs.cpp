@@ -312,25 +312,30 @@ std::vector<size_t> expected_vault_persons(const training_set::DevelopmentSet& d
     return counts;
 }
 
-training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::TimePoint from,
+training_set::VaultSet decided_since(training_set::VaultSet vault, base::TimePoint from,
                                      training_set::Omission why) {
-    training_set::VaultSet out = vault;
-    out.rows.clear();
-    out.features.clear();
-    for (auto& one : out.omitted) {
+    for (auto& one : vault.omitted) {
         if (one.event_time < from) one.why = std::min(one.why, why);
     }
+    const size_t width = vault.schema.size();
+    size_t kept = 0;
     for (size_t i = 0; i < vault.rows.size(); ++i) {
-        if (vault.rows[i].event_time < from) {
-            out.omitted.push_back({vault.rows[i].event_time, why, vault.rows[i].groups});
+        auto& row = vault.rows[i];
+        if (row.event_time < from) {
+            vault.omitted.push_back({row.event_time, why, std::move(row.groups)});
             continue;
         }
-        const auto features = vault.features_of(i);
-        out.rows.push_back(vault.rows[i]);
-        out.features.insert(out.features.end(), features.begin(), features.end());
+        if (kept < i) {
+            vault.rows[kept] = std::move(row);
+            std::copy_n(vault.features.begin() + static_cast<ptrdiff_t>(i * width), width,
+                        vault.features.begin() + static_cast<ptrdiff_t>(kept * width));
+        }
+        ++kept;
     }
-    out.repeats = training_set::number_records(out.rows);
-    return out;
+    vault.rows.resize(kept);
+    vault.features.resize(kept * width);
+    vault.repeats = training_set::number_records(vault.rows);
+    return vault;
 }
 
 size_t later_records(const training_set::VaultSet& vault) {
@@ -391,15 +396,6 @@ size_t decided_without_exploration(const training_set::VaultSet& vault) {
         std::count_if(vault.rows.begin(), vault.rows.end(), [](const auto& row) {
             return !row.repeat && row.ordinal < kRecordsPerPerson && row.exploration_spent;
         }));
-}
-
-size_t persons_of_both(const training_set::VaultSet& vault, const training_set::VaultSet& read) {
-    std::set<std::string_view> earlier, both;
-    for (const auto& row : read.rows) earlier.insert(row.person.value());
-    for (const auto& row : vault.rows) {
-        if (earlier.contains(row.person.value())) both.insert(row.person.value());
-    }
-    return both.size();
 }
 
 Result<ope::LoggedFeedback> selection_feedback(const training_set::DevelopmentSet& development,

@@ -13,9 +13,7 @@ std::string PersonSample::key_of(std::string_view salt, uint64_t seed) {
     return base::hmac_sha256(salt, text).hex();
 }
 
-double PersonSample::place_of(const domain::PersonId& person) const {
-    return base::keyed_uniform(key_, person.value());
-}
+double PersonSample::place_of(std::string_view person) const { return hash_.uniform(person); }
 
 bool PersonSample::add(double place) {
     ++there_;

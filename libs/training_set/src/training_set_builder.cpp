@@ -1,19 +1,18 @@
 #include "rampart/training_set/training_set_builder.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <tuple>
 #include <type_traits>
-#include <unordered_map>
-#include <unordered_set>
 
+#include "feature_columns.hpp"
 #include "rampart/base/bytes.hpp"
+#include "rampart/base/keyed_hash.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/dataset/reasons.hpp"
-#include "rampart/decision/encode.hpp"
 #include "rampart/training_set/person_sample.hpp"
 #include "rampart/training_set/reasons.hpp"
+#include "row_draws.hpp"
 
 namespace rampart::training_set {
 
@@ -21,25 +20,14 @@ namespace limits = base::limits;
 using base::Result;
 using base::Status;
 using base::TimePoint;
-using domain::LabeledExample;
+using joiner::DecisionRow;
+using joiner::RowPart;
 
 namespace {
 
 constexpr size_t kMinSaltBytes = 16;
-
-/// Returns the application with the schema's features, and null for those that it lacks.
-domain::Application fit_to(const dataset::FeatureSchema& schema,
-                           const domain::Application& application) {
-    std::map<std::string_view, const domain::FeatureValue*> given;
-    for (const auto& feature : application.features) given.emplace(feature.name, &feature.value);
-    domain::Application fitted{application.id, application.person, application.event_time, {}};
-    for (const auto& spec : schema.features()) {
-        const auto it = given.find(spec.name);
-        fitted.features.push_back(
-            {spec.name, it == given.end() ? domain::FeatureValue() : *it->second});
-    }
-    return fitted;
-}
+constexpr double kFirstHeldOut = 1 - kVaultShare;  // hashes of persons from it on are the vault's
+constexpr auto kAfterLast = base::kLastTime + base::Duration::micros(1);
 
 constexpr uint8_t kOverriddenFlag = 1, kCensoredFlag = 2, kRepeatFlag = 4, kReferredFlag = 8,
                   kAnsweredFlag = 16, kGrantedFlag = 32;
@@ -51,68 +39,47 @@ uint8_t flags_of(const Row& row) {
         (row.answer.value_or(false) ? kGrantedFlag : 0));
 }
 
-/// Appends the bytes that identify one row in the digest.
-std::string identify(const Row& row, uint32_t label_version,
-                     const std::optional<joiner::OutcomeJoiner::SecondValue>& impact) {
-    std::string out;
+/// The versions of what was read for a row, and the place of its person in the sample.
+struct Versions {
+    uint32_t label = 0;
+    std::optional<uint32_t> impact;  // where an impact is reported
+    double place = 0;
+};
+
+/// Sets `out` to the bytes that identify one row in the digest.
+void identify(const Row& row, const Versions& read, std::string& out) {
+    out.clear();
     base::append_field(out, row.decision.value());
-    base::append_u32(out, label_version);
-    base::append_u8(out, impact ? 1 : 0);
-    base::append_u32(out, impact ? impact->version : 0);
+    base::append_u32(out, read.label);
+    base::append_u8(out, read.impact ? 1 : 0);
+    base::append_u32(out, read.impact.value_or(0));
     base::append_u8(out, row.cell ? 1 : 0);
     base::append_u32(out, row.cell.value_or(0));
     base::append_u32(out, static_cast<uint32_t>(row.groups.size()));
     for (const uint32_t group : row.groups) base::append_u32(out, group);
     if (const uint8_t flags = flags_of(row); flags != 0) base::append_u8(out, flags);
-    return out;
+    if (row.repeat) base::append_u8(out, kRepeatFlag);
 }
-
-/// Returns what the draws of two decisions have in common if they are one.
-std::string draw_of(const domain::PersonId& person, const domain::DrawWindow& window) {
-    std::string out;
-    base::append_field(out, person.value());
-    base::append_field(out, window.product);
-    base::append_u32(out, static_cast<uint32_t>(window.cool_off_days));
-    base::append_i64(out, window.number);
-    return out;
-}
-
-/// The first row of each draw.
-class Firsts {
-  public:
-    explicit Firsts(std::vector<Row>& rows) {
-        for (Row& row : rows) {
-            if (!row.window) continue;
-            Row*& first = rows_.emplace(draw_of(row.person, *row.window), &row).first->second;
-            if (is_before(row.decided_at, row.decision, *first)) first = &row;
-        }
-    }
-    bool empty() const { return rows_.empty(); }
-    /// Marks the first row of the decision's draw as a repeat, if the decision came before it.
-    void mark(const domain::Decision& decision) {
-        if (!decision.draw_window || empty()) return;
-        const auto found = rows_.find(draw_of(decision.application.person, *decision.draw_window));
-        if (found != rows_.end() && is_before(decision.decided_at, decision.id, *found->second))
-            found->second->repeat = true;
-    }
-
-  private:
-    static bool is_before(base::TimePoint time, const domain::DecisionId& id, const Row& row) {
-        return std::tie(time, id) < std::tie(row.decided_at, row.decision);
-    }
-    std::unordered_map<std::string, Row*> rows_;
-};
 
 template <class Side>
-base::Digest digest_of(const DecisionSet<Side>& set, std::vector<std::string> rows) {
-    std::sort(rows.begin(), rows.end());
+base::Digest digest_of(const DecisionSet<Side>& set, const std::vector<Versions>& read) {
+    std::vector<size_t> order(set.rows.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    // in the order of the bytes, which begin with the length of the decision's id
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        const auto &one = set.rows[a].decision.value(), &other = set.rows[b].decision.value();
+        return one.size() != other.size() ? one.size() < other.size() : one < other;
+    });
     base::Sha256 hash;
     hash.update_field(std::is_same_v<Side, VaultSide> ? "vault" : "development");
-    std::string time;
-    base::append_i64(time, set.as_known_at.micros());
-    hash.update_field(time);
+    std::string bytes;
+    base::append_i64(bytes, set.as_known_at.micros());
+    hash.update_field(bytes);
     hash.update_field(set.schema.digest().hex());
-    for (const auto& row : rows) hash.update_field(row);
+    for (const size_t i : order) {
+        identify(set.rows[i], read[i], bytes);
+        hash.update_field(bytes);
+    }
     return hash.finish();
 }
 
@@ -131,6 +98,22 @@ void keep_only(std::vector<T>& list, size_t width, const Keep& keep) {
     list.erase(list.begin() + static_cast<ptrdiff_t>(to * width), list.end());
 }
 
+/// Returns whether a person is in the vault: in_vault() with the hash of the split's salt.
+bool is_held_out(const base::KeyedHash& split, std::string_view person) {
+    return split.uniform(person) >= kFirstHeldOut;
+}
+
+/// Decisions that are no rows, and who they are about.
+struct Others {
+    std::vector<Omitted> omitted;
+    std::vector<std::pair<std::string, TimePoint>> persons;  // with the times of the decisions
+
+    void add(const DecisionRow& stored, Omission why) {
+        omitted.push_back({stored.event_time, why, {}});
+        persons.emplace_back(stored.person, stored.decided_at);
+    }
+};
+
 }  // namespace
 
 /// A set that is being read. Rows of persons who have left the sample meanwhile are taken out when
@@ -142,11 +125,12 @@ struct TrainingSetBuilder::Reading {
     DecisionSet<Side> set;
     std::optional<TimePoint> from;
     std::vector<domain::StoppedPeriod> stopped;
-    std::unordered_set<std::string> stopped_ids;
     std::optional<PersonSample> sample;
-    std::vector<std::string> identities;  // one of each row, as are late and places
-    std::vector<uint8_t> late;
-    std::vector<double> places;  // empty without a sample
+    std::vector<Versions> read;  // one of each row
+    Others in_stops, others;     // others: of the vault alone
+    FeatureColumns columns;
+
+    explicit Reading(const dataset::FeatureSchema& schema) : columns(schema) {}
 
     /// Is called where the sample has counted a row that the set does not have yet.
     void take_out_if_many() {
@@ -154,12 +138,10 @@ struct TrainingSetBuilder::Reading {
         if (out > std::max(kFewRows, set.rows.size() / 4)) take_out();
     }
     void take_out() {
-        const auto keep = [this](size_t i) { return sample->holds(places[i]); };
+        const auto keep = [this](size_t i) { return sample->holds(read[i].place); };
         keep_only(set.rows, 1, keep);
         keep_only(set.features, set.schema.size(), keep);
-        keep_only(identities, 1, keep);
-        keep_only(late, 1, keep);
-        std::erase_if(places, [this](double place) { return !sample->holds(place); });
+        std::erase_if(read, [this](const Versions& one) { return !sample->holds(one.place); });
     }
 };
 
@@ -188,22 +170,25 @@ std::string_view to_string(Omission why) {
 }
 
 bool in_vault(std::string_view split_salt, const domain::PersonId& person) {
-    return base::keyed_uniform(split_salt, person.value()) >= 1 - kVaultShare;
+    return base::keyed_uniform(split_salt, person.value()) >= kFirstHeldOut;
 }
 
 size_t number_records(std::vector<Row>& rows) {
     std::vector<size_t> order(rows.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-        const Row &one = rows[a], &other = rows[b];
-        return std::tie(one.decided_at, one.decision) < std::tie(other.decided_at, other.decision);
-    });
-    std::unordered_map<std::string_view, uint32_t> seen;
-    std::unordered_set<std::string> draws;
+    const auto earlier = [&](size_t a, size_t b) {
+        return std::tie(rows[a].decided_at, rows[a].decision) <
+               std::tie(rows[b].decided_at, rows[b].decision);
+    };
+    // most often they are decided in the order of event times
+    if (!std::is_sorted(order.begin(), order.end(), earlier))
+        std::sort(order.begin(), order.end(), earlier);
+    std::unordered_map<std::string_view, uint32_t> seen(rows.size());
+    std::unordered_set<DrawKey, HashOfDraw> draws(rows.size());
     size_t repeats = 0;
     for (const size_t i : order) {
         Row& row = rows[i];
-        if (row.window && !draws.insert(draw_of(row.person, *row.window)).second) row.repeat = true;
+        if (row.window && !draws.insert(draw_of(row)).second) row.repeat = true;
         uint32_t& before = seen[row.person.value()];
         row.ordinal = before;
         before += row.repeat ? 0 : 1;
@@ -238,149 +223,152 @@ Result<TrainingSetBuilder> TrainingSetBuilder::create(
     return builder;
 }
 
-Result<Row> TrainingSetBuilder::make_row(const LabeledExample& example,
-                                         std::optional<double> reported_impact) const {
-    const auto& decision = example.decision;
+Row TrainingSetBuilder::make_row(const DecisionRow& stored, const Known& known, TimePoint t) const {
     Row row;
-    row.decision = decision.id;
-    row.person = decision.application.person;
-    row.event_time = decision.application.event_time;
-    row.decided_at = decision.decided_at;
-    row.window = decision.draw_window;
-    row.p_approve = decision.p_approve;
-    row.exploration_spent = decision.exploration_spent;
-    row.policy = decision.policy;
-    row.approved = decision.action == domain::Action::kApprove;
-    row.p_refer = decision.p_refer;
-    row.referred = decision.action == domain::Action::kRefer;
-    const bool changed = example.action_taken() != decision.action;
+    row.decision = domain::DecisionId(std::string(stored.id));
+    row.person = domain::PersonId(std::string(stored.person));
+    row.event_time = stored.event_time;
+    row.decided_at = stored.decided_at;
+    if (const auto& shape = *stored.shape; shape.cool_off_days > 0)
+        row.window = {shape.product, shape.cool_off_days, stored.window};
+    row.p_approve = stored.p_approve;
+    row.exploration_spent = stored.exploration_spent;
+    row.policy = domain::PolicyId(std::string(stored.policy));
+    row.approved = stored.action == domain::Action::kApprove;
+    row.p_refer = stored.p_refer;
+    row.referred = stored.action == domain::Action::kRefer;
+    const auto* taken = stored.taken_as_known_at(t);
+    const auto action = taken != nullptr ? taken->action : stored.action;
+    const bool changed = action != stored.action;
     row.overridden = changed && !row.referred;
-    if (changed && row.referred) row.answer = example.action_taken() == domain::Action::kApprove;
+    if (changed && row.referred) row.answer = action == domain::Action::kApprove;
     if (row.granted()) {
-        row.censored = example.censored;
-        row.label = example.value;
-        row.impact = domain::impact_of_approval(product_.impact, row.label, reported_impact);
+        row.censored = known.label->censored;
+        row.label = known.label->value;
+        const auto* reported = reports_impact() ? known.impact : known.label;
+        row.impact = domain::impact_of_approval(
+            product_.impact, row.label, reported != nullptr ? reported->value : std::nullopt);
     }
     return row;
 }
 
-/// Sets cell and groups; true: what was known of them then is not what is known now.
-Result<bool> TrainingSetBuilder::set_groups(Row& row, base::TimePoint decided_at) const {
-    RAMPART_TRY(auto known_now, store_->membership(row.person));
-    RAMPART_TRY(auto known_then, store_->membership_at(row.person, decided_at));
-    const bool late = known_now != known_then;
-    auto& counts = late_attributes_ == LateAttributes::kAssumed ? known_now : known_then;
-    row.cell = counts.cell;
-    row.groups = std::move(counts.groups);
-    return late;
+bool TrainingSetBuilder::reports_impact() const {
+    const auto& measure = product_.impact.measure;
+    return measure && *measure != product_.label.name;
 }
 
-Result<std::vector<uint32_t>> TrainingSetBuilder::groups_of(
-    const domain::Decision& decision) const {
-    Row row;
-    row.person = decision.application.person;
-    RAMPART_RETURN_IF_ERROR(set_groups(row, decision.decided_at));
-    return std::move(row.groups);
-}
-
-/// Counts a decision of the vault that was made by then; one that is neither a row nor stopped has
-/// not matured, or lies before the begin of the set.
-Status TrainingSetBuilder::count_other(const domain::Decision& decision, bool has_matured,
-                                       std::optional<TimePoint> from, VaultSet& set) const {
-    if (!in_vault(split_salt_, decision.application.person)) return base::ok();
-    if (!has_matured && decision.decided_at > set.as_known_at) return base::ok();
-    ++set.known;
-    if (has_matured) return base::ok();
-    const auto event_time = decision.application.event_time;
-    const bool too_old = from && event_time < *from;
-    RAMPART_TRY(auto groups, groups_of(decision));
-    set.omitted.push_back(
-        {event_time, too_old ? Omission::kTooOld : Omission::kImmature, std::move(groups)});
-    return base::ok();
-}
-
-/// Reads all decisions, those that the set does not have among them: marks repeats of one whose
-/// event time may be the later one, so that it has not matured, or lies before the set's begin; and
-/// counts those of the vault.
+/// Returns what is known of a decision's outcomes at `t`; nullopt: it is no row of the side then.
 template <class Side>
-Status TrainingSetBuilder::read_others(Reading<Side>& reading) const {
-    constexpr bool kVault = std::is_same_v<Side, VaultSide>;
-    auto& set = reading.set;
-    Firsts firsts(set.rows);
-    if (!kVault && firsts.empty()) return base::ok();
-    std::unordered_set<std::string_view> matured(reading.stopped_ids.begin(),
-                                                 reading.stopped_ids.end());
-    if (kVault)
-        for (const Row& row : set.rows) matured.insert(row.decision.value());
-    const auto look = [&](const domain::Decision& decision) -> Status {
-        firsts.mark(decision);
-        if constexpr (kVault)
-            return count_other(decision, matured.contains(decision.id.value()), reading.from, set);
-        return base::ok();
-    };
-    return joiner_->decisions(base::kFirstTime, base::kLastTime + base::Duration::micros(1), look);
+std::optional<TrainingSetBuilder::Known> TrainingSetBuilder::known_of(const DecisionRow& stored,
+                                                                      TimePoint t) const {
+    Known known{stored.as_known_at(product_.label.name, t), nullptr};
+    if (known.label == nullptr) return std::nullopt;
+    if (!reports_impact()) return known;
+    known.impact = stored.as_known_at(*product_.impact.measure, t);
+    if (std::is_same_v<Side, VaultSide> && known.impact == nullptr)
+        return std::nullopt;  // still to come
+    return known;
 }
 
-/// Takes an example into the set, if it is of its side and, where there is a sample, in that.
+/// Takes a row into the set, if it is in the sample, where there is one.
 template <class Side>
-Status TrainingSetBuilder::take(const LabeledExample& example,
-                                const std::optional<SecondValue>& impact, bool reported,
+Status TrainingSetBuilder::take(const DecisionRow& stored, const Known& known,
                                 Reading<Side>& reading) const {
     constexpr bool kVault = std::is_same_v<Side, VaultSide>;
     auto& set = reading.set;
-    const auto& application = example.decision.application;
-    if (in_vault(split_salt_, application.person) != kVault) return base::ok();
-    if (kVault && reported && !impact) return base::ok();  // still to come
-    if (domain::is_stopped(reading.stopped, example.decision.decided_at)) {
-        RAMPART_TRY(auto groups, groups_of(example.decision));
-        set.omitted.push_back({application.event_time, Omission::kStopped, std::move(groups)});
-        reading.stopped_ids.insert(example.decision.id.value());
-        return base::ok();
-    }
+    double place = 0;
     if (reading.sample) {
-        const double place = reading.sample->place_of(application.person);
+        place = reading.sample->place_of(stored.person);
         const bool in = reading.sample->add(place);
         reading.take_out_if_many();
         if (!in) return base::ok();
-        reading.places.push_back(place);
     } else if (set.rows.size() == limits::kMaxRows) {
         return base::make_error(dataset::Reason::kTooManyRows, "more than {} matured decisions{}",
                                 limits::kMaxRows,
                                 kVault ? " in the vault; set gate.max_age_months" : "");
     }
-    RAMPART_TRY(Row row, make_row(example, reported ? (impact ? impact->value : std::nullopt)
-                                                    : example.value));
-    RAMPART_TRY(const bool late, set_groups(row, example.decision.decided_at));
-    const auto features = decision::encode_row(fit_to(schema_, application), schema_);
-    if (!features) return features.error().with_context(fmt::format("decision '{}'", row.decision));
-    set.features.insert(set.features.end(), features->begin(), features->end());
-    reading.late.push_back(late ? 1 : 0);
-    reading.identities.push_back(identify(row, example.version, impact));
-    set.rows.push_back(std::move(row));
+    RAMPART_RETURN_IF_ERROR(reading.columns.append(stored, set.features));
+    const auto impact =
+        known.impact != nullptr ? std::optional(known.impact->version) : std::optional<uint32_t>();
+    reading.read.push_back({known.label->version, impact, place});
+    set.rows.push_back(make_row(stored, known, set.as_known_at));
     return base::ok();
 }
 
-/// Reads the examples with what is reported of the impact, in one pass.
+/// Reads the rows of the side, and counts the vault's decisions that are none, in one pass.
 template <class Side>
-Status TrainingSetBuilder::read_examples(Reading<Side>& reading) const {
-    const auto& measure = product_.impact.measure;
-    const TimePoint t = reading.set.as_known_at;
-    if (!measure || *measure == product_.label.name) {
-        const auto add = [&](const LabeledExample& example) {
-            return take(example, std::nullopt, false, reading);
-        };
-        return joiner_->examples(product_.label.name, t, add, reading.from);
-    }
-    const auto add = [&](const LabeledExample& example, const std::optional<SecondValue>& impact) {
-        return take(example, impact, true, reading);
+Status TrainingSetBuilder::read_rows(Reading<Side>& reading) const {
+    constexpr bool kVault = std::is_same_v<Side, VaultSide>;
+    auto& set = reading.set;
+    const TimePoint from = reading.from.value_or(base::kFirstTime);
+    const base::KeyedHash split(split_salt_);
+    const auto look = [&](const DecisionRow& stored) -> Status {
+        auto known = stored.event_time < from ? std::optional<Known>()
+                                              : known_of<Side>(stored, set.as_known_at);
+        if (!kVault && !known) return base::ok();
+        if (is_held_out(split, stored.person) != kVault) return base::ok();
+        if (!known) {
+            if (stored.decided_at > set.as_known_at) return base::ok();
+            ++set.known;
+            const bool too_old = stored.event_time < from;
+            reading.others.add(stored, too_old ? Omission::kTooOld : Omission::kImmature);
+            return base::ok();
+        }
+        if (kVault) ++set.known;
+        if (!domain::is_stopped(reading.stopped, stored.decided_at))
+            return take(stored, *known, reading);
+        reading.in_stops.add(stored, Omission::kStopped);
+        return base::ok();
     };
-    return joiner_->paired_examples(product_.label.name, *measure, t, add, reading.from);
+    return joiner_->rows(kVault ? base::kFirstTime : from, kAfterLast, RowPart::kAll, look);
+}
+
+/// Marks repeats of a decision that the set does not have: its event time may be the later one, so
+/// that it has not matured, or lie before the set's begin, or in a stopped period.
+Status TrainingSetBuilder::mark_repeats(std::vector<Row>& rows) const {
+    FirstOfDraws firsts(rows);
+    if (firsts.empty()) return base::ok();
+    return joiner_->rows(base::kFirstTime, kAfterLast, RowPart::kHead,
+                         [&](const DecisionRow& stored) -> Status {
+                             firsts.mark(stored);
+                             return base::ok();
+                         });
+}
+
+/// Sets cell and groups of rows and of decisions that are none; counts rows of which what was known
+/// then is not what is known now.
+template <class Side>
+Status TrainingSetBuilder::set_groups(Reading<Side>& reading) const {
+    auto& set = reading.set;
+    Others& others = reading.in_stops;
+    const auto all = [](auto& list, auto& more) {
+        std::move(more.begin(), more.end(), std::back_inserter(list));
+    };
+    all(others.omitted, reading.others.omitted);
+    all(others.persons, reading.others.persons);
+    set.omitted = std::move(others.omitted);
+    std::vector<protected_attributes::ProtectedStore::PersonAt> asked;
+    asked.reserve(set.rows.size() + others.persons.size());
+    for (const Row& row : set.rows) asked.push_back({row.person.value(), row.decided_at});
+    for (const auto& [person, at] : others.persons) asked.push_back({person, at});
+    return store_->visit_memberships(asked, [&](size_t i, const auto& now, const auto& then) {
+        const auto& counts = late_attributes_ == LateAttributes::kAssumed ? now : then;
+        if (i >= set.rows.size()) {
+            set.omitted[i - set.rows.size()].groups = counts.groups;
+            return;
+        }
+        Row& row = set.rows[i];
+        row.cell = counts.cell;
+        row.groups = counts.groups;
+        set.late += now != then ? 1 : 0;
+        set.without_attributes += row.cell ? 0 : 1;
+    });
 }
 
 template <class Side>
 Result<DecisionSet<Side>> TrainingSetBuilder::build(TimePoint t, const DevelopmentRequest* sample,
                                                     std::optional<TimePoint> from) const {
-    Reading<Side> reading;
+    Reading<Side> reading(schema_);
     auto& set = reading.set;
     set.as_known_at = t;
     set.schema = schema_;
@@ -392,16 +380,12 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(TimePoint t, const Developme
     if (sample != nullptr)
         reading.sample.emplace(PersonSample::key_of(split_salt_, sample->seed),
                                std::min(sample->max_rows, limits::kMaxRows));
-    RAMPART_RETURN_IF_ERROR(read_examples(reading));
+    RAMPART_RETURN_IF_ERROR(read_rows(reading));
     if (reading.sample) reading.take_out();
-    RAMPART_RETURN_IF_ERROR(read_others(reading));
+    RAMPART_RETURN_IF_ERROR(mark_repeats(set.rows));
+    RAMPART_RETURN_IF_ERROR(set_groups(reading));
     set.repeats = number_records(set.rows);
-    set.late = static_cast<size_t>(std::count(reading.late.begin(), reading.late.end(), 1));
-    for (size_t i = 0; i < set.rows.size(); ++i) {
-        set.without_attributes += set.rows[i].cell ? 0 : 1;
-        if (set.rows[i].repeat) base::append_u8(reading.identities[i], kRepeatFlag);
-    }
-    set.digest = digest_of(set, std::move(reading.identities));
+    set.digest = digest_of(set, reading.read);
     if constexpr (std::is_same_v<Side, VaultSide>) {
         RAMPART_TRY(set.unreadable, joiner_->unread_decisions(t));
     } else {
@@ -422,28 +406,40 @@ Result<DevelopmentSet> TrainingSetBuilder::development_sample(
     return build<DevelopmentSide>(t, &request, request.from);
 }
 
+Result<VaultSet> TrainingSetBuilder::vault_rows(TimePoint t, std::optional<TimePoint> from) const {
+    return build<VaultSide>(t, nullptr, from);
+}
+
+Status TrainingSetBuilder::visit_vault(TimePoint t, const VaultVisitor& visit) const {
+    const base::KeyedHash split(split_salt_);
+    const auto stopped =
+        stopped_periods_ ? stopped_periods_() : std::vector<domain::StoppedPeriod>();
+    const auto look = [&](const DecisionRow& stored) -> Status {
+        if (!known_of<VaultSide>(stored, t)) return base::ok();
+        if (!is_held_out(split, stored.person)) return base::ok();
+        if (!domain::is_stopped(stopped, stored.decided_at))
+            visit(stored.person, stored.event_time);
+        return base::ok();
+    };
+    return joiner_->rows(base::kFirstTime, kAfterLast, RowPart::kAll, look);
+}
+
 Result<ApplicantSet> TrainingSetBuilder::applicants(base::TimePoint from,
                                                     base::TimePoint to) const {
     ApplicantSet set{schema_, {}, {}};
-    const auto add = [&](const domain::Decision& decision) -> Status {
+    FeatureColumns columns(schema_);
+    const auto add = [&](const DecisionRow& stored) -> Status {
         if (set.persons.size() == limits::kMaxRows) {
             return base::make_error(dataset::Reason::kTooManyRows,
                                     "more than {} decisions from {} to {}", limits::kMaxRows,
                                     base::to_iso8601(from), base::to_iso8601(to));
         }
-        const auto features = decision::encode_row(fit_to(schema_, decision.application), schema_);
-        if (!features)
-            return features.error().with_context(fmt::format("decision '{}'", decision.id));
-        set.features.insert(set.features.end(), features->begin(), features->end());
-        set.persons.push_back(decision.application.person);
+        RAMPART_RETURN_IF_ERROR(columns.append(stored, set.features));
+        set.persons.emplace_back(std::string(stored.person));
         return base::ok();
     };
-    RAMPART_RETURN_IF_ERROR(joiner_->decisions(from, to, add));
+    RAMPART_RETURN_IF_ERROR(joiner_->rows(from, to, RowPart::kAll, add));
     return set;
-}
-
-Result<VaultSet> TrainingSetBuilder::vault_rows(TimePoint t, std::optional<TimePoint> from) const {
-    return build<VaultSide>(t, nullptr, from);
 }
 
 }  // namespace rampart::training_set

@@ -79,6 +79,7 @@ Result<Decision> read_decision(const JsonValue& value, const std::string& path) 
     const JsonValue* arm = object.has("arm") ? object.value("arm") : nullptr;
     const JsonValue* application = object.value("application");
     if (object.has("unseen_categories")) static_cast<void>(object.strings("unseen_categories"));
+    if (object.has("explanation")) static_cast<void>(object.string("explanation"));  // its address
     RAMPART_RETURN_IF_ERROR(object.finish());
     if (window != nullptr) {
         RAMPART_TRY(decision.draw_window, read_window(*window, object.path_of("draw_window")));

@@ -5,6 +5,7 @@
 #include "rampart/certification/delta_ledger.hpp"
 #include "services/rampartd/api/bodies.hpp"
 #include "services/rampartd/api/places.hpp"
+#include "services/rampartd/api/stop_routes.hpp"
 
 namespace rampart::rampartd {
 
@@ -153,6 +154,7 @@ Result<http::Response> StatusRoutes::handle_status() const {
          {"degraded", health.degraded()},
          {"checks", Json::array(checks)},
          {"policy", policy == nullptr ? Json(nullptr) : Json(policy->id().value())},
+         {"stops", stops_in_force(deps_.registry)},
          {"clock", Json::object({{"mode", deps_.clock.is_event_time() ? "event" : "system"},
                                  {"now", base::to_iso8601(deps_.clock.now())}})},
          {"jobs", Json::array(jobs)},

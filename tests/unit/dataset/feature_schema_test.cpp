@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/dataset/category_limit.hpp"
 #include "rampart/dataset/text.hpp"
 
 namespace rampart::dataset {
@@ -104,7 +105,7 @@ TEST(FeatureSchema, HoldsAsMuchAsTheLimitsSayAndNoMore) {
     EXPECT_EQ(reason_of(features), "bad_feature_count");
 
     std::vector<std::string> categories;
-    for (size_t i = 0; i < limits::kMaxCategories; ++i) categories.push_back(std::to_string(i));
+    for (size_t i = 0; i < kMostCategories; ++i) categories.push_back(std::to_string(i));
     EXPECT_EQ(reason_of({categorical("a", categories)}), "");
     categories.push_back("one more");
     EXPECT_EQ(reason_of({categorical("a", categories)}), "bad_category_count");

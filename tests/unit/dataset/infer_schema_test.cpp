@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "csv_files.hpp"
-#include "rampart/base/limits.hpp"
+#include "rampart/dataset/category_limit.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/read_table.hpp"
 
@@ -148,7 +148,7 @@ TEST(InferSchema, AnInfinityLeavesAColumnOfNumbersNumericAndIsReadAsMissing) {
 }
 
 TEST(InferSchema, MoreCategoriesThanTheLimitAreLeftOut) {
-    const int limit = static_cast<int>(base::limits::kMaxCategories);
+    const int limit = static_cast<int>(kMostCategories);
     const auto draft =
         infer(table({kIncome,
                      {"fits", [&](int i) { return "c" + std::to_string(i % limit); }},
@@ -157,9 +157,21 @@ TEST(InferSchema, MoreCategoriesThanTheLimitAreLeftOut) {
             .value();
     EXPECT_TRUE(draft.schema.features.find("fits"));
     EXPECT_THAT(draft.schema.ignored_columns, ElementsAre("many"));
-    EXPECT_THAT(draft.remarks.at("many"), HasSubstr("more than 4096"));
-    EXPECT_THAT(draft.notes, ElementsAre(HasSubstr("'many' has more than 4096 categories and is "
+    EXPECT_THAT(draft.remarks.at("many"), HasSubstr("more than 16384"));
+    EXPECT_THAT(draft.notes, ElementsAre(HasSubstr("'many' has more than 16384 categories and is "
                                                    "left out: merge")));
+}
+
+TEST(InferSchema, AColumnThatIsNumbersForLongAndThenTextsIsLeftOutAloud) {
+    // fewer numbers are kept than texts: a column of 4,097 of them cannot become categories
+    const auto codes = [](int most) {
+        return [most](int i) { return i == 20'000 ? "x" : std::to_string(i * 7 % most); };
+    };
+    const auto draft =
+        infer(table({kIncome, {"fits", codes(4096)}, {"many", codes(4097)}}, 20'001)).value();
+    EXPECT_TRUE(draft.schema.features.find("fits"));
+    EXPECT_THAT(draft.schema.ignored_columns, ElementsAre("many"));
+    EXPECT_THAT(draft.notes, ElementsAre(HasSubstr("'many' has more than 4096 categories")));
 }
 
 ColumnRoles target(std::optional<NumericRange> range = {}) {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "policies.hpp"
+#include "rampart/decision/chance_codes.hpp"
 #include "rampart/decision/encode.hpp"
 
 namespace rampart::decision {
@@ -72,7 +73,8 @@ RC_GTEST_PROP(Decide, EveryDecisionIsConsistentAndReplays, (uint32_t number)) {
     RC_ASSERT((decision.action == Action::kApprove) == (decision.draw < decision.p_approve));
     RC_ASSERT(decision.explored ==
               (decision.action == Action::kApprove && decision.draw >= decision.p_exploit));
-    RC_ASSERT(decision.reasons.empty() == (decision.action == Action::kApprove));
+    if (decision.action == Action::kApprove) RC_ASSERT(decision.reasons.empty());
+    RC_ASSERT(!names_features(decision.reasons));
     if (!allowed) RC_ASSERT(decision.p_approve == decision.p_exploit);
     RC_ASSERT(replay(decision, *policy, kKey, std::nullopt).has_value());
 }
@@ -125,8 +127,7 @@ TEST(Decide, AMixtureIsDrawnFromByOneDrawAndExplainedByItsFirstEnsemble) {
         ASSERT_TRUE(replay(decision, *policy, kKey, std::nullopt));
         approved += approve ? 1 : 0;
         if (!approve) {
-            ASSERT_EQ(decision.reasons,
-                      (std::vector<std::string>{"feature.age", "random_draw_in_ramp"}));
+            ASSERT_EQ(decision.reasons, (std::vector<std::string>{"random_draw_in_ramp"}));
         }
     }
     EXPECT_NEAR(approved, 0.25 * kDecisions, 5 * std::sqrt(0.25 * 0.75 * kDecisions));
@@ -239,6 +240,26 @@ TEST(Replay, NoticesEveryChange) {
     EXPECT_EQ(reason_after([](Decision& d) { d.draw_key_id = "x"; }), "other_key");
     EXPECT_EQ(replay(good, *policy, {"key-1", "another secret"}, std::nullopt).error().reason,
               "replay_mismatch");
+}
+
+TEST(Replay, TheCodesOfAnEarlierReleaseAreComparedWithThoseThatItGave) {
+    const auto policy = in_force(bootstrap(), false);
+    size_t declined = 0;
+    for (int i = 0; i < 20; ++i) {
+        auto old = decide_one(*policy, sample_application(fmt::format("old-{}", i)));
+        if (old.action != Action::kDecline) continue;
+        ++declined;
+        EXPECT_EQ(old.reasons, std::vector<std::string>{"random_draw_in_ramp"});
+        old.reasons.insert(old.reasons.begin(), "feature.age");
+        EXPECT_TRUE(replay(old, *policy, kKey, std::nullopt));
+        for (const auto* other : {"feature.income", "score_too_low"}) {
+            old.reasons[0] = other;
+            EXPECT_EQ(replay(old, *policy, kKey, std::nullopt).error().reason, "replay_mismatch");
+        }
+        old.reasons = {"feature.age"};
+        EXPECT_EQ(replay(old, *policy, kKey, std::nullopt).error().reason, "replay_mismatch");
+    }
+    EXPECT_GT(declined, 0u);
 }
 
 TEST(Replay, ADecisionFromBeforeThereWereWindowsKeepsItsDraw) {

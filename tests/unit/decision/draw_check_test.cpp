@@ -98,6 +98,9 @@ TEST_F(DrawCheckTest, WhatWasDrawnWithAKeyThatIsNotHereIsPassedAndSaidOnce) {
     };
     EXPECT_EQ(times("key=key-elsewhere"), 1u) << said;
     EXPECT_EQ(times("joined without a check"), DrawCheck::kKeysNamed);
+    EXPECT_EQ(check.unchecked(), 600u);
+    EXPECT_TRUE(check.check(drawn(kNow, 1, 1)));
+    EXPECT_EQ(check.unchecked(), 600u) << "its key is here";
 }
 
 }  // namespace

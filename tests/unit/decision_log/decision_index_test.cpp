@@ -45,6 +45,13 @@ class DecisionIndexTest : public testing::Test {
         index_ = *std::move(index);
     }
 
+    /// Opens the database of the index, which is closed.
+    std::unique_ptr<storage::Database> database() const {
+        return storage::Database::open(folder_ / "decisions", {"meta", "decisions", "explored",
+                                                               "quarantine", "explanations"})
+            .value();
+    }
+
     /// Returns the n-th decision whose id belongs to the partition.
     static domain::Decision decision(int n, PartitionId partition = kHere) {
         for (int i = 0;; ++i) {
@@ -168,9 +175,7 @@ TEST_F(DecisionIndexTest, APersonCountsOnceInADaysExploration) {
     EXPECT_EQ(index_->explored_on(20'003).value(), 2u);
     EXPECT_EQ(index_->check().value(), std::vector<std::string>());
     index_.reset();
-    const auto db = storage::Database::open(folder_ / "decisions",
-                                            {"meta", "decisions", "explored", "quarantine"})
-                        .value();
+    const auto db = database();
     size_t explorers = 0;
     const auto count = [&](std::string_view key, std::string_view) -> base::Result<bool> {
         explorers += key.starts_with("explorer/") ? 1 : 0;
@@ -191,9 +196,7 @@ TEST_F(DecisionIndexTest, AnIndexThatCountedByDaysOfTheApplicationsCountsAgain) 
     index_.reset();
     const int64_t before = base::day_of(exploring.application.event_time);
     {
-        const auto db = storage::Database::open(folder_ / "decisions",
-                                                {"meta", "decisions", "explored", "quarantine"})
-                            .value();
+        const auto db = database();
         std::string old_day, now_day, one;
         base::append_i64(old_day, before);
         base::append_i64(now_day, 20'000);
@@ -347,6 +350,53 @@ TEST_F(DecisionIndexTest, AnErasedDecisionIsNotFoundNorTakenInAgainWhateverTheOr
     EXPECT_EQ(index_->find(decision(0).id).error().reason, "erased");
 }
 
+TEST_F(DecisionIndexTest, AnExplanationIsKeptOnceAndGoesWithItsDecision) {
+    append(decision(0));
+    append(decision(1));
+    ASSERT_TRUE(index_->catch_up());
+    const auto kept = [&](int n) { return index_->explanation(decision(n).id).value(); };
+    const auto keep = [&](int n, const std::string& bytes) {
+        const DecisionIndex::Explanation one{decision(n).id, bytes};
+        ASSERT_TRUE(index_->keep_explanations({&one, 1}));
+    };
+    EXPECT_EQ(kept(0), std::nullopt);
+    keep(0, "first");
+    keep(0, "second");
+    const DecisionIndex::Explanation both[] = {{decision(1).id, "a"}, {decision(1).id, "b"}};
+    ASSERT_TRUE(index_->keep_explanations(both));
+    keep(2, "of a decision that is not there");
+    open();
+    EXPECT_EQ(kept(0), "first");
+    EXPECT_EQ(kept(1), "a");
+    EXPECT_EQ(kept(2), std::nullopt);
+    append(wire::to_record(domain::Erasure{decision(0).id, support::day(9)}));
+    ASSERT_TRUE(index_->catch_up());
+    EXPECT_EQ(kept(0), std::nullopt);
+    keep(0, "too late");
+    EXPECT_EQ(kept(0), std::nullopt);
+    EXPECT_EQ(kept(1), "a");
+    EXPECT_EQ(index_->check().value(), std::vector<std::string>());
+}
+
+TEST_F(DecisionIndexTest, ALeftOverExplanationIsFound) {
+    append(decision(0));
+    append(wire::to_record(domain::Erasure{decision(0).id, support::day(9)}));
+    ASSERT_TRUE(index_->catch_up());
+    index_.reset();
+    storage::WriteBatch batch;
+    batch.put(storage::ColumnFamily{4}, decision(0).id.value(), "left over");
+    batch.put(storage::ColumnFamily{4}, decision(1).id.value(), "of none");
+    ASSERT_TRUE(database()->write(batch, storage::Sync::kAlways));
+    open();
+    auto problems = index_->check().value();
+    std::sort(problems.begin(), problems.end());
+    std::vector<std::string> expected = {
+        fmt::format("an explanation of decision '{}', which is erased", decision(0).id),
+        fmt::format("an explanation of decision '{}', which is not there", decision(1).id)};
+    std::sort(expected.begin(), expected.end());
+    EXPECT_EQ(problems, expected);
+}
+
 TEST_F(DecisionIndexTest, AnErasureCountsBelowAFenceAndNotInAWrongPartition) {
     append(decision(0));
     fence(5, "node-b");
@@ -362,6 +412,9 @@ TEST_F(DecisionIndexTest, AfterCompactionAnErasedDecisionIsInNoFile) {
     one.application.features = {{"job", std::string("lighthouse keeper")}};
     append(one);
     append(decision(1));
+    ASSERT_TRUE(index_->catch_up());
+    const DecisionIndex::Explanation why{one.id, "few years at sea"};
+    ASSERT_TRUE(index_->keep_explanations({&why, 1}));
     append(wire::to_record(domain::Erasure{one.id, support::day(9)}));
     ASSERT_TRUE(index_->catch_up());
     const auto on_disk = [&](std::string_view bytes) {
@@ -375,6 +428,7 @@ TEST_F(DecisionIndexTest, AfterCompactionAnErasedDecisionIsInNoFile) {
     EXPECT_TRUE(on_disk("lighthouse keeper")) << "erased, and still in the files";
     ASSERT_TRUE(index_->compact_erased({&one.id, 1}));
     EXPECT_FALSE(on_disk("lighthouse keeper"));
+    EXPECT_FALSE(on_disk("few years at sea"));
     EXPECT_TRUE(on_disk(decision(1).application.person.value()));
 }
 

@@ -85,6 +85,14 @@ class MemoryRecords final : public RecordSource {
         }
         rows_ = std::move(kept);
     }
+    base::Status visit_vault(
+        base::TimePoint t,
+        const training_set::TrainingSetBuilder::VaultVisitor& visit) const override {
+        if (visit_is_refused) return base::Error{*visit_is_refused, "refused", "the visit"};
+        for (const auto& row : rows_.rows)
+            if (row.event_time <= t) visit(row.person.value(), row.event_time);
+        return base::ok();
+    }
     base::Result<training_set::ApplicantSet> applicants(base::TimePoint,
                                                         base::TimePoint) const override {
         return training_set::ApplicantSet{rows_.schema, {}, {}};
@@ -94,6 +102,7 @@ class MemoryRecords final : public RecordSource {
     std::vector<privacy::ErasedRecords> tally;
     std::optional<base::ErrorCode>
         whole_is_refused;  // with this code, where no window is asked for
+    std::optional<base::ErrorCode> visit_is_refused;
 
   private:
     training_set::VaultSet rows_;

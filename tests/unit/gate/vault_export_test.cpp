@@ -53,21 +53,19 @@ TEST_F(GateScene, AnExportEndsFurtherLooksAtWhatItHas) {
     EXPECT_EQ(test(submission("worse", kAll)).name, "e1r2") << "a run of its own, charged";
 }
 
-TEST_F(GateScene, WhereTheExportedRowsAreTooManyToReadALookIsNotAllowedAndARunIsRefused) {
+TEST_F(GateScene, WhatWasReadBeforeIsVisitedAndNotHeldHoweverMuchItIs) {
     settings.look_again = true;
     settings.config.min_power = 0;
     settings.max_age_months = 12;
     test(submission("worse", kHalf));
     store.exported = at(kHalf);
-    records.whole_is_refused = base::ErrorCode::kFailedPrecondition;
-    const auto allowed = gate()->allows_further_look({"worse", "reference"});
-    ASSERT_TRUE(allowed) << "a trainer that asks would stop at an error";
-    EXPECT_FALSE(*allowed);
-    const auto refused = gate()->test(submission("better", kAll));
-    ASSERT_FALSE(refused);
-    EXPECT_TRUE(training::is_about_data(refused.error()));
-    records.whole_is_refused = base::ErrorCode::kUnavailable;
+    records.whole_is_refused = base::ErrorCode::kFailedPrecondition;  // too many rows
+    EXPECT_FALSE(gate()->allows_further_look({"worse", "reference"}).value());
+    EXPECT_EQ(certificate(test(submission("better", kAll))).plan.identity.period_from,
+              at(kHalf + 1));
+    records.visit_is_refused = base::ErrorCode::kUnavailable;
     EXPECT_FALSE(gate()->allows_further_look({"worse", "reference"})) << "a fault of the store";
+    EXPECT_FALSE(gate()->test(submission("worse", kAll + 1)));
 }
 
 TEST_F(GateScene, WhatAPersonProposesAfterFiguresWereReadIsTestedOnLaterRecords) {

@@ -45,7 +45,7 @@ class ServerGroups : public testing::Test {
             sizes_.push_back(requests.size());
         }
         for (const auto& one : requests) {
-            const auto& body = one.request.body;
+            const auto body = one.request.body;  // answer() ends the request
             if (body == "hold") hold();
             if (body == "throw") throw std::runtime_error("as asked");
             if (body == "forget") continue;
@@ -86,6 +86,16 @@ class ServerGroups : public testing::Test {
             if (held_ == kWorkers) return;
         }
     }
+    /// Has two requests answered together, after those that were held.
+    void answer_two() {
+        hold_all_workers();
+        send("one");
+        send("two");
+        wait_for_waiting(2);
+        open();
+        join();
+        ASSERT_EQ(sizes().back(), 2u);
+    }
     void wait_for_waiting(size_t n) {
         const auto until = std::chrono::steady_clock::now() + kPatience;
         while (router_.traffic()->waiting() < n && std::chrono::steady_clock::now() < until)
@@ -121,6 +131,74 @@ TEST_F(ServerGroups, AllThatWaitAreAnsweredInOneCallEachWithItsOwn) {
     ASSERT_EQ(all.size(), kWorkers + 1u);
     EXPECT_EQ(all.back(), 40u);
     EXPECT_EQ(router_.traffic()->waiting(), 0u);
+}
+
+/// A server that gathers for as long as it is given, and has just answered a group of two.
+class ServerGathers : public ServerGroups {
+  protected:
+    static ServerOptions gathering(base::Duration gather) {
+        ServerOptions options;
+        options.longest_wait = base::Duration::seconds(400);  // no gathering is cut by it
+        options.gather = gather;
+        return options;
+    }
+    void after_two(base::Duration gather) {
+        start(gathering(gather));
+        answer_two();
+    }
+};
+
+TEST_F(ServerGathers, AfterSeveralTheNextComeTogether) {
+    after_two(base::Duration::seconds(5));
+    const auto begin = std::chrono::steady_clock::now();
+    send("three");
+    wait_for_waiting(1);
+    send("four");
+    join();
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+    EXPECT_EQ(sizes().size(), kWorkers + 2u) << "no other worker takes them";
+    EXPECT_EQ(sizes().back(), 2u);
+}
+
+// What is no part of the first group that was gathered does not wait for its end.
+TEST_F(ServerGathers, WhatDoesNotFitIsTakenByAnotherWorker) {
+    after_two(base::Duration::seconds(5));
+    {
+        const std::lock_guard lock(mutex_);
+        open_ = false;
+        held_ = 0;
+    }
+    send("hold");
+    wait_for_waiting(1);
+    send("other", "/other");
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    const auto answered = [&] { return sizes().size() == kWorkers + 3u; };
+    while (!answered() && std::chrono::steady_clock::now() < until)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(answered()) << "while the first is held";
+    open();
+    join();
+}
+
+TEST_F(ServerGroups, NoneIsGatheredForLongerThanOthersAreLetIn) {
+    ServerOptions options;
+    options.longest_wait = base::Duration::seconds(20);
+    options.gather = base::Duration::seconds(60);
+    start(options);
+    answer_two();
+    EXPECT_EQ(post("three").body, "/group three") << "after 5 s; the client waits for 20";
+}
+
+// Whether it waits, is seen by the time, which is far beyond any answer's.
+TEST_F(ServerGathers, EightAreEnoughAndOneAfterOneWaitsForNone) {
+    after_two(base::Duration::seconds(60));
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 8; ++i) send(std::to_string(i));
+    join();
+    EXPECT_EQ(sizes().back(), 8u);
+    start(gathering(base::Duration::seconds(60)));
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(post("alone").body, "/group alone");
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(40));
 }
 
 TEST_F(ServerGroups, RoutesAndLongBodiesAreNotMixed) {

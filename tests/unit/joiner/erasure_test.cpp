@@ -102,19 +102,21 @@ TEST_F(ErasureTest, InAWrongPartitionItErasesNothingAndIsQuarantined) {
     EXPECT_EQ(joiner->list_quarantined(9)->at(0).reason, "wrong_partition");
 }
 
-/// Copies a store to what a release without the index by person would have written.
+/// Copies a store to what a release without the index by person and without rows in the index by
+/// time would have written.
 void copy_as_of_version_1(const std::filesystem::path& from, const std::filesystem::path& to) {
     std::vector<std::string> families{"meta",     "joins",   "by_time",   "pending",
                                       "dangling", "overdue", "quarantine"};
+    constexpr uint32_t kByTime = 2;
     auto old_families = families;
     families.emplace_back("persons");
-    const auto source = *storage::Database::open(from, families, {.schema = {2, {}}});
+    const auto source = *storage::Database::open(from, families, {.schema = {3, {}}});
     const auto target = *storage::Database::open(to, old_families);
     storage::WriteBatch batch;
     for (uint32_t i = 0; i < old_families.size(); ++i) {
         ASSERT_TRUE(source->scan({i}, storage::KeyRange::all(),
                                  [&](auto key, auto value) -> base::Result<bool> {
-                                     batch.put({i}, key, value);
+                                     batch.put({i}, key, i == kByTime ? "" : value);
                                      return true;
                                  }));
     }
@@ -173,7 +175,11 @@ TEST_F(ErasureTest, APersonsDecisionsAreFoundInAllPartitionsAndNobodyElses) {
     EXPECT_EQ(find({"anna"}).size(), 3u);
 }
 
-TEST_F(ErasureTest, AfterCompactionTheBytesAreInNoFileAndWithoutItTheyAre) {
+class CompactionTest : public ErasureTest, public testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(OfWhatIsKnownOrNot, CompactionTest, testing::Bool());
+
+/// Also where the time of an erased decision is not known any more, as after a crash.
+TEST_P(CompactionTest, AfterItTheBytesAreInNoFileAndWithoutItTheyAre) {
     auto decision = make_decision("1", day(0));
     decision.application.person = domain::PersonId("anna@example.org");
     decision.application.features = {{"job", std::string("lighthouse keeper")}};
@@ -191,6 +197,11 @@ TEST_F(ErasureTest, AfterCompactionTheBytesAreInNoFileAndWithoutItTheyAre) {
         }
         return false;
     };
+    const auto known = joiner->decisions_of(std::span(&decision.application.person, 1)).value();
+    ASSERT_EQ(known.size(), 1u);
+    ASSERT_TRUE(joiner->advance(day(kLabelDay)));  // another row of the same decision
+    joiner.reset();
+    joiner = open(folder);  // what was written lies in tables by now
     say(erase("1"));
     const auto quarantined = joiner->list_quarantined(9).value();
     ASSERT_EQ(quarantined.size(), 1u);
@@ -198,7 +209,9 @@ TEST_F(ErasureTest, AfterCompactionTheBytesAreInNoFileAndWithoutItTheyAre) {
         joiner->drop_quarantined("decisions", quarantined[0].partition, quarantined[0].offset));
     EXPECT_TRUE(on_disk("lighthouse keeper")) << "erased, and still in the files";
     const std::vector<domain::DecisionId> erased{decision.id};
-    ASSERT_TRUE(joiner->compact_erased(decision.application.person, erased));
+    ASSERT_TRUE(
+        joiner->compact_erased(decision.application.person, erased,
+                               GetParam() ? std::span(known) : std::span<const PersonDecision>()));
     EXPECT_FALSE(on_disk("lighthouse keeper"));
     EXPECT_FALSE(on_disk("anna@example.org"));
     EXPECT_TRUE(on_disk("p-2")) << "the scan would find somebody";

@@ -448,7 +448,7 @@ void quarantine(const fs::path& folder, int32_t partition, const streaming::Reco
     const auto db = *storage::Database::open(
         folder / std::to_string(partition) / "joins",
         {"meta", "joins", "by_time", "pending", "dangling", "overdue", "quarantine", "persons"},
-        {.schema = {2, {}}});
+        {.schema = {3, {}}});
     const streaming::StoredRecord stored{PartitionId(1), streaming::Offset(77), record};
     const auto key = wire::quarantine_key("outcomes", stored.partition, stored.offset);
     auto value = wire::encode_quarantined(wire::quarantine(

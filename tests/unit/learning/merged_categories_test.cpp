@@ -5,7 +5,8 @@
 
 #include "rampart/learning/learner.hpp"
 
-/// What learners say of features with more categories than bins.
+/// What learners say of features with more categories than bins, where they have no statistics of
+/// them: trees that go on from a model.
 namespace rampart::learning {
 namespace {
 
@@ -42,7 +43,12 @@ std::vector<std::string> notes(std::string_view learner, const dataset::Dataset&
     OptionValues values(found->options());
     EXPECT_TRUE(values.set("trees", int64_t{2}));
     EXPECT_TRUE(values.set("max_bins", bins));
-    const auto learned = fit(*found, {.train = data, .seed = 1}, values);
+    const auto start = fit(*found, {.train = data, .seed = 1}, values);
+    EXPECT_TRUE(start) << start.error().message;
+    if (!start) return {"no model"};
+    const auto policy = model::Policy::create(data.schema, {start->link}, {}, {}).value();
+    EXPECT_TRUE(values.set("trees", int64_t{4}));
+    const auto learned = fit(*found, {.train = data, .seed = 1, .start = &policy}, values);
     EXPECT_TRUE(learned) << learned.error().message;
     return learned ? learned->notes : std::vector<std::string>{"no model"};
 }

@@ -208,6 +208,32 @@ TEST_F(TrainerLeaseTest, ARenewalThatFailsLosesNoRight) {
     EXPECT_EQ(a->epoch(), 2u);
 }
 
+// The lease is given up and claimed anew; where that cannot be read back, it is not held.
+TEST_F(TrainerLeaseTest, ARenewalThatIsCutOffAfterItsFirstRecordHoldsNothing) {
+    for (int fails_at = 2; fails_at <= 3; ++fails_at) {
+        SCOPED_TRACE(fails_at);
+        LateWriter late(log_);
+        const auto store = fmt::format("s{}", fails_at), group = fmt::format("g{}", fails_at);
+        const auto a = TrainerLease::create({"leases", group, "a", kTtl},
+                                            {log_, late, clock_, timer_}, file(store))
+                           .value();
+        ASSERT_TRUE(a->claim());
+        int written = 0;
+        const std::function<void()> count = [&] {
+            late.before = count;
+            if (++written == fails_at)
+                log_.topics["leases"].failure = {base::ErrorCode::kUnavailable, "broker_down", ""};
+        };
+        late.before = count;
+        EXPECT_FALSE(a->renew());
+        EXPECT_FALSE(a->held());
+        EXPECT_EQ(written, fails_at);
+        log_.topics["leases"].failure = {};
+        EXPECT_TRUE(a->keep());
+        EXPECT_TRUE(a->renew());
+    }
+}
+
 TEST_F(TrainerLeaseTest, AMovedStoreTrainsUnderAnotherNodeAndTheOldOneDoesNot) {
     const auto a = process("a", "s");
     ASSERT_TRUE(a->claim());

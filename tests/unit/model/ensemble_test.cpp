@@ -93,7 +93,7 @@ TEST(Ensemble, ValidateFindsEachKindOfDamageAndSaysWhere) {
          "splits categorical feature 'c' by a threshold"},
         {[](Tree& t) { t.nodes[0].categories = 0; }, "splits numeric feature 'x0' by categories"},
         {[](Tree& t) { t.category_sets[0].clear(); }, "empty or too long"},
-        {[](Tree& t) { t.category_sets[0].resize(65); }, "empty or too long"},
+        {[](Tree& t) { t.category_sets[0].resize(1025); }, "empty or too long"},
         {[](Tree& t) { t.category_sets[0][1] = 1u << 6; }, "no category code 70"},
         {[](Tree& t) { t.category_sets.resize(6, {1}); }, "more category sets than nodes"},
         {[&](Tree& t) { t.nodes[2].value = inf; }, "node 2: has a number"},

@@ -51,7 +51,8 @@ inline model::Policy rule(std::vector<std::pair<double, double>> points = {{400,
     return model::Policy::create(sample_schema(), {link}, {}, {}).value();
 }
 
-/// A sure decline, of an applicant with 50 in all features.
+/// A sure decline, of an applicant with 50 in all features; `reasons`: what its explanation cites,
+/// as "feature.NAME".
 inline domain::Decision decline(std::vector<std::string> reasons) {
     domain::Decision decision;
     decision.id = domain::DecisionId("d-1");
@@ -89,11 +90,29 @@ inline domain::Override overridden(domain::Action action,
 
 inline base::TimePoint now() { return base::parse_iso8601("2026-03-06T09:00:00Z").value(); }
 
+/// What an explanation of the decision cites, against a row with 100 everywhere.
+inline std::vector<Cited> cited_of(const domain::Decision& decision) {
+    std::vector<Cited> cited;
+    const auto& features = decision.application.features;
+    for (const auto& reason : decision.reasons) {
+        if (!reason.starts_with("feature.")) continue;
+        const auto name = reason.substr(8);
+        const auto it = std::find_if(features.begin(), features.end(),
+                                     [&](const auto& feature) { return feature.name == name; });
+        const double* value = it == features.end() ? nullptr : std::get_if<double>(&it->value);
+        cited.push_back(
+            {name, direction_of({name, dataset::FeatureKind::kNumeric, {}}, decision.application,
+                                value == nullptr ? 0 : static_cast<float>(*value), 100)});
+    }
+    return cited;
+}
+
 inline base::Result<Notice> notice(const domain::Decision& decision, const model::Policy& policy,
                                    const std::optional<domain::Override>& taken = {},
                                    std::string_view language = {},
                                    const Lender& lender = bundled_lender()) {
-    return make_notice({decision, taken, policy, now(), language}, lender);
+    const auto cited = cited_of(decision);
+    return make_notice({decision, taken, policy, cited, now(), language}, lender);
 }
 
 }  // namespace rampart::notices::testing

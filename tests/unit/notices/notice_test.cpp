@@ -167,8 +167,6 @@ TEST(NoticeTest, APrincipalReasonIsNeverLeftOut) {
     EXPECT_TRUE(refusal(notice(with_action(Action::kRefer), learned_policy(),
                                overridden(Action::kDecline, "income")))
                     .is(Reason::kNoWords));
-    EXPECT_TRUE(refusal(notice(decline({"feature.score", "reason_of_2030"}), learned_policy()))
-                    .is(Reason::kUnknownCode));
 }
 
 TEST(NoticeTest, EachLanguageHasItsWordsAndNoOtherIsGuessed) {

@@ -58,6 +58,43 @@ TEST(ProtectedStore, OfAnUnknownPersonNothingIsKnown) {
     EXPECT_EQ(store->membership(kAnn).value(), Membership());
 }
 
+/// Many at once are what each is by itself: unknown ones, ones with later records, repeated ones,
+/// and a few among very many.
+TEST(ProtectedStore, ManyMembershipsAreThoseOfEachPersonAtEachTime) {
+    const auto store = open(fresh_folder());
+    constexpr int kPeople = 5000;
+    for (int64_t time = 1; time <= 3; ++time) {
+        std::vector<ProtectedAttributes> people;
+        for (int i = 0; i < kPeople; ++i) {
+            if (i % 7 == 0 || i % 3 < time - 1) continue;
+            std::map<std::string, std::string> attributes;
+            if ((i + time) % 4 != 0) attributes["sex"] = (i * time) % 2 == 0 ? "female" : "male";
+            if (i % 5 != 0) attributes["age"] = (i + time) % 3 == 0 ? "young" : "old";
+            people.push_back(
+                person(fmt::format("p{}", i), time == 1 ? 0 : time * 1000, attributes));
+        }
+        ASSERT_TRUE(store->put(people, at(time * 10)));
+    }
+    for (const int step : {1, 2, 97, 4999}) {
+        std::vector<std::string> ids;
+        for (int i = kPeople + 20; i >= 0; i -= step) ids.push_back(fmt::format("p{}", i));
+        for (const char* id : {"", "a", "p", "p1", "p1", "zz"}) ids.emplace_back(id);
+        std::vector<ProtectedStore::PersonAt> asked;
+        for (const auto& id : ids)
+            for (const int64_t time : {25, 9, 10, 99}) asked.push_back({id, at(time)});
+        std::vector<int> answered(asked.size());
+        ASSERT_TRUE(store->visit_memberships(
+            asked, [&](size_t i, const Membership& now, const Membership& then) {
+                ++answered[i];
+                const domain::PersonId one{std::string(asked[i].person)};
+                ASSERT_EQ(now, store->membership(one).value()) << one.value();
+                ASSERT_EQ(then, store->membership_at(one, asked[i].at).value()) << one.value();
+            }));
+        EXPECT_EQ(answered, std::vector<int>(asked.size(), 1));
+    }
+    EXPECT_TRUE(store->visit_memberships({}, [](auto, const auto&, const auto&) { FAIL(); }));
+}
+
 TEST(ProtectedStore, TheLatestEventTimeWinsWhateverTheOrderAndGrouping) {
     std::vector<ProtectedAttributes> records{
         person("ann", 2, {{"age", "young"}}), person("ann", 1, {}),

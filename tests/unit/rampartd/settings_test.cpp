@@ -59,6 +59,16 @@ TEST_F(CredentialSettings, EachFileOfASecretMayBeOne) {
         EXPECT_EQ(refusal(text).find("credential:k"), std::string::npos) << refusal(text);
 }
 
+TEST_F(CredentialSettings, HowLongDecisionsAreGatheredIsRead) {
+    const auto places = decision_service::places_of(folder_ / "x.toml");
+    const auto micros = [&](const char* text) {
+        return decision_service::read_http(*config::parse(text, "x"), places).gather.micros();
+    };
+    EXPECT_EQ(micros(""), 2000);
+    EXPECT_EQ(micros("gather_ms = 0"), 0);
+    EXPECT_EQ(micros("gather_ms = 100"), 100'000);
+}
+
 TEST_F(CredentialSettings, ComeFromTheFolderOfSystemd) {
     ::setenv("CREDENTIALS_DIRECTORY", credentials().c_str(), 1);
     ASSERT_TRUE(base::write_file_atomically(credentials() / "k", "key", 0400));

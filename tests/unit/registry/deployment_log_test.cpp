@@ -56,14 +56,39 @@ TEST(DeploymentLog, StopsOfEachKindAreKeptWithTheirBeginAndEnd) {
     ASSERT_TRUE(log.add(entry(1, press, {{"kind", "rules_only"}})));
     ASSERT_TRUE(log.add(entry(2, press, {{"kind", "exploration_off"}})));
     ASSERT_TRUE(log.add(entry(3, release, {{"kind", "rules_only"}})));
-    const std::vector<domain::StoppedPeriod> expected{
-        {at(1), at(3), StopKind::kRulesOnly, "anna"},
-        {at(2), std::nullopt, StopKind::kExplorationOff, "anna"}};
+    const std::vector<Stop> expected{
+        {{at(1), at(3), StopKind::kRulesOnly, "anna"}, "", "", "anna", ""},
+        {{at(2), std::nullopt, StopKind::kExplorationOff, "anna"}}};
     EXPECT_EQ(log.stops(), expected);
     EXPECT_EQ(log.open_stop(StopKind::kRulesOnly), nullptr);
     EXPECT_EQ(*log.open_stop(StopKind::kExplorationOff), expected[1]);
     EXPECT_EQ(log.not_before_last(at(1)), at(3));
     EXPECT_EQ(log.not_before_last(at(9)), at(9));
+}
+
+TEST(DeploymentLog, AStopWithAnIdHasTheTimesThatItsEntriesName) {
+    DeploymentLog log;
+    const auto press = std::string(DeploymentLog::kPressStop);
+    const auto release = std::string(DeploymentLog::kReleaseStop);
+    Stop one{{at(1), at(9), StopKind::kRulesOnly, "anna"}, "id-1", "harm", "anna", "mended"};
+    ASSERT_TRUE(log.add(entry(5, press, details_of(one, false))));
+    Stop other = one;
+    other.id = "id-2";
+    ASSERT_TRUE(log.add(entry(5, press, details_of(other, false)))) << "at two nodes at once";
+    EXPECT_EQ(log.find_stop("id-1")->period.from, at(1));
+    EXPECT_EQ(log.open_stop(StopKind::kRulesOnly)->id, "id-1");
+    ASSERT_TRUE(log.add(entry(6, release, details_of(one, true))));
+    EXPECT_EQ(*log.find_stop("id-1"), one);
+    EXPECT_EQ(log.open_stop(StopKind::kRulesOnly)->id, "id-2");
+    EXPECT_EQ(log.find_stop("id-3"), nullptr);
+    auto no_time = details_of(other, true);
+    no_time["to"] = "yesterday";
+    for (const auto& wrong :
+         {entry(7, press, details_of(one, false)), entry(7, press, details_of(other, false)),
+          entry(7, release, details_of(one, true)), entry(7, release, no_time)}) {
+        DeploymentLog after = log;
+        EXPECT_EQ(after.add(wrong).error().reason, "deployment_log") << wrong.action;
+    }
 }
 
 TEST(DeploymentLog, WhatCannotHaveHappenedIsDamage) {

@@ -126,13 +126,56 @@ TEST_F(Deployments, AStopIsOnRecordFromNowToNowWhateverTheClockSays) {
     EXPECT_EQ(must(registry_->press_stop(StopKind::kRulesOnly, at(22), "bert")), pressed);
     must(registry_->press_stop(StopKind::kReferAll, at(15), "bert"));
     reopen();
-    EXPECT_EQ(must(registry_->release_stop(StopKind::kRulesOnly, at(30), "anna")).to, at(30));
+    EXPECT_EQ(must(registry_->release_stop(StopKind::kRulesOnly, at(30), "anna")).period.to,
+              at(30));
     EXPECT_EQ(registry_->release_stop(StopKind::kRulesOnly, at(31), "anna").error().reason,
               "not_pressed");
     const std::vector<domain::StoppedPeriod> expected{
         {at(20), at(30), StopKind::kRulesOnly, "anna"},
         {at(20), std::nullopt, StopKind::kReferAll, "bert"}};
     EXPECT_EQ(registry_->stopped_periods(), expected);
+    EXPECT_TRUE(registry_->verify_audit());
+}
+
+TEST_F(Deployments, AStopIsAuditedWithWhoAndWhyAndOutlivesARestart) {
+    const auto pressed =
+        must(registry_->press_stop(StopKind::kExplorationOff, at(20), "anna", "complaints"));
+    EXPECT_EQ(pressed.id.size(), 32u);
+    EXPECT_EQ(registry_->audit_entries().value().back().details.at("reason"), "complaints");
+    reopen();
+    EXPECT_EQ(registry_->stops(), std::vector{pressed});
+    const auto ended = must(registry_->release_stop(StopKind::kExplorationOff, at(30), "bert",
+                                                    "answered", base::Duration::seconds(2)));
+    EXPECT_EQ(ended.period.to, at(32)) << "as long as others may go on as before";
+    EXPECT_EQ(ended.end_reason, "answered");
+    const auto last = registry_->audit_entries().value().back();
+    EXPECT_EQ(last.actor, "bert");
+    EXPECT_EQ(last.at, at(30));
+    reopen();
+    EXPECT_EQ(registry_->stops(), std::vector{ended});
+    EXPECT_EQ(
+        registry_->press_stop(StopKind::kExplorationOff, at(40), "anna", std::string(2000, 'x'))
+            .error()
+            .reason,
+        "audit_entry");
+}
+
+TEST_F(Deployments, WhatAnotherNodeHasOnRecordIsTakenOverOnce) {
+    Stop other{{at(12), std::nullopt, StopKind::kRulesOnly, "carl"}, std::string(32, 'a'), "harm"};
+    ASSERT_TRUE(registry_->record_stop(other, at(20)));
+    const auto head = registry_->audit_head();
+    ASSERT_TRUE(registry_->record_stop(other, at(21)));
+    EXPECT_EQ(registry_->audit_head(), head);
+    other.period.to = at(19);
+    other.ended_by = "dora";
+    other.end_reason = "mended";
+    ASSERT_TRUE(registry_->record_stop(other, at(22)));
+    reopen();
+    EXPECT_EQ(registry_->stops(), std::vector{other});
+    auto reopened = other;
+    reopened.period.to = std::nullopt;
+    ASSERT_TRUE(registry_->record_stop(reopened, at(23))) << "an end stays an end";
+    EXPECT_EQ(registry_->stops(), std::vector{other});
     EXPECT_TRUE(registry_->verify_audit());
 }
 

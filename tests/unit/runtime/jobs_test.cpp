@@ -1,8 +1,11 @@
 #include "rampart/runtime/jobs.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
+#include <future>
 #include <thread>
 
 #include "rampart/runtime/reasons.hpp"
@@ -62,6 +65,25 @@ TEST(Jobs, TheThreadOfEachHasItsName) {
         jobs.add({.name = name, .every = kMs(1)}, [](const JobRun&) { return base::ok(); });
     test_support::expect_threads("job-quick", 1);
     test_support::expect_threads("job-a-name-of-1", 1);
+}
+
+TEST(Jobs, OneInTheBackgroundHasALowerPriority) {
+    const auto priority = [] { return getpriority(PRIO_PROCESS, 0); };  // the calling thread's
+    Metrics metrics;
+    std::promise<int> background, other;
+    Jobs jobs(metrics);
+    const auto tell = [&](std::promise<int>& into) {
+        return [&into, priority](const JobRun&) {
+            into.set_value(priority());
+            return base::ok();
+        };
+    };
+    const auto hour = base::Duration::hours(1);
+    jobs.add({.name = "learn", .every = hour, .longest = hour, .background = true},
+             tell(background));
+    jobs.add({.name = "join", .every = hour, .longest = hour}, tell(other));
+    EXPECT_EQ(background.get_future().get(), std::max(priority(), 10));
+    EXPECT_EQ(other.get_future().get(), priority());
 }
 
 TEST(Jobs, AFailureIsKeptAndThePausesGrow) {

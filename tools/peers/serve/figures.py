@@ -5,7 +5,7 @@ import textwrap
 SERVERS = {"plain": "`rampart serve`", "tls": "`rampart serve`, TLS", "echo": "bare Boost.Beast",
            "python": "FastAPI, uvicorn, LightGBM"}
 PARTS = {
-    "model": "model, ramp, draw, reasons of declines",
+    "model": "model, ramp, draw",
     "sealing": "record, sealing, durable append",
     "http": "HTTP (the bare server's request)"}
 

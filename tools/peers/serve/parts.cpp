@@ -118,7 +118,7 @@ Status evaluate(const World& world) {
     return base::ok();
 }
 
-/// Encodes the features and decides: model, ramp, exploration, draw, and reasons of declines.
+/// Encodes the features and decides: model, ramp, exploration and draw.
 Status decide(World& world) {
     const auto now = runtime::SystemClock().now();
     const decision::DrawKey key{"parts", std::string(32, 's')};

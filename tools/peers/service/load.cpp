@@ -192,8 +192,8 @@ class Load {
              due_ += span(-std::log(1 - random_.uniform()) / options_.rate)) {
             late_.push_back(due_);
             if (idle_.empty()) continue;
-            Connection* one = idle_.back();
-            idle_.pop_back();
+            Connection* one = idle_.front();
+            idle_.pop_front();
             next(*one);
         }
         if (Steady::now() > end_) return;
@@ -212,7 +212,7 @@ class Load {
     asio::steady_timer timer_;
     Steady::time_point due_;
     std::vector<std::unique_ptr<Connection>> connections_;
-    std::vector<Connection*> idle_;
+    std::deque<Connection*> idle_;  // each has its turn: the service closes what is idle for long
     std::deque<Steady::time_point> late_;
 };
 

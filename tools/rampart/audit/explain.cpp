@@ -236,6 +236,10 @@ void add_decision_options(CLI::App& command, DecisionOptions& o) {
                     "with --decision: features that are one reason, NAME=FEATURE,FEATURE, where * "
                     "stands for any characters; may be given several times")
         ->needs(decision);
+    command
+        .add_option("--svg", o.svg,
+                    "with --decision: file for a picture of it, which names features, not values")
+        ->needs(decision);
 }
 
 }  // namespace

@@ -1,23 +1,23 @@
 #include "audit/explain_decision.hpp"
 
 #include <algorithm>
-#include <boost/json.hpp>
 #include <cmath>
 #include <numeric>
 
+#include "audit/decision_picture.hpp"
 #include "frame/node_access.hpp"
 #include "rampart/attribution/reasons.hpp"
+#include "rampart/base/file.hpp"
 #include "rampart/evaluation/model_table.hpp"
 #include "rampart/report/text_table.hpp"
-#include "services/rampartd/explain.hpp"
+#include "services/rampartd/explanation_document.hpp"
+#include "services/rampartd/node.hpp"
 
 namespace rampart::cli {
 namespace {
 
-namespace json = boost::json;
 using attribution::Cited;
 using attribution::DeclinedBy;
-using attribution::LinkStep;
 using attribution::Unit;
 using base::Result;
 using rampartd::DecisionExplanation;
@@ -79,8 +79,10 @@ std::string draw_text(const DecisionExplanation& of) {
     const auto& decision = of.decision;
     std::string text;
     if (decision.exploration_spent)
-        text += fmt::format("the day's exploration was spent: P(approve) {}\n",
-                            p_text(decision.p_approve));
+        text += fmt::format(
+            "without exploration (the day's was used up, or people had stopped it): P(approve) "
+            "{}\n",
+            p_text(decision.p_approve));
     const bool below = decision.draw < decision.p_approve;
     return text + fmt::format("draw {} is {} P(approve) {}: {}\n", p_text(decision.draw),
                               below ? "below" : "not below", p_text(decision.p_approve),
@@ -100,8 +102,9 @@ std::string values_text(const DecisionExplanation& of, size_t top) {
     const auto& set = of.reference;
     auto text = fmt::format(
         "against {} applicants with P(approve) of at least {} of {} looked at, mean {}\n"
-        "(SHA-256 {}):\n",
-        set.size(), p_text(set.lowest), set.pool, p_text(of.values.reference), set.digest.hex());
+        "(HMAC-SHA-256 under the draw key {}: {}):\n",
+        set.size(), p_text(set.lowest), set.pool, p_text(of.values.reference), of.draw_key_id,
+        of.reference_mac.hex());
     report::Table table{{"feature", "value", "lowers P by", "standard error"}};
     const auto order = by_magnitude(of.values.lowered);
     const size_t shown = top == 0 ? order.size() : std::min(top, order.size());
@@ -178,67 +181,20 @@ std::string cited_text(const DecisionExplanation& of, const Cited& cited) {
         text += report::align(table, 2);
     }
     return text + claim_text(of, cited) +
-           fmt::format("nearest reference row: SHA-256 {}\n", of.nearest_digest.hex());
+           fmt::format("nearest reference row: HMAC-SHA-256 {}\n", of.nearest_mac.hex());
 }
 
-json::array steps_json(const std::vector<LinkStep>& steps) {
-    json::array out;
-    for (const auto& step : steps) {
-        json::object one{{"link", step.link},
-                         {"kind", step.bootstrap ? "bootstrap" : "learned"},
-                         {"rule", step.rule},
-                         {"p_approve", step.approve},
-                         {"p_exploit", step.exploit}};
-        if (!step.bootstrap) {
-            one["score"] = step.score;
-            one["reads_group"] = step.reads_group;
-            one["explored"] = step.explored;
-            if (step.link > 1)
-                one["trust_region"] =
-                    json::object{{"from", step.lo}, {"to", step.hi}, {"held", step.clipped()}};
-        }
-        out.push_back(std::move(one));
-    }
-    return out;
-}
-
-json::object cited_json(const DecisionExplanation& of, const Cited& cited) {
-    json::array names;
-    for (const size_t unit : cited.units) names.push_back(json::value(of.units[unit].name));
-    return {{"declined_by", attribution::to_string(cited.by)},
-            {"reasons", std::move(names)},
-            {"among_others", cited.others},
-            {"p_restored", cited.p_restored},
-            {"reaches_draw", cited.reaches},
-            {"p_reference", cited.p_reference},
-            {"every_set_tried", cited.exact},
-            {"reference_row_sha256", of.nearest_digest.hex()}};
-}
-
-json::object json_of(const DecisionExplanation& of) {
-    json::array contributions;
-    for (const size_t unit : by_magnitude(of.values.lowered))
-        contributions.push_back(json::object{{"unit", of.units[unit].name},
-                                             {"lowers_p_by", of.values.lowered[unit]},
-                                             {"standard_error", of.values.error[unit]}});
-    json::object out{{"decision_id", of.decision.id.value()},
-                     {"policy_id", of.decision.policy.value()},
-                     {"action", domain::to_string(of.decision.action)},
-                     {"draw", of.decision.draw},
-                     {"p_approve", of.decision.p_approve},
-                     {"p_exploit", of.decision.p_exploit},
-                     {"exploration_spent", of.decision.exploration_spent},
-                     {"group_read", of.group_read},
-                     {"links", steps_json(of.steps)},
-                     {"reference", json::object{{"rows", of.reference.size()},
-                                                {"pool", of.reference.pool},
-                                                {"lowest_p", of.reference.lowest},
-                                                {"mean_p", of.values.reference},
-                                                {"sha256", of.reference.digest.hex()}}},
-                     {"exact", of.values.exact},
-                     {"contributions", std::move(contributions)}};
-    if (of.cited) out["decline"] = cited_json(of, *of.cited);
-    return out;
+std::string picture_of(const DecisionExplanation& of, size_t top) {
+    return draw_picture({.decision = of.decision.id.value(),
+                         .action = std::string(domain::to_string(of.decision.action)),
+                         .policy = of.decision.policy.value(),
+                         .steps = of.steps,
+                         .p = of.decision.p_approve,
+                         .draw = of.decision.draw,
+                         .units = of.units,
+                         .values = of.values,
+                         .cited = of.cited ? of.cited->units : std::vector<size_t>(),
+                         .top = top});
 }
 
 }  // namespace
@@ -246,13 +202,22 @@ json::object json_of(const DecisionExplanation& of) {
 Result<Answer> explain_decision(const DecisionOptions& options) {
     RAMPART_TRY(const auto groups, groups_in(options.feature_groups));
     RAMPART_TRY(const auto node, open_existing(options.config));
-    RAMPART_TRY(const auto of, rampartd::explain_decision(*node, options.decision, groups));
+    const domain::DecisionId id(options.decision);
+    RAMPART_TRY(auto decision, node->decisions().find(id));
+    rampartd::Explainer explainer(node->explain_deps());
+    RAMPART_TRY(const auto of, explainer.explain(std::move(decision), groups));
     Answer answer;
     answer.text = fmt::format("decision {}: {}, by policy {}\n\n{}{}\n{}", of.decision.id,
                               domain::to_string(of.decision.action), of.decision.policy,
                               steps_text(of), draw_text(of), values_text(of, options.top));
     if (of.cited) answer.text += "\n" + cited_text(of, *of.cited);
-    answer.json = json::serialize(json_of(of));
+    answer.json = rampartd::to_json(of);
+    if (!options.svg.empty()) {
+        // it is about a person
+        RAMPART_RETURN_IF_ERROR(
+            base::write_file_atomically(options.svg, picture_of(of, options.top), 0600));
+        answer.text += fmt::format("\nwrote {}\n", options.svg.string());
+    }
     return answer;
 }
 

@@ -14,6 +14,7 @@ struct DecisionOptions {
     std::string decision;
     std::vector<std::string> feature_groups;  // NAME=FEATURE,FEATURE; '*' for any characters
     size_t top = 10;                          // features to list; 0: all
+    std::filesystem::path svg{};              // file for the picture; empty: none
 };
 
 /// Explains a decision that a store holds. Errors: bad_feature_group; those of

@@ -18,6 +18,7 @@
 #include "rampart/certification/reasons.hpp"
 #include "rampart/config/reasons.hpp"
 #include "rampart/constraints/reasons.hpp"
+#include "rampart/counterfactuals/reasons.hpp"
 #include "rampart/data_retention/reasons.hpp"
 #include "rampart/dataset/reasons.hpp"
 #include "rampart/decision/reasons.hpp"
@@ -84,6 +85,7 @@ const std::span<const base::ReasonInfo> kLists[] = {
     dataset::reasons::kAll,
     serving::reasons::kAll,
     decision_log::reasons::kAll,
+    counterfactuals::reasons::kAll,
     data_retention::reasons::kAll,
     decision::reasons::kAll,
     decision_service::reasons::kAll,

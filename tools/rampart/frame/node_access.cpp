@@ -193,6 +193,11 @@ Result<json::value> tell_node(const std::filesystem::path& config, std::string_v
     return answer_of(config, client.post(target, json::serialize(body)));
 }
 
+Result<json::value> remove_at_node(const std::filesystem::path& config, std::string_view target) {
+    RAMPART_TRY(auto client, connect(config));
+    return parse(client.remove(target));
+}
+
 Result<json::value> send_to_node(const std::filesystem::path& config, std::string_view target,
                                  std::string bytes) {
     RAMPART_TRY(auto client, connect(config));

@@ -45,6 +45,10 @@ base::Result<boost::json::value> tell_node(const std::filesystem::path& config,
                                            std::string_view target,
                                            const boost::json::object& body);
 
+/// DELETE on the node, as ask_node().
+base::Result<boost::json::value> remove_at_node(const std::filesystem::path& config,
+                                                std::string_view target);
+
 /// POST of bytes, as tell_node(). out_of_range "body_too_large": more bytes than a request may
 /// have.
 base::Result<boost::json::value> send_to_node(const std::filesystem::path& config,

@@ -5,6 +5,7 @@
 #include "rampart/base/reasons.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/infer_schema.hpp"
+#include "rampart/dataset/reasons.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -45,6 +46,12 @@ base::Result<Answer> infer(const Options& options) {
     Answer answer;
     answer.notes = draft.notes;
     answer.text = dataset::write_table_schema(draft.schema, draft.remarks);
+    if (answer.text.size() > dataset::kMaxSchemaBytes)
+        return base::make_error(
+            dataset::Reason::kBadCategoryCount,
+            "the schema of {} has {} bytes, and {} can be read: merge "
+            "categories of its columns of texts, or leave some of them out with --ignore",
+            options.file, answer.text.size(), dataset::kMaxSchemaBytes);
 
     boost::json::array features;
     for (const auto& feature : draft.schema.features.features())

@@ -12,10 +12,13 @@
 #include "rampart/base/file.hpp"
 #include "rampart/base/reasons.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/runtime/reasons.hpp"
+#include "rampart/runtime/store_keys.hpp"
 #include "rampart/storage/database.hpp"
 #include "rampart/storage/derived_database.hpp"
 #include "rampart/storage/encryption.hpp"
 #include "rampart/storage/folder.hpp"
+#include "services/rampartd/reasons.hpp"
 #include "services/rampartd/settings.hpp"
 
 namespace rampart::cli {
@@ -73,6 +76,28 @@ uint64_t bytes_of(const fs::path& folder) {
     return bytes;
 }
 
+/// Refuses to write plain files where they are to be encrypted, or were: a store without the key
+/// of its databases gives copies none.
+Status check_key_there(std::span<const fs::path> databases, const rampartd::Settings& target) {
+    std::error_code failure;
+    const auto key = runtime::store_key_file(target.store);
+    if (fs::exists(key, failure)) return base::ok();
+    if (target.privacy.encrypt_databases)
+        return base::make_error(runtime::Reason::kKeyMissing,
+                                "{}: missing, the key of encrypted databases: start the node of "
+                                "that store once, which makes its keys, and stop it",
+                                key.string());
+    for (const auto& database : databases) {
+        RAMPART_TRY(const auto files, storage::files_at_rest(database));
+        if (!files.by_key.empty())
+            return base::make_error(rampartd::Reason::kDatabasesEncrypted,
+                                    "'{}' is encrypted, and databases of '{}' are not: set "
+                                    "privacy.encrypt_databases = true there",
+                                    database.string(), target.store.string());
+    }
+    return base::ok();
+}
+
 struct MovedPartition {
     fs::path from, to;
     uint64_t bytes = 0;
@@ -81,7 +106,7 @@ struct MovedPartition {
 /// Copies the databases of a partition from one store to another by checkpoint, and takes them away
 /// where they were; each step leaves either store whole, so that it may be run again after a crash.
 /// Neither node may be running on its partition: failed_precondition "database_in_use". not_found
-/// "no_partition"; already_exists "partition_there".
+/// "no_partition"; already_exists "partition_there"; those of check_key_there().
 Result<MovedPartition> move_partition(const fs::path& from_config, const fs::path& to_config,
                                       int32_t partition) {
     RAMPART_TRY(const auto source, rampartd::load_settings(from_config));
@@ -98,6 +123,7 @@ Result<MovedPartition> move_partition(const fs::path& from_config, const fs::pat
                                 "comes from the log",
                                 moved.to.string());
     }
+    RAMPART_RETURN_IF_ERROR(check_key_there(databases, target));
     // Neither lies in the folder of the partition, where what a killed move leaves would be taken
     // for one of its databases.
     const fs::path outgoing = moved.from.string() + ".outgoing";

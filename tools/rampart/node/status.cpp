@@ -130,6 +130,9 @@ std::string status_text(const json::object& status) {
             text += row("failed", text_of(check.at("name")) + ": " + text_of(check.at("message")));
     }
     text += row("policy", text_of(status.at("policy")));
+    std::string stops;
+    for (const auto& name : status.at("stops").as_array()) stops += " " + text_of(name);
+    if (!stops.empty()) text += row("STOPPED", stops.substr(1) + " (rampart stop list)");
     text += row("clock", fmt::format("{} ({})", text_of(status.at("clock").at("now")),
                                      text_of(status.at("clock").at("mode"))));
     text += joined_text(status.at("joined"));

@@ -32,7 +32,9 @@ namespace rampart::dataset {
 /// Parses strictly: an unknown key, a wrong type or a column with two roles is an error with name
 /// and line. `name` is used in errors.
 base::Result<TableSchema> parse_table_schema(std::string_view text, std::string_view name);
+/// Reads a file of at most kMaxSchemaBytes.
 base::Result<TableSchema> read_table_schema(const std::filesystem::path& path);
+inline constexpr size_t kMaxSchemaBytes = 8 << 20;
 
 /// Returns a text that parse_table_schema reads back as the same schema; `remarks` (by
 /// column) become comments.

@@ -37,7 +37,7 @@ struct SchemaDraft {
 /// A column of numbers is numeric, also codes with few values (a remark says how to make them
 /// categories); any other is categorical, with its values in text order. Ignored, with a remark: a
 /// constant column; a row number or id (strictly increasing or decreasing integers, a column named
-/// like an id with few repeats, text with few repeats); too many values (kMaxCategories). "?",
+/// like an id with few repeats, text with few repeats); too many values (kMostCategories). "?",
 /// "NA", "N/A", "NaN", "nan", "null" and "NULL" count as missing; "-", ".", "None", "none",
 /// "Missing", "missing", "Unknown", "unknown" and infinities ("inf", "-Infinity" …) only if all
 /// other values are numbers; a note counts them.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <set>
@@ -24,10 +26,14 @@ class DrawCheck {
     base::Status check(const domain::Decision& decision);
     static constexpr size_t kKeysNamed = 64;
 
+    /// Returns how many decisions named a key that is not here.
+    uint64_t unchecked() const { return unchecked_; }
+
   private:
     void note_unknown(const std::string& key_id);
 
     std::map<std::string, std::string> secrets_;  // by key id
+    std::atomic<uint64_t> unchecked_{0};
     std::mutex mutex_;
     std::set<std::string> unknown_;  // ids that were logged; with mutex_
 };

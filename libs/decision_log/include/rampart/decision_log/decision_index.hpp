@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -81,11 +82,28 @@ class DecisionIndex {
     base::Result<uint64_t> explored_on(int64_t day) const;
     /// Reads everything and says what does not fit: a decision that cannot be read, is under
     /// another id or belongs to another partition; totals and explored approvals that do not add
-    /// up. Empty: all is well. While nothing is written.
+    /// up; explanations of decisions that are erased or not there. Empty: all is well. While
+    /// nothing is written.
     base::Result<std::vector<std::string>> check() const;
-    /// Called with each decision id in turn, by id; an error ends the visit.
+    /// Returns how many writes have erased decisions since it was opened: when that is another
+    /// number, what was read before may hold who is erased.
+    uint64_t erasing_writes() const { return erasing_writes_; }
+    /// Called with each decision id in turn, by id; an error ends the visit. What is taken in
+    /// meanwhile may be visited or not.
     using IdVisitor = std::function<base::Status(const domain::DecisionId& id, bool erased)>;
     base::Status visit_ids(const IdVisitor& visit) const;
+    /// What was worked out of a decision after it was made, as its maker wrote it, on the disk.
+    /// nullopt: nothing is kept.
+    base::Result<std::optional<std::string>> explanation(const domain::DecisionId& id) const;
+    struct Explanation {
+        domain::DecisionId decision;
+        std::string bytes;
+    };
+    /// Keeps them in one synced write, until their decisions are erased or the index is made anew.
+    /// The first of a decision stays; for one that is not here, or erased, none is kept. Any
+    /// thread; an index that takes in decisions does not wait for it but in storage, an erasure
+    /// does.
+    base::Status keep_explanations(std::span<const Explanation> explanations);
     Fence fence() const;
     IndexCounts counts() const;
     streaming::PartitionId partition() const { return options_.partition; }
@@ -168,6 +186,7 @@ class DecisionIndex {
                                                           const base::Error& why);
     base::Status check(std::string_view topic, streaming::PartitionId partition,
                        streaming::SourceChecks& checks);
+    base::Status check_explanations(const std::function<void(std::string)>& problem) const;
     base::Result<bool> index(std::span<const streaming::StoredRecord> records);
     base::Result<bool> index_one(const streaming::StoredRecord& stored, Changes& changes) const;
 
@@ -177,6 +196,8 @@ class DecisionIndex {
     streaming::Bookmark next_;  // bookmark in the topic of decisions
     bool verified_ = false;     // the log was compared with next_, and nothing failed since
 
+    std::atomic<uint64_t> erasing_writes_ = 0;
+    std::mutex explaining_;     // no erasure comes between a look at a decision and its explanation
     mutable std::mutex mutex_;  // guards what follows for those who only look
     Fence fence_;
     IndexCounts counts_;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "rampart/base/clock.hpp"
 #include "rampart/base/result.hpp"
@@ -124,8 +126,10 @@ class Gate {
     using ReadUntil = std::optional<base::TimePoint>;
     base::Result<ReadUntil> read_until(const Submission& run,
                                        const certification::DeltaLedger& ledger) const;
-    base::Result<std::optional<training_set::VaultSet>> rows_read_before(
-        const certification::LedgerView& history, const ReadUntil& read_until) const;
+    using PersonVisitor = std::function<void(std::string_view person)>;
+    base::Result<std::optional<base::TimePoint>> last_read(const certification::LedgerView& history,
+                                                           const ReadUntil& read_until,
+                                                           const PersonVisitor& visit = {}) const;
     base::Result<EpochVault> vault_of_epoch(const certification::LedgerView& history,
                                             base::TimePoint t, const ReadUntil& read_until) const;
     base::Status add_erased(const Submission& run, std::optional<base::TimePoint> from,

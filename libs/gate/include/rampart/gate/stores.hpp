@@ -71,6 +71,10 @@ class RecordSource {
     /// are counted as too old: TrainingSetBuilder::vault_rows.
     virtual base::Result<training_set::VaultSet> vault_rows(
         base::TimePoint t, std::optional<base::TimePoint> from) const = 0;
+    /// Visits person and event time of the rows that vault_rows(t, nullopt) returns, in their
+    /// order, without holding them all: TrainingSetBuilder::visit_vault.
+    virtual base::Status visit_vault(
+        base::TimePoint t, const training_set::TrainingSetBuilder::VaultVisitor& visit) const = 0;
     /// All applicants with event time in [from, to): TrainingSetBuilder::applicants.
     virtual base::Result<training_set::ApplicantSet> applicants(base::TimePoint from,
                                                                 base::TimePoint to) const = 0;

@@ -39,6 +39,7 @@ class Client {
     base::Result<Response> get(std::string_view target);
     base::Result<Response> post(std::string_view target, std::string body,
                                 std::string_view content_type = "application/json");
+    base::Result<Response> remove(std::string_view target);  // DELETE
 
   private:
     struct Impl;

@@ -23,7 +23,7 @@ using Handler = std::function<Response(const Request&)>;
 /// A request of a group, and where its response goes: answer() once, on any thread, before the
 /// handler returns.
 struct Grouped {
-    const Request& request;
+    const Request& request;  // valid until answer() is called
     std::function<void(Response)> answer;
 };
 /// Answers all requests that wait, in one call, so that they share one write to the disk.

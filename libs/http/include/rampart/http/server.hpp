@@ -25,6 +25,9 @@ struct ServerOptions {
     size_t threads = 32;
     // While a request of Lane::kGroup has waited so long for its turn, further ones get a 503.
     base::Duration longest_wait = base::Duration::seconds(3);
+    // Router::add_group: the longest time that the next requests are gathered for one call of the
+    // handler, after a call with more than one; eight of them end it. 0: each call at once.
+    base::Duration gather = base::Duration::micros(2000);
     size_t bulk_threads = 4;            // threads of Lane::kBulk, 1 to 256
     size_t administrative_threads = 4;  // threads of Lane::kAdministrative, 1 to 256
     // Beyond, a connection that waits for a request makes room: that of an unknown client, and then

@@ -20,6 +20,7 @@
 #include "rampart/domain/outcome.hpp"
 #include "rampart/domain/override.hpp"
 #include "rampart/domain/product.hpp"
+#include "rampart/joiner/decision_row.hpp"
 #include "rampart/storage/memory_budget.hpp"
 #include "rampart/streaming/bookmark.hpp"
 #include "rampart/streaming/reader.hpp"
@@ -233,19 +234,12 @@ class OutcomeJoiner {
     base::Status examples(std::string_view measure, base::TimePoint t, const ExampleVisitor& visit,
                           std::optional<base::TimePoint> from = std::nullopt) const;
 
-    /// What is known of a second measure of an example's decision.
-    struct SecondValue {
-        std::optional<double> value;
-        uint32_t version = 0;
-    };
-    /// `second` is nullopt where the second measure is not known to have matured.
-    using PairVisitor = std::function<base::Status(const domain::LabeledExample&,
-                                                   const std::optional<SecondValue>& second)>;
-    /// Visits the examples of `measure` as examples() does, each with what was known at `t` of
-    /// `second` of the same decision, in one reading.
-    base::Status paired_examples(std::string_view measure, std::string_view second,
-                                 base::TimePoint t, const PairVisitor& visit,
-                                 std::optional<base::TimePoint> from = std::nullopt) const;
+    using RowVisitor = std::function<base::Status(const DecisionRow&)>;
+    /// The row of every decision about an application of event time in [from, to), matured or not,
+    /// as they are now; ordered as examples are. Costs a small part of what decisions() does, in
+    /// memory that does not depend on how many there are.
+    base::Status rows(base::TimePoint from, base::TimePoint to, RowPart part,
+                      const RowVisitor& visit) const;
 
     using DecisionVisitor = std::function<base::Status(const domain::Decision&)>;
     /// Every decision about an application of event time in [from, to), matured or not, as they are
@@ -294,10 +288,12 @@ class OutcomeJoiner {
         std::span<const domain::PersonId> persons) const;
     /// After an erasure was read: when it returns, what was erased of these decisions of a person,
     /// or dropped from quarantine, is in none of the files any more; but for the decision ids and
-    /// times in the indices by time, which go within a week. failed_precondition "snapshot_held": a
-    /// reader is active; call it again.
+    /// times in the indices by maturity, which go within a week. `known`: what decisions_of() said
+    /// of them before; of one that is not among these, it may take as long as to rewrite all rows.
+    /// failed_precondition "snapshot_held": a reader is active; call it again.
     base::Status compact_erased(const domain::PersonId& person,
-                                std::span<const domain::DecisionId> decisions);
+                                std::span<const domain::DecisionId> decisions,
+                                std::span<const PersonDecision> known = {});
 
     // Up to `limit` each: by decision id, by maturity, by position.
     base::Result<std::vector<Unmatched>> list_unmatched(size_t limit) const;

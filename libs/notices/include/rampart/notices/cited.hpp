@@ -1,15 +1,13 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "rampart/base/result.hpp"
+#include "rampart/dataset/feature_schema.hpp"
 #include "rampart/domain/decision.hpp"
-#include "rampart/model/policy.hpp"
 #include "rampart/notices/words.hpp"
 
-/// What is stored of a decline, as the words need it. The one place that knows how a decision keeps
-/// its reasons.
+/// What is stored of a decline, as the words need it: the cited reasons of its explanation
+/// (ops/adr/0041), and the draw's part by the decision's own probabilities.
 namespace rampart::notices {
 
 /// A feature that is a reason.
@@ -26,11 +24,11 @@ enum class DrawPart {
     kAlone,  // this draw approves, but for an exploration that declines at random
 };
 
-/// Returns the features that are reasons of a drawn decline, most important first; empty: none is
-/// stored. `policy` is the decision's; its reference row, or the slope of its rule, says in which
-/// direction the applicant's value lies. Errors: failed_precondition "unknown_code".
-base::Result<std::vector<Cited>> cited_features(const domain::Decision& decision,
-                                                const model::Policy& policy);
+/// Returns how the applicant's value of a feature lies to that of the reference row with which the
+/// decision is compared. `value`, `reference`: encoded, NaN where missing; a category that the
+/// policy does not know is missing there, and not in the application.
+Direction direction_of(const dataset::FeatureSpec& feature, const domain::Application& application,
+                       float value, float reference);
 
 /// Returns the draw's part in a drawn decline, by its probabilities.
 DrawPart draw_part(const domain::Decision& decision);

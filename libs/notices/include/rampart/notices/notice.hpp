@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,7 @@ struct NoticeInput {
     const domain::Decision& decision;
     const std::optional<domain::Override>& overridden;  // the latest; nullopt: none
     const model::Policy& policy;                        // the decision's
+    std::span<const Cited> cited;  // its stored explanation's, most important first; of a decline
     base::TimePoint now;
     std::string_view language;  // empty: the first of the words
 };
@@ -76,10 +78,13 @@ struct NoticeInput {
 ///
 /// Errors: invalid_argument "unknown_language"; failed_precondition "no_adverse_action" (approved,
 /// or people approved it), "decision_pending" (referred, and not answered yet),
-/// "no_specific_reason" (what is stored names no feature, only a score that was too low),
-/// "no_words", "never_cited" (a principal reason that the lender's words lack or may not cite),
-/// "unknown_code".
+/// "no_specific_reason" (the explanation cites no feature), "no_words", "never_cited" (a principal
+/// reason that the lender's words lack or may not cite).
 base::Result<Notice> make_notice(const NoticeInput& input, const Lender& lender);
+
+/// Fails as make_notice() does where there is nothing to notify of, or not in that language: before
+/// reasons are worked out. Does not look at `cited`.
+base::Status check_notice(const NoticeInput& input, const Lender& lender);
 
 /// Returns what GET /v1/decisions/{id}/notice answers, as schemas/http/openapi.yaml has it.
 std::string to_json(const Notice& notice);

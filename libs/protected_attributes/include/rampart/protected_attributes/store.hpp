@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "rampart/base/result.hpp"
@@ -43,6 +45,19 @@ class ProtectedStore {
     /// Returns the memberships by the record that was in force at `t`; no cell and no groups for a
     /// person of whom nothing was known then, or only since a release that did not keep the time.
     base::Result<Membership> membership_at(const domain::PersonId& person, base::TimePoint t) const;
+
+    /// A person at a time.
+    struct PersonAt {
+        std::string_view person;
+        base::TimePoint at;
+    };
+    /// Called with a position in what was asked, and membership() and membership_at() of it.
+    using MembershipVisitor =
+        std::function<void(size_t asked, const Membership& now, const Membership& then)>;
+    /// Visits all that are asked for, in the order of persons and times. Reads the store in that
+    /// order, so that many cost a small part of as many calls of the two.
+    base::Status visit_memberships(std::span<const PersonAt> asked,
+                                   const MembershipVisitor& visit) const;
 
     const AttributeCatalog& catalog() const;
 

@@ -24,9 +24,17 @@ struct AssignmentPeriod {
     bool operator==(const AssignmentPeriod&) const = default;
 };
 
+/// A stop button that was pressed: its period, and what people said.
+struct Stop {
+    domain::StoppedPeriod period;
+    std::string id{};  // the same on all nodes; empty: its entry names none
+    std::string reason{}, ended_by{}, end_reason{};
+    bool operator==(const Stop&) const = default;
+};
+
 /// History of assignments and stop buttons, as the entries of the audit log tell it. Nothing in it
-/// is edited, and each time is that of its entry: not before the one in front of it. Not thread
-/// safe.
+/// is edited, and entries are in the order of their times. A period has the time of its entry, or
+/// the one that the entry names: that of another node. Not thread safe.
 class DeploymentLog {
   public:
     // Actions of the audit log that it reads, besides changes of the champion.
@@ -37,17 +45,20 @@ class DeploymentLog {
     static bool is_own(std::string_view action);
 
     /// Takes the next entry in; entries of other actions change nothing. Errors: data_loss
-    /// "deployment_log": an assignment that is none or has the id of another, an end without a
-    /// begin, a second begin, or a time before the last one.
+    /// "deployment_log": an assignment or a stop that is none or has the id of another, an end
+    /// without a begin, a second begin, or a time before the last one.
     base::Status add(const AuditEntry& entry);
 
     const std::vector<AssignmentPeriod>& assignments() const { return assignments_; }
     /// nullptr: the champion alone decides.
     const AssignmentPeriod* in_force() const;
     const AssignmentPeriod* find(std::string_view id) const;
-    const std::vector<domain::StoppedPeriod>& stops() const { return stops_; }
-    /// Returns the period of this kind that lasts; nullptr: none does.
-    const domain::StoppedPeriod* open_stop(domain::StopKind kind) const;
+    const std::vector<Stop>& stops() const { return stops_; }
+    /// Returns the first stop of this kind that lasts; nullptr: none does. Two nodes that are asked
+    /// at the same time begin two.
+    const Stop* open_stop(domain::StopKind kind) const;
+    /// Returns the stop of this id, which is not empty; nullptr: there is none.
+    const Stop* find_stop(std::string_view id) const;
 
     /// Returns the time for an entry made at `now`: a stop button works whatever the clock says,
     /// and nothing is ever dated back.
@@ -59,11 +70,14 @@ class DeploymentLog {
     void end_assignment(base::TimePoint at, const std::string& actor);
 
     std::vector<AssignmentPeriod> assignments_;
-    std::vector<domain::StoppedPeriod> stops_;
+    std::vector<Stop> stops_;
     base::TimePoint last_ = base::kFirstTime;
 };
 
 /// Returns the details of the audit entry that starts the assignment.
 std::map<std::string, std::string> details_of(const domain::Assignment& assignment);
+/// Returns the details of the audit entry by which the stop begins, or, with `end`, ends. It has an
+/// end then.
+std::map<std::string, std::string> details_of(const Stop& stop, bool end);
 
 }  // namespace rampart::registry

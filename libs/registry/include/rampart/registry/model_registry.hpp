@@ -177,15 +177,22 @@ class ModelRegistry {
     std::vector<AssignmentPeriod> assignments() const;
     std::optional<AssignmentPeriod> assignment_in_force() const;
 
-    /// Records that people stop a part of the service, before it stops. Returns the period that
-    /// lasts already, if the button is pressed. Never dated back: `from` is `now`, or the time of
-    /// the last such entry if that is later.
-    base::Result<domain::StoppedPeriod> press_stop(domain::StopKind kind, base::TimePoint now,
-                                                   std::string_view actor);
-    /// Records the end, after every node decides as before. Fails with failed_precondition
-    /// "not_pressed".
-    base::Result<domain::StoppedPeriod> release_stop(domain::StopKind kind, base::TimePoint now,
-                                                     std::string_view actor);
+    /// Records that people stop a part of the service, before it stops. Returns the stop that lasts
+    /// already, if the button is pressed. Never dated back: it begins `now`, or at the time of the
+    /// last such entry if that is later. Fails with invalid_argument "audit_entry": the reason is
+    /// too long.
+    base::Result<Stop> press_stop(domain::StopKind kind, base::TimePoint now,
+                                  std::string_view actor, std::string_view reason = {});
+    /// Records the end of each stop of this kind that lasts, after every node decides as before, or
+    /// will within `follow`, and returns the last. Fails with failed_precondition "not_pressed";
+    /// invalid_argument "audit_entry".
+    base::Result<Stop> release_stop(domain::StopKind kind, base::TimePoint now,
+                                    std::string_view actor, std::string_view reason = {},
+                                    base::Duration follow = {});
+    /// Records what another node has on record: a stop with an id, and its end, if it has one, with
+    /// the times that it names. What is known already changes nothing; an end stays an end.
+    base::Status record_stop(const Stop& stop, base::TimePoint now);
+    std::vector<Stop> stops() const;  // in the order in which they became known here
     std::vector<domain::StoppedPeriod> stopped_periods() const;
 
     // --- keys

@@ -22,6 +22,9 @@ namespace rampart::registry {
     X(kBadNotice, kDataLoss, "bad_notice",                                                        \
       "Look at the topic of policies: another program wrote to it, or the record is "             \
       "damaged.")                                                                                 \
+    X(kBadStop, kDataLoss, "bad_stop",                                                            \
+      "Look at the topic of leases: another program wrote to it, or the record is "               \
+      "damaged.")                                                                                 \
     X(kCertificateDigest, kDataLoss, "certificate_digest",                                        \
       "Restore the certificate's file in the registry from a copy.")                              \
     X(kCertificateExpired, kFailedPrecondition, "certificate_expired",                            \

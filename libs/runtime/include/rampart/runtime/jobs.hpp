@@ -24,7 +24,7 @@ struct JobOptions {
     /// A run that has not called JobRun::stopping() for so long is stuck. > 0
     base::Duration stuck_after = base::Duration::seconds(600);
     bool vital = false;       // only a new process helps where it is stuck
-    bool background = false;  // with lower_priority()
+    bool background = false;  // with base::lower_priority()
 };
 
 /// A job, seen from outside. Ages are in seconds.

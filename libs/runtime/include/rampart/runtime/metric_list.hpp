@@ -18,6 +18,16 @@ namespace rampart::runtime::metric {
       "admission is in rampart_http_request_duration_seconds only.")                           \
     X(kDecisions, "counter", "rampart_decisions_total", "action,explored",                     \
       "Decisions answered, repeats included.")                                                 \
+    X(kExplanationSeconds, "histogram", "rampart_explanation_seconds", "",                     \
+      "Time to work out one explanation, on one thread of lower priority or for who asks.")    \
+    X(kExplanationsFailed, "counter", "rampart_explanations_failed_total", "",                 \
+      "Decisions that could not be explained; who asks for the explanation learns why.")       \
+    X(kExplanationsPassedOver, "counter", "rampart_explanations_passed_over_total", "",        \
+      "Declines that found the queue full: they are explained when they are asked for.")       \
+    X(kExplanations, "counter", "rampart_explanations_total", "when",                          \
+      "Explanations worked out after the answer, or, where there was none yet, at a read.")    \
+    X(kExplanationsWaiting, "gauge", "rampart_explanations_waiting", "",                       \
+      "Declines that wait for their explanation.")                                             \
     X(kOutcomes, "counter", "rampart_outcomes_total", "", "Outcomes taken in.")                \
     X(kOverloadRefusals, "counter", "rampart_overload_refusals_total", "",                     \
       "Requests for decisions refused, as too many were waiting.")                             \
@@ -32,6 +42,9 @@ namespace rampart::runtime::metric {
     X(kPolicyDecisions, "counter", "rampart_policy_decisions_total", "policy",                 \
       "Decisions answered by policy, of the last 8 policies that decided.")                    \
     X(kPolicySwaps, "counter", "rampart_policy_swaps_total", "", "Policies put in force.")     \
+    X(kStopInForce, "gauge", "rampart_stop_in_force", "stop",                                  \
+      "1: people have pressed this stop button, and what is decided now is no evidence; "      \
+      "GET /v1/stops says who and why.")                                                       \
     X(kUnseenCategories, "counter", "rampart_unseen_categories_total", "feature",              \
       "Categories that the policy does not know, in decisions answered, repeats included: "    \
       "counted as missing.")
@@ -95,6 +108,9 @@ namespace rampart::runtime::metric {
       "have stopped.")                                                                             \
     X(kJoinedUnmatched, "gauge", "rampart_joined_unmatched", "",                                   \
       "Outcomes and overrides whose decision has not arrived: wrong ids, or decisions lost.")      \
+    X(kJoinUncheckedDraws, "counter", "rampart_join_unchecked_draws_total", "",                    \
+      "Decisions joined, since the start, whose draw key is not on this node, so that their "      \
+      "draws were not checked: those of other nodes. On a node alone it stays 0.")                 \
     X(kQuarantineBytes, "gauge", "rampart_quarantine_bytes", "store",                              \
       "Bytes in quarantine, of joined states or of applications, in whole MiB: [quarantine] "      \
       "bounds them.")                                                                              \

@@ -23,6 +23,7 @@
 #include "rampart/runtime/metrics.hpp"
 #include "rampart/serving/admission.hpp"
 #include "rampart/serving/event_window.hpp"
+#include "rampart/serving/stops.hpp"
 #include "rampart/streaming/reader.hpp"
 #include "rampart/streaming/writer.hpp"
 
@@ -41,6 +42,9 @@ struct DecisionServiceOptions {
     /// time while others append: to write what the append would have to wait for, as keys of new
     /// persons. Where it fails the append says why. Empty: nothing.
     std::function<void(std::span<const domain::PersonId>)> before_append{};
+    /// Called with the ids of declines that were just decided, before they are answered, by several
+    /// threads at a time; takes no time. Not of those that were decided before. Empty: nothing.
+    std::function<void(std::span<const domain::DecisionId>)> on_declined{};
     domain::Product product;
     decision::DrawKey draw_key;
     decision::ArmKey arm_key{};                       // empty: no challenger may decide here
@@ -96,8 +100,15 @@ class DecisionService {
     /// "group_blind_service" (the policy reads a group, the service may not) and those of
     /// PolicyInForce::create.
     base::Status set_policy(std::shared_ptr<const model::LoadedPolicy> policy, bool certified);
-    /// Returns the champion; nullptr: none yet.
+    /// Returns the champion, also where a stop lets rules decide; nullptr: none yet.
     std::shared_ptr<const decision::PolicyInForce> policy() const;
+
+    /// Lets what people have stopped stand still from the next request on, whatever champion or
+    /// assignment comes, until it is called again; requests under way finish as they began. Never
+    /// waits for a decision. A decision under a stop is logged with the policy and the probability
+    /// by which it was made. Errors: failed_precondition "uncertified_policy" (the rules are
+    /// learned), "group_blind_service"; those of PolicyInForce::create. Then nothing changes.
+    base::Status set_stops(const Stops& stops);
 
     /// Lets each person be decided by the policy of their arm from the next request on, until
     /// end_assignment() or another champion. `challengers`: certified policies of the second arm
@@ -196,9 +207,10 @@ class DecisionService {
     base::Result<std::shared_ptr<const decision::PolicyInForce>> in_force(
         std::shared_ptr<const model::LoadedPolicy> policy, bool certified) const;
     std::shared_ptr<const Policies> policies() const;
-    void swap(std::shared_ptr<const Policies> next);
+    void swap(Policies next);
     base::Status run(Batch& batch, std::span<const domain::Application> applications,
                      std::span<const std::string> request_ids);
+    void report_declined(const Batch& batch) const;
     base::Status ready() const;
     void count(const domain::Decision& decision, const model::Policy& policy);
 
@@ -212,6 +224,8 @@ class DecisionService {
 
     mutable std::mutex policy_mutex_;  // held to copy a pointer, no longer
     std::shared_ptr<const Policies> policies_;
+    Stops stops_;
+    std::shared_ptr<const decision::PolicyInForce> rules_;  // those of stops_
 };
 
 }  // namespace rampart::serving

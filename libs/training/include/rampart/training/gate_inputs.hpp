@@ -30,7 +30,7 @@ std::vector<size_t> gate_rows(const training_set::DevelopmentSet& set,
 /// Returns the rows decided at `from` or later, and the others as omitted for `why`: each epoch of
 /// the error budget has vault records of its own.
 training_set::VaultSet decided_since(
-    const training_set::VaultSet& vault, base::TimePoint from,
+    training_set::VaultSet vault, base::TimePoint from,
     training_set::Omission why = training_set::Omission::kEarlierEpoch);
 
 /// Returns how many rows are no repeats, but later ones than the gate reads of their persons.
@@ -56,9 +56,6 @@ std::vector<certification::LoggerPeriod> logger_periods(const training_set::Vaul
 /// Returns how many of the records that the gate reads were decided after the day's exploration was
 /// spent. On these it compares what the policies decide then.
 size_t decided_without_exploration(const training_set::VaultSet& vault);
-
-/// Returns how many persons of the vault's rows are among those of `read`.
-size_t persons_of_both(const training_set::VaultSet& vault, const training_set::VaultSet& read);
 
 /// Returns the development set in the form that the gate plans from: decisions and impacts, and for
 /// constraints labels and the conditions that each row meets. Policies do not refer: their

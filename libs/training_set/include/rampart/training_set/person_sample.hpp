@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "rampart/base/keyed_hash.hpp"
 #include "rampart/domain/ids.hpp"
 
 namespace rampart::training_set {
@@ -21,12 +22,13 @@ namespace rampart::training_set {
 /// for a pair) are in or out together. Memory: that of the persons who are in.
 class PersonSample {
   public:
-    PersonSample(std::string key, size_t max_rows) : key_(std::move(key)), max_rows_(max_rows) {}
+    PersonSample(std::string_view key, size_t max_rows) : hash_(key), max_rows_(max_rows) {}
 
     /// Returns the key of a seed. `salt`: the secret of the split, of which places are independent.
     static std::string key_of(std::string_view salt, uint64_t seed);
 
-    double place_of(const domain::PersonId& person) const;
+    double place_of(std::string_view person) const;
+    double place_of(const domain::PersonId& person) const { return place_of(person.value()); }
     /// Counts a row of the person of that place. False: the person is not in the sample. A row that
     /// was taken may be out of it later: holds().
     bool add(double place);
@@ -37,7 +39,7 @@ class PersonSample {
     size_t places() const { return rows_of_.size(); }
 
   private:
-    std::string key_;
+    base::KeyedHash hash_;
     size_t max_rows_;
     size_t there_ = 0, rows_ = 0;
     double limit_ = std::numeric_limits<double>::infinity();  // lowest place that is out

@@ -181,8 +181,8 @@ using StoppedPeriods = std::function<std::vector<domain::StoppedPeriod>()>;
 
 /// Builds sets from the content of joiner and protected store; both must outlive it. Thread safe.
 ///
-/// Features are encoded by decision::encode_row, so that a training row is the row that was, or
-/// would have been, served; but features that the schema lacks are left aside and those that an
+/// Features are encoded as decision::encode_row does, so that a training row is the row that was,
+/// or would have been, served; but features that the schema lacks are left aside and those that an
 /// application lacks are missing (NaN), so that old decisions serve a schema that has changed
 /// since. A value that does not fit its feature is encode_row's error, with the decision's id.
 ///
@@ -215,6 +215,12 @@ class TrainingSetBuilder {
     base::Result<VaultSet> vault_rows(base::TimePoint t,
                                       std::optional<base::TimePoint> from = std::nullopt) const;
 
+    /// Called with person and event time of a row.
+    using VaultVisitor = std::function<void(std::string_view person, base::TimePoint event_time)>;
+    /// Visits the rows that vault_rows(t) returns, in their order, in memory that does not depend
+    /// on how many there are.
+    base::Status visit_vault(base::TimePoint t, const VaultVisitor& visit) const;
+
     /// Returns the applicants with known decisions and event time in [from, to).
     base::Result<ApplicantSet> applicants(base::TimePoint from, base::TimePoint to) const;
 
@@ -224,23 +230,25 @@ class TrainingSetBuilder {
 
   private:
     TrainingSetBuilder() = default;
-    base::Result<Row> make_row(const domain::LabeledExample& example,
-                               std::optional<double> reported_impact) const;
-    base::Result<bool> set_groups(Row& row, base::TimePoint decided_at) const;
-    base::Result<std::vector<uint32_t>> groups_of(const domain::Decision& decision) const;
+    /// What is known of a decision's outcomes at a time.
+    struct Known {
+        const joiner::RowVersion* label = nullptr;
+        const joiner::RowVersion* impact = nullptr;  // null: not matured, or not reported
+    };
     template <class Side>
     struct Reading;
-    using SecondValue = joiner::OutcomeJoiner::SecondValue;
-    base::Status count_other(const domain::Decision& decision, bool has_matured,
-                             std::optional<base::TimePoint> from, VaultSet& set) const;
+    Row make_row(const joiner::DecisionRow& stored, const Known& known, base::TimePoint t) const;
+    bool reports_impact() const;
     template <class Side>
-    base::Status read_others(Reading<Side>& reading) const;
+    std::optional<Known> known_of(const joiner::DecisionRow& stored, base::TimePoint t) const;
     template <class Side>
-    base::Status take(const domain::LabeledExample& example,
-                      const std::optional<SecondValue>& impact, bool reported,
+    base::Status take(const joiner::DecisionRow& stored, const Known& known,
                       Reading<Side>& reading) const;
     template <class Side>
-    base::Status read_examples(Reading<Side>& reading) const;
+    base::Status read_rows(Reading<Side>& reading) const;
+    base::Status mark_repeats(std::vector<Row>& rows) const;
+    template <class Side>
+    base::Status set_groups(Reading<Side>& reading) const;
     template <class Side>
     base::Result<DecisionSet<Side>> build(base::TimePoint t, const DevelopmentRequest* sample,
                                           std::optional<base::TimePoint> from) const;

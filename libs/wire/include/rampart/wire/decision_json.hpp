@@ -19,7 +19,8 @@ std::string to_json(const domain::Decision& decision,
                     std::span<const std::string> unseen_categories = {});
 std::string to_json(std::span<const domain::Decision> decisions);  // {"decisions": [...]}
 
-/// Parses as strictly as application_json.hpp; the result satisfies domain::validate.
+/// Parses as strictly as application_json.hpp; the result satisfies domain::validate. Ignores
+/// `explanation`, the address of the explanation.
 base::Result<domain::Decision> decision_from_json(std::string_view json);
 /// Parses {"decisions": [...]}, up to limits::kMaxBatch.
 base::Result<std::vector<domain::Decision>> decisions_from_json(std::string_view json);

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "join_store.hpp"
+#include "rampart/joiner/decision_row.hpp"
+
+namespace rampart::joiner {
+
+/// Calls `visit` with the row of every decision of these stores whose key lies in [begin, end), in
+/// the order of the keys, as they stood when this was called; an empty `end` means up to the last.
+/// An error ends it.
+base::Status visit_rows(const std::vector<const JoinStore*>& stores, const std::string& begin,
+                        const std::string& end, RowPart part,
+                        const std::function<base::Status(const DecisionRow&)>& visit);
+
+/// The entry of the index by time that a state with a decision has.
+struct RowEntry {
+    std::string key, value;
+};
+base::Result<RowEntry> row_entry(const std::string& id, const JoinState& state);
+
+}  // namespace rampart::joiner

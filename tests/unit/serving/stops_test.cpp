@@ -1,0 +1,26 @@
+#include "rampart/serving/stops.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rampart::serving {
+namespace {
+
+using domain::StopKind;
+
+TEST(Stops, HaveNamesForPeopleAndNoneForWhatIsNotThere) {
+    EXPECT_EQ(name_of(StopKind::kExplorationOff), "exploration");
+    EXPECT_EQ(name_of(StopKind::kRulesOnly), "rules-only");
+    EXPECT_EQ(name_of(StopKind::kReferAll), "");
+    for (const StopKind kind : {StopKind::kExplorationOff, StopKind::kRulesOnly})
+        EXPECT_EQ(stop_named(name_of(kind)), kind);
+    for (const char* none : {"", "refer", "exploration_off", "Exploration"})
+        EXPECT_EQ(stop_named(none), std::nullopt) << none;
+}
+
+TEST(Stops, AreTheSameByWhatTheyStop) {
+    EXPECT_EQ(Stops{}, Stops{});
+    EXPECT_NE(Stops{.exploration = true}, Stops{});
+}
+
+}  // namespace
+}  // namespace rampart::serving
