@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "rampart/base/file.hpp"
+#include "rampart/base/reasons.hpp"
 #include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
@@ -18,6 +20,7 @@ struct Named {
     std::string_view name;
     bool Roles::*has;
 };
+constexpr const char* kFile = "roles";  // of a store
 constexpr std::array kAll{
     Named{Role::kDecide, "decide", &Roles::decide}, Named{Role::kJoin, "join", &Roles::join},
     Named{Role::kTrain, "train", &Roles::train}, Named{Role::kMonitor, "monitor", &Roles::monitor}};
@@ -89,6 +92,27 @@ Result<Roles> parse_roles(std::string_view text) {
         if (text.empty()) names.emplace_back();  // a comma at the end
     }
     return parse_roles(names);
+}
+
+Status remember_roles(const std::filesystem::path& store, std::string_view given) {
+    const auto file = store / kFile;
+    if (!given.empty()) return base::write_file_atomically(file, std::string(given) + "\n");
+    std::error_code failure;
+    std::filesystem::remove(file, failure);
+    if (!failure) return base::ok();
+    return base::make_error(base::Reason::kIoError, "cannot remove '{}': {}", file.string(),
+                            failure.message());
+}
+
+Result<std::string> remembered_roles(const std::filesystem::path& store) {
+    const auto file = store / kFile;
+    std::error_code failure;
+    if (!std::filesystem::exists(file, failure)) return std::string();
+    RAMPART_TRY(auto text, base::read_file(file, 256));
+    if (text.ends_with('\n')) text.pop_back();
+    const auto roles = parse_roles(text);
+    if (!roles) return roles.error().with_context(file.string());
+    return to_string(*roles);
 }
 
 Status check_role(const Roles& roles, Role role) {

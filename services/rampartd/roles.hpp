@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,12 @@ std::string to_string(const Roles& roles);
 base::Result<Roles> parse_roles(std::span<const std::string> names);
 /// The same for names by commas.
 base::Result<Roles> parse_roles(std::string_view text);
+
+/// Keeps in the store the roles that the command line gave at a start, for commands that read the
+/// configuration without it; empty: the configuration says it, and nothing is kept. Errors: io's.
+base::Status remember_roles(const std::filesystem::path& store, std::string_view given);
+/// Returns them; empty: none. Errors: parse_roles's, io's.
+base::Result<std::string> remembered_roles(const std::filesystem::path& store);
 
 /// ok: it has the role. failed_precondition "role_not_here" names role and roles.
 base::Status check_role(const Roles& roles, Role role);

@@ -114,6 +114,7 @@ base::Status serve(const std::filesystem::path& config, std::string_view roles) 
                                           *shutdown);
     RAMPART_TRY(node, Node::open(std::move(settings), shutdown.get(), {},
                                  [&page](const auto& phase) { page.say(phase); }));
+    RAMPART_RETURN_IF_ERROR(remember_roles(node->settings().store, roles));
     router = http::Router(node->callers(), router.traffic());
     node->add_routes(router);
     server->answer_by(router);

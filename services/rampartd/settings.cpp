@@ -237,7 +237,8 @@ base::Status fit_to_product(const PrivacySettings& privacy, certification::GateC
     return lender ? notices::check_lender(*lender, product.product.name, features) : base::ok();
 }
 
-Result<Settings> load_settings(const std::filesystem::path& file, std::string_view roles) {
+Result<Settings> load_settings(const std::filesystem::path& file,
+                               std::optional<std::string_view> roles) {
     RAMPART_TRY(auto root, config::parse_file(file));
     const auto places = decision_service::places_of(file);
     const std::filesystem::path product_path = places.folder / root.string("product");
@@ -253,7 +254,9 @@ Result<Settings> load_settings(const std::filesystem::path& file, std::string_vi
     const bool group_aware = decision.choice("protected_attributes", {"group_blind", "group_aware"},
                                              "group_blind") == "group_aware";
     const auto [exploration_per_day, cool_off_days] = read_limits(decision);
-    LogSettings log = read_log_settings(root, places, roles);
+    RAMPART_TRY(const auto given,
+                roles ? Result<std::string>(std::string(*roles)) : remembered_roles(store));
+    LogSettings log = read_log_settings(root, places, given);
     const auto memory_mib = root.table("memory").integer("databases_mib", 32, 1 << 20, 512);
     const auto disk = read_disk(root.table("disk"));
     const bool trains = root.table("training").boolean("enabled", true) && log.roles.train;

@@ -108,8 +108,9 @@ std::optional<training::Fault> find_misfit(const training::Recipe& recipe,
                                            const ProductFile& file);
 
 /// Reads rampartd.toml and the product and schema files that it names. Strict: unknown keys are
-/// errors. `roles`: as read_log_settings() has them.
+/// errors. `roles`: as read_log_settings() has them; nullopt: those of the last start
+/// (remembered_roles()).
 base::Result<Settings> load_settings(const std::filesystem::path& file,
-                                     std::string_view roles = {});
+                                     std::optional<std::string_view> roles = std::nullopt);
 
 }  // namespace rampart::rampartd

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rampart/base/file.hpp"
 #include "rampart/config/table.hpp"
 #include "services/rampartd/log_settings.hpp"
 #include "services/rampartd/reasons.hpp"
@@ -52,6 +53,23 @@ TEST(Roles, OneThatIsElsewhereIsSaid) {
     ASSERT_FALSE(status);
     EXPECT_TRUE(status.error().is(Reason::kRoleNotHere));
     EXPECT_EQ(status.error().message, "this node does not join: its roles are decide");
+}
+
+TEST(Roles, OfACommandLineAreKnownToCommandsUntilAStartWithoutThem) {
+    const auto store = std::filesystem::path(testing::TempDir()) / "roles_of_a_store";
+    std::filesystem::create_directories(store);
+    EXPECT_EQ(remembered_roles(store).value(), "");
+    ASSERT_TRUE(remember_roles(store, "train,join"));
+    EXPECT_EQ(remembered_roles(store).value(), "join,train");
+    ASSERT_TRUE(remember_roles(store, ""));
+    ASSERT_TRUE(remember_roles(store, ""));
+    EXPECT_EQ(remembered_roles(store).value(), "");
+    ASSERT_TRUE(base::write_file_atomically(store / "roles", "learn\n"));
+    const auto damaged = remembered_roles(store);
+    ASSERT_FALSE(damaged);
+    EXPECT_EQ(damaged.error().reason, "bad_roles");
+    EXPECT_NE(damaged.error().message.find("roles_of_a_store/roles"), std::string::npos);
+    std::filesystem::remove_all(store);
 }
 
 /// What the settings of the log are, or why they are refused.
