@@ -6,7 +6,6 @@
 #include "rampart/joiner/reasons.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/privacy/reasons.hpp"
-#include "rampart/storage/folder.hpp"
 #include "rampart/storage/process_limits.hpp"
 #include "rampart/streaming/partition_list.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
@@ -37,18 +36,25 @@ void tell_of_earlier_layout(const std::filesystem::path& store) {
 }
 
 /// Refuses what another role has left: the joined state of a node that joins no more, the index of
-/// one that decides no more. No erasure would reach it.
+/// one that decides no more, whole, set aside or half deleted. No erasure would reach it.
 Status check_nothing_left(const Settings& settings) {
     const auto& roles = settings.log.roles;
+    std::error_code failure;
     for (int32_t p = 0; p < settings.log.partitions; ++p) {
         const auto folder = settings.store / "partitions" / std::to_string(p);
-        for (const auto& [role, name] :
-             {std::pair(Role::kJoin, "joins"), std::pair(Role::kDecide, "decisions")}) {
-            if (roles.has(role) || !storage::is_database(folder / name)) continue;
+        if (roles.all() || !std::filesystem::exists(folder, failure)) continue;
+        for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
+            const auto name = entry.path().filename().string();
+            const auto role =
+                name.substr(0, name.find('.')) == "joins" ? Role::kJoin : Role::kDecide;
+            std::error_code ignored;
+            if (roles.has(role) || !entry.is_directory(ignored) ||
+                std::filesystem::is_empty(entry.path(), ignored))
+                continue;
             return base::make_error(Reason::kStateLeft,
                                     "'{}' is from when this node had the role {}; its roles are "
                                     "{}, so no erasure would reach the persons in it",
-                                    (folder / name).string(), to_string(role), to_string(roles));
+                                    entry.path().string(), to_string(role), to_string(roles));
         }
     }
     return base::ok();
