@@ -20,7 +20,7 @@ struct LogSettings {
     enum class Broker { kLocal, kKafka };
     Broker broker = Broker::kLocal;
     int32_t partitions = 4;  // N; fixed once made
-    Roles roles{};           // of this node; with the embedded log all
+    Roles roles{};           // this node's; with the embedded log all
     std::string topic_prefix;
     std::vector<streaming::PartitionId> own;     // decided here, ascending
     std::vector<streaming::PartitionId> follow;  // joined here, decided elsewhere

@@ -20,7 +20,7 @@ struct Named {
     std::string_view name;
     bool Roles::*has;
 };
-constexpr const char* kFile = "roles";  // of a store
+constexpr const char* kFile = "roles";  // in a store
 constexpr std::array kAll{
     Named{Role::kDecide, "decide", &Roles::decide}, Named{Role::kJoin, "join", &Roles::join},
     Named{Role::kTrain, "train", &Roles::train}, Named{Role::kMonitor, "monitor", &Roles::monitor}};

@@ -128,6 +128,13 @@ void check_trainer(config::Table& root, const LogSettings& log, bool trains,
     }
 }
 
+Result<LogSettings> read_log(config::Table& root, const config::Places& places,
+                             const std::filesystem::path& store, GivenRoles roles) {
+    if (roles) return read_log_settings(root, places, *roles);
+    RAMPART_TRY(const auto given, remembered_roles(store));
+    return read_log_settings(root, places, given);
+}
+
 champion_monitor::MonitorSettings read_monitor(config::Table& root, const Roles& roles) {
     auto monitor = champion_monitor::read_monitor_settings(root);
     monitor.enabled = monitor.enabled && roles.monitor;
@@ -237,8 +244,7 @@ base::Status fit_to_product(const PrivacySettings& privacy, certification::GateC
     return lender ? notices::check_lender(*lender, product.product.name, features) : base::ok();
 }
 
-Result<Settings> load_settings(const std::filesystem::path& file,
-                               std::optional<std::string_view> roles) {
+Result<Settings> load_settings(const std::filesystem::path& file, GivenRoles roles) {
     RAMPART_TRY(auto root, config::parse_file(file));
     const auto places = decision_service::places_of(file);
     const std::filesystem::path product_path = places.folder / root.string("product");
@@ -254,9 +260,7 @@ Result<Settings> load_settings(const std::filesystem::path& file,
     const bool group_aware = decision.choice("protected_attributes", {"group_blind", "group_aware"},
                                              "group_blind") == "group_aware";
     const auto [exploration_per_day, cool_off_days] = read_limits(decision);
-    RAMPART_TRY(const auto given,
-                roles ? Result<std::string>(std::string(*roles)) : remembered_roles(store));
-    LogSettings log = read_log_settings(root, places, given);
+    RAMPART_TRY(LogSettings log, read_log(root, places, store, roles));
     const auto memory_mib = root.table("memory").integer("databases_mib", 32, 1 << 20, 512);
     const auto disk = read_disk(root.table("disk"));
     const bool trains = root.table("training").boolean("enabled", true) && log.roles.train;

@@ -21,7 +21,65 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST_F(RolesOnABroker, TwoThatDecideAndOneThatLearns) {
+class DividedWork : public RolesOnABroker {
+  protected:
+    /// What the nodes learner, a and b keep, and what they have read.
+    void expect_kept_and_read(Node& learner, const std::vector<Node*>& deciders) {
+        EXPECT_EQ(databases("a"), (std::set<std::string>{"0/decisions", "1/decisions"}));
+        EXPECT_EQ(databases("b"), (std::set<std::string>{"2/decisions", "3/decisions"}));
+        EXPECT_EQ(databases("learner"),
+                  (std::set<std::string>{"0/joins", "1/joins", "2/joins", "3/joins"}));
+        for (Node* node : deciders) {
+            const auto metrics = ask(*node, "GET", "/metrics").body;
+            EXPECT_THAT(metrics, HasSubstr(read_records("decisions")));
+            EXPECT_THAT(metrics, testing::AnyOf(Not(HasSubstr(read_records("outcomes"))),
+                                                HasSubstr(read_records("outcomes") + " 0\n")));
+            EXPECT_THAT(metrics, HasSubstr("\nrampart_node_role{role=\"decide\"} 1\n"));
+            EXPECT_THAT(metrics, Not(HasSubstr("{role=\"join\"}")));
+            EXPECT_THAT(metrics, Not(HasSubstr("\nrampart_join")));
+        }
+        const auto metrics = ask(learner, "GET", "/metrics").body;
+        EXPECT_THAT(metrics, HasSubstr(read_records("outcomes")));
+        EXPECT_THAT(metrics, Not(HasSubstr(read_records("applications"))));
+        EXPECT_THAT(metrics, Not(HasSubstr("{role=\"decide\"}")));
+        EXPECT_THAT(metrics, HasSubstr("\nrampart_node_role{role=\"monitor\"} 1\n"));
+    }
+    /// Has each decided where it belongs, after the learner has said where. Some loans are not
+    /// repaid.
+    void decide_at_owners(std::span<const Application> applications, Node& learner, Node& a,
+                          Node& b) {
+        for (const auto& one : applications) {
+            const auto elsewhere = decide(learner, one);
+            ASSERT_FALSE(elsewhere);
+            EXPECT_EQ(elsewhere.error().reason, "not_owner");
+            Node& owner = a.decisions().partition_of(one.id).value() < 2 ? a : b;
+            EXPECT_THAT(elsewhere.error().message, HasSubstr(owner.settings().log.node));
+            const auto decision = decide(owner, one);
+            ASSERT_TRUE(decision) << decision.error().message;
+            decided_[decision->id] = *decision;
+            if (decision->action != domain::Action::kApprove) continue;
+            const domain::Outcome outcome{decision->id, "repaid", 0,
+                                          decided_.size() % 3 == 0 ? 0.0 : 1.0,
+                                          one.event_time + base::Duration::days(30)};
+            ASSERT_TRUE(owner.decisions().submit_outcomes(std::span(&outcome, 1)));
+            ++outcomes_;
+        }
+    }
+    using Route = std::tuple<std::string, std::string, http::Access>;
+    static std::set<Route> routes(Node& node) {
+        http::Router router;
+        node.add_routes(router);
+        std::set<Route> found;
+        const auto added = router.routes();
+        for (const auto& one : added) found.emplace(one.method, one.pattern, one.access);
+        return found;
+    }
+
+    std::map<domain::DecisionId, domain::Decision> decided_;
+    size_t outcomes_ = 0;
+};
+
+TEST_F(DividedWork, TwoThatDecideAndOneThatLearns) {
     auto of_learner = learning();
     auto learner = open(of_learner);
     const auto of_a = decider("a", "[0, 1]"), of_b = decider("b", "[2, 3]");
@@ -30,32 +88,13 @@ TEST_F(RolesOnABroker, TwoThatDecideAndOneThatLearns) {
         tending_b(std::in_place, *b);
     for (Node* node : {learner.get(), a.get(), b.get()}) ASSERT_TRUE(node->keep_leases());
     const auto all = applications();
-    std::map<domain::DecisionId, domain::Decision> decided;
-    size_t outcomes = 0;
-    const auto decide_some = [&](size_t from, size_t to) {
-        for (size_t i = from; i < to; ++i) {
-            const auto elsewhere = decide(*learner, all[i]);
-            ASSERT_FALSE(elsewhere);
-            EXPECT_EQ(elsewhere.error().reason, "not_owner");
-            Node& owner = a->decisions().partition_of(all[i].id).value() < 2 ? *a : *b;
-            EXPECT_THAT(elsewhere.error().message, HasSubstr(owner.settings().log.node));
-            const auto decision = decide(owner, all[i]);
-            ASSERT_TRUE(decision) << decision.error().message;
-            decided[decision->id] = *decision;
-            if (decision->action != domain::Action::kApprove) continue;
-            const domain::Outcome outcome{decision->id, "repaid", 0, i % 3 == 0 ? 0.0 : 1.0,
-                                          all[i].event_time + base::Duration::days(30)};
-            ASSERT_TRUE(owner.decisions().submit_outcomes(std::span(&outcome, 1)));
-            ++outcomes;
-        }
-    };
     const auto advance = [&](base::TimePoint now) {
         for (Node* node : {learner.get(), a.get(), b.get()}) {
             const auto status = node->advance(now);
             ASSERT_TRUE(status) << status.error().message;
         }
     };
-    decide_some(0, all.size() / 2);
+    decide_at_owners(std::span(all).first(all.size() / 2), *learner, *a, *b);
     advance(all[all.size() / 2].event_time);
     const auto id = support::promote_a_generous_one(*learner);
     advance(all[all.size() / 2].event_time);
@@ -63,33 +102,15 @@ TEST_F(RolesOnABroker, TwoThatDecideAndOneThatLearns) {
         EXPECT_EQ(node->decisions().policy()->id(), id) << "the promoted policy is there";
         EXPECT_TRUE(node->decisions().policy()->certified());
     }
-    decide_some(all.size() / 2, all.size());
+    decide_at_owners(std::span(all).subspan(all.size() / 2), *learner, *a, *b);
     advance(base::add_months(all.back().event_time, 36));
-    EXPECT_EQ(learner->joiner().counts().decisions, decided.size());
-    EXPECT_EQ(learner->joiner().counts().outcomes, outcomes);
+    EXPECT_EQ(learner->joiner().counts().decisions, decided_.size());
+    EXPECT_EQ(learner->joiner().counts().outcomes, outcomes_);
     EXPECT_TRUE(learner->joiner().check()->empty());
     EXPECT_TRUE(learner->trainer().runs()->empty());
     for (Node* node : {a.get(), b.get()}) EXPECT_EQ(node->joiner().counts(), joiner::Counts());
 
-    // what is kept, and what is read
-    EXPECT_EQ(databases("a"), (std::set<std::string>{"0/decisions", "1/decisions"}));
-    EXPECT_EQ(databases("b"), (std::set<std::string>{"2/decisions", "3/decisions"}));
-    EXPECT_EQ(databases("learner"),
-              (std::set<std::string>{"0/joins", "1/joins", "2/joins", "3/joins"}));
-    for (Node* node : {a.get(), b.get()}) {
-        const auto metrics = ask(*node, "GET", "/metrics").body;
-        EXPECT_THAT(metrics, HasSubstr(read_records("decisions")));
-        EXPECT_THAT(metrics, testing::AnyOf(Not(HasSubstr(read_records("outcomes"))),
-                                            HasSubstr(read_records("outcomes") + " 0\n")));
-        EXPECT_THAT(metrics, HasSubstr("\nrampart_node_role{role=\"decide\"} 1\n"));
-        EXPECT_THAT(metrics, Not(HasSubstr("{role=\"join\"}")));
-        EXPECT_THAT(metrics, Not(HasSubstr("\nrampart_join")));
-    }
-    const auto metrics = ask(*learner, "GET", "/metrics").body;
-    EXPECT_THAT(metrics, HasSubstr(read_records("outcomes")));
-    EXPECT_THAT(metrics, Not(HasSubstr(read_records("applications"))));
-    EXPECT_THAT(metrics, Not(HasSubstr("{role=\"decide\"}")));
-    EXPECT_THAT(metrics, HasSubstr("\nrampart_node_role{role=\"monitor\"} 1\n"));
+    expect_kept_and_read(*learner, {a.get(), b.get()});
 
     // each is a process of its own, that may end as a crash ends it
     const auto hash = learner->state_hash().value();
@@ -108,7 +129,7 @@ TEST_F(RolesOnABroker, TwoThatDecideAndOneThatLearns) {
         Node& owner = a->decisions().partition_of(application.id).value() < 2 ? *a : *b;
         const auto again = decide(owner, application);
         ASSERT_TRUE(again) << again.error().message;
-        EXPECT_EQ(*again, decided.at(again->id));
+        EXPECT_EQ(*again, decided_.at(again->id));
     }
     // a person is erased where decisions are joined, and forgotten where they are decided
     const auto erased = learner->erase(all[0].person, "privacy-office", "request 7", false);
@@ -122,7 +143,7 @@ TEST_F(RolesOnABroker, TwoThatDecideAndOneThatLearns) {
     EXPECT_EQ(gone.error().reason, "erased");
 }
 
-TEST_F(RolesOnABroker, RoutesOfARoleThatIsElsewhereSaySo) {
+TEST_F(DividedWork, RoutesOfARoleThatIsElsewhereSaySo) {
     const auto learner = open(learning());
     auto of_a = decider("a", "[0, 1, 2, 3]");
     of_a.log.advertise = "http://a.example:8080";
@@ -160,14 +181,6 @@ TEST_F(RolesOnABroker, RoutesOfARoleThatIsElsewhereSaySo) {
         EXPECT_EQ(answer.status, 421) << path << answer.body;
         EXPECT_EQ(answer.header("X-Rampart-Owner"), "http://a.example:8080") << path;
     }
-    const auto routes = [](Node& node) {
-        http::Router router;
-        node.add_routes(router);
-        std::set<std::tuple<std::string, std::string, http::Access>> found;
-        const auto added = router.routes();
-        for (const auto& one : added) found.emplace(one.method, one.pattern, one.access);
-        return found;
-    };
     EXPECT_EQ(routes(*a), routes(*learner)) << "the same contract at every node";
     EXPECT_THAT(ask(*a, "GET", "/v1/status").body,
                 testing::AllOf(HasSubstr("{\"roles\":[\"decide\"],\"ready\":true"),
@@ -196,7 +209,7 @@ TEST_F(RolesOnABroker, RoutesOfARoleThatIsElsewhereSaySo) {
     }
 }
 
-TEST_F(RolesOnABroker, ANodeDoesNotGiveUpARoleWithPersonsInItsStore) {
+TEST_F(DividedWork, ANodeDoesNotGiveUpARoleWithPersonsInItsStore) {
     { const auto learner = open(learning()); }
     const auto whole = with_roles("a", "decide,join", "own = [0, 1]", kFollows);
     {
@@ -261,7 +274,7 @@ class Running {
     std::optional<demo::Session> session_;
 };
 
-TEST_F(RolesOnABroker, AProcessOfEachIsKilledAndNothingIsLost) {
+TEST_F(DividedWork, AProcessOfEachIsKilledAndNothingIsLost) {
     Running trainer(learning(), "trainer", "");
     Running a(decider("a", "[0, 1]"), "rampartd", R"(["decide"])");
     Running b(decider("b", "[2, 3]"), "rampartd", R"(["decide"])");

@@ -128,9 +128,10 @@ Status take_away(std::span<const fs::path> databases) {
 }
 
 /// Copies the databases of a partition from one store to another by checkpoint, and takes them away
-/// where they were; those of a role that the other node does not have stay. Each step leaves either store whole, so that it may be run again after a crash.
-/// Neither node may be running on its partition: failed_precondition "database_in_use". not_found
-/// "no_partition"; failed_precondition "role_not_here"; already_exists "partition_there"; those of check_key_there().
+/// where they were; those of a role that the other node does not have stay. Each step leaves either
+/// store whole, so that it may be run again after a crash. Neither node may be running on its
+/// partition: failed_precondition "database_in_use". not_found "no_partition"; failed_precondition
+/// "role_not_here"; already_exists "partition_there"; those of check_key_there().
 Result<MovedPartition> move_partition(const fs::path& from_config, const fs::path& to_config,
                                       int32_t partition) {
     RAMPART_TRY(const auto source, rampartd::load_settings(from_config));
