@@ -42,7 +42,8 @@ Status remove_attributes_left(const fs::path& store, registry::ModelRegistry& re
         return base::make_error(Reason::kAttributesLeft,
                                 "'{}' has protected attributes that no erasure would reach: this "
                                 "node decides group-blind and does not train "
-                                "(training.enabled = false), but its store trained",
+                                "(training.enabled = false, or no role train), but its store "
+                                "trained",
                                 folder.string());
     RAMPART_RETURN_IF_ERROR(registry.record_operation(
         now, "rampartd", "protected_attributes_removed",

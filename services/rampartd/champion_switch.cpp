@@ -1,6 +1,7 @@
 #include "services/rampartd/champion_switch.hpp"
 
 #include "rampart/model/model_file.hpp"
+#include "rampart/registry/reasons.hpp"
 #include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
@@ -51,6 +52,15 @@ Status ChampionSwitch::serve_arms() {
         challengers.push_back(std::make_shared<const model::LoadedPolicy>(std::move(loaded)));
     }
     return decisions_.set_assignment(period->assignment, challengers);
+}
+
+base::Result<model::LoadedPolicy> ChampionSwitch::load_model(const domain::PolicyId& id) const {
+    auto known = registry_.load_model(id);
+    if (known || !follower_ || !known.error().is(registry::Reason::kUnknownModel)) return known;
+    RAMPART_TRY(const auto file, follower_->find_model(id));
+    if (!file) return known;
+    RAMPART_TRY(auto policy, model::decode_model_file(*file));
+    return model::LoadedPolicy{std::move(policy), id};
 }
 
 /// Where another node trains: lets decide what it says.

@@ -29,6 +29,10 @@ class ChampionSwitch {
     /// internal "no_champion"; those of ModelRegistry, set_policy, publisher and follower.
     base::Status serve();
 
+    /// Loads a policy that decides here, or did: the registry's, or, where another node trains, one
+    /// that was published. Errors: ModelRegistry::load_model's; the log's. Waits for no serve().
+    base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const;
+
   private:
     base::Status follow_champion();
     base::Status serve_arms();

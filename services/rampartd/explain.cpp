@@ -190,7 +190,7 @@ Result<std::shared_ptr<Explainer::Pool>> Explainer::read_pool(
         pool->loaded = before->loaded;
         pool->batch = before->batch;
     } else {
-        RAMPART_TRY(auto loaded, deps_.registry.load_model(decision.policy));
+        RAMPART_TRY(auto loaded, deps_.load_model(decision.policy));
         pool->loaded = std::make_shared<const model::LoadedPolicy>(std::move(loaded));
         pool->batch = std::make_shared<const model::BatchPolicy>(pool->loaded->policy);
     }

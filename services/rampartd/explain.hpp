@@ -9,8 +9,8 @@
 
 #include "rampart/attribution/cited.hpp"
 #include "rampart/attribution/waterfall.hpp"
+#include "rampart/model/model_file.hpp"
 #include "rampart/protected_attributes/store.hpp"
-#include "rampart/registry/model_registry.hpp"
 #include "rampart/serving/decision_service.hpp"
 
 namespace rampart::rampartd {
@@ -38,7 +38,8 @@ struct DecisionExplanation {
 /// Where decisions, policies and groups are read; has to outlive its user.
 struct ExplainDeps {
     serving::DecisionService& decisions;
-    const registry::ModelRegistry& registry;
+    /// Loads the policy of a decision.
+    std::function<base::Result<model::LoadedPolicy>(const domain::PolicyId&)> load_model;
     const protected_attributes::ProtectedStore& attributes;
     const decision::DrawKey& draw_key;  // for MACs of rows: by a digest alone who has most of an
                                         // applicant's row could try the rest
@@ -62,7 +63,7 @@ class Explainer {
     // other applicants; with fewer, reasons would be those against a stranger or two, for ever
     static constexpr size_t kLeastPool = attribution::kReferenceRows;
 
-    explicit Explainer(ExplainDeps deps) : deps_(deps) {}
+    explicit Explainer(ExplainDeps deps) : deps_(std::move(deps)) {}
     ~Explainer();
     Explainer(const Explainer&) = delete;
     Explainer& operator=(const Explainer&) = delete;

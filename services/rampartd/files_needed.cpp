@@ -6,7 +6,8 @@ namespace rampart::rampartd {
 
 size_t databases_of(const Settings& settings) {
     // registry, protected attributes, person keys, register of holds
-    size_t count = settings.log.held().size() + settings.log.own.size() + 4;
+    size_t count = settings.log.own.size() + 4;
+    if (settings.log.roles.join) count += settings.log.held().size();
     if (settings.trains) ++count;                                     // training runs
     if (settings.log.broker == LogSettings::Broker::kLocal) ++count;  // the log
     return count;

@@ -46,6 +46,38 @@ void read_group_key(config::Table& log, const config::Places& places, LogSetting
     settings.unauthenticated_until = *time;
 }
 
+/// Reads what this node does of the group's work. The embedded log has no other node for the rest.
+Roles read_roles(config::Table& root, bool embedded, std::string_view given) {
+    const auto named = root.strings("roles");
+    const auto roles = !given.empty()      ? parse_roles(given)
+                       : root.has("roles") ? parse_roles(named)
+                                           : base::Result<Roles>(Roles());
+    if (!roles) {
+        root.fail("roles", roles.error().message);
+        return {};
+    }
+    if (embedded && !roles->all())
+        root.fail(
+            "roles",
+            "with log.broker = \"local\" there is no other node for what this one leaves out: "
+            "name all four or none, or set log.broker = \"kafka\"");
+    return *roles;
+}
+
+/// Gives a node whose lists name no partition all of them, as its roles say.
+void share_partitions(config::Table& log, LogSettings& settings) {
+    const auto& roles = settings.roles;
+    if (!roles.decide && !settings.own.empty())
+        log.fail("own",
+                 "this node does not decide: name its partitions in log.follow, or leave both "
+                 "lists out for all");
+    if (!roles.join && !settings.follow.empty())
+        log.fail("follow", "this node does not join: leave it out, or add join to its roles");
+    if (!settings.own.empty() || !settings.follow.empty()) return;
+    auto& all = roles.decide ? settings.own : settings.follow;
+    for (int32_t p = 0; p < settings.partitions; ++p) all.emplace_back(p);
+}
+
 /// Reads where clients reach this node; without other nodes it has no effect.
 std::string read_advertise(config::Table http) {
     const auto address = http.string("advertise", "");
@@ -63,22 +95,22 @@ std::vector<PartitionId> LogSettings::held() const {
     return {all.begin(), all.end()};
 }
 
-LogSettings read_log_settings(config::Table& root, const config::Places& places) {
+LogSettings read_log_settings(config::Table& root, const config::Places& places,
+                              std::string_view roles) {
     LogSettings settings;
     auto log = root.table("log");
     auto kafka = root.table("kafka");
     using enum LogSettings::Broker;
     settings.broker =
         log.choice("broker", {"local", "kafka"}, "local") == "kafka" ? kKafka : kLocal;
+    settings.roles = read_roles(root, settings.broker == kLocal, roles);
     settings.partitions = static_cast<int32_t>(log.integer("partitions", 1, 256, 4));
     settings.topic_prefix = log.string("topic_prefix", "");
     settings.advertise = read_advertise(root.table("http"));
     read_group_key(log, places, settings);
     settings.own = read_partitions(log, "own", settings.partitions);
     settings.follow = read_partitions(log, "follow", settings.partitions);
-    if (settings.own.empty() && settings.follow.empty()) {
-        for (int32_t p = 0; p < settings.partitions; ++p) settings.own.emplace_back(p);
-    }
+    share_partitions(log, settings);
     for (const PartitionId p : settings.follow) {
         if (std::binary_search(settings.own.begin(), settings.own.end(), p)) {
             log.fail("follow", fmt::format("partition {} is owned already", p));
@@ -97,10 +129,10 @@ LogSettings read_log_settings(config::Table& root, const config::Places& places)
         }
         return settings;
     }
-    if (settings.own.empty()) {
-        log.fail(
-            "own",
-            "names no partition: a node that only follows decides nothing; give it one at least");
+    if (settings.roles.decide && settings.own.empty()) {
+        log.fail("own",
+                 "names no partition, and this node decides: give it one at least, or leave decide "
+                 "out of its roles");
     }
     if (settings.node.empty()) {
         kafka.fail("node",

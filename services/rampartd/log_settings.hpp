@@ -10,6 +10,7 @@
 #include "rampart/config/table.hpp"
 #include "rampart/streaming/record.hpp"
 #include "rampart/streaming_kafka/settings.hpp"
+#include "services/rampartd/roles.hpp"
 
 namespace rampart::rampartd {
 
@@ -19,6 +20,7 @@ struct LogSettings {
     enum class Broker { kLocal, kKafka };
     Broker broker = Broker::kLocal;
     int32_t partitions = 4;  // N; fixed once made
+    Roles roles{};           // this node's; with the embedded log all
     std::string topic_prefix;
     std::vector<streaming::PartitionId> own;     // decided here, ascending
     std::vector<streaming::PartitionId> follow;  // joined here, decided elsewhere
@@ -38,7 +40,9 @@ struct LogSettings {
     bool holds_all() const { return held().size() == static_cast<size_t>(partitions); }
 };
 
-/// Errors are the table's. Keys and passwords may be credentials (config::secret_file()).
-LogSettings read_log_settings(config::Table& root, const config::Places& places);
+/// Errors are the table's. Keys and passwords may be credentials (config::secret_file()). `roles`:
+/// by commas, in place of the file's; empty: the file's.
+LogSettings read_log_settings(config::Table& root, const config::Places& places,
+                              std::string_view roles = {});
 
 }  // namespace rampart::rampartd

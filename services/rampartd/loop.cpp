@@ -36,6 +36,15 @@ bool is_whole(const joiner::OutcomeJoiner& joiner) {
     return upkeep.rebuilding + upkeep.refused == 0;
 }
 
+/// Whether a node that joins nothing is to read what others have erased: not while a partition
+/// stands still, for which the others would wait.
+bool reads_erasures(const Settings& settings, const serving::DecisionService& decisions) {
+    if (settings.log.roles.join) return false;  // its joined states say when
+    const auto views = decisions.partitions();
+    return std::all_of(views.begin(), views.end(),
+                       [](const auto& view) { return view.status.has_value(); });
+}
+
 /// Returns the partitions that have stopped; none if anything but partitions of this topic has.
 std::set<streaming::PartitionId> only_partitions_of(
     const std::string& topic, const std::vector<joiner::StoppedPartition>& stopped) {
@@ -137,7 +146,8 @@ Status Loop::read_to_end(const std::function<bool()>& stopping,
                  "earlier one stays, they are in quarantine.")
         .add(conflicts - std::min(before, conflicts));
     const Status status = joiner::nothing_stopped(caught_up.stopped);
-    if (const uint64_t erased = joiner.counts().erased; erased != erased_) {
+    if (const uint64_t erased = joiner.counts().erased;
+        erased != erased_ || reads_erasures(deps_.settings, deps_.decisions)) {
         // another node may have been asked: the index would read of it with the next decision only
         RAMPART_RETURN_IF_ERROR(deps_.decisions.erase({}, deps_.clock.now()));
         erased_ = erased;
@@ -349,6 +359,7 @@ Status Loop::rollback(std::string_view actor, std::string_view reason) {
 
 Result<domain::PersonId> Loop::person_behind(const domain::ApplicationId& application) {
     RAMPART_RETURN_IF_ERROR(domain::check_id("application_id", application.value()));
+    RAMPART_RETURN_IF_ERROR(check_role(deps_.settings.log.roles, Role::kJoin));
     RAMPART_RETURN_IF_ERROR(catch_up());
     RAMPART_TRY(const auto decision,
                 deps_.stores.joiner().find_decision(domain::decision_id_of(application)));
@@ -361,6 +372,7 @@ Result<domain::PersonId> Loop::person_behind(const domain::ApplicationId& applic
 }
 
 Result<std::optional<domain::Override>> Loop::override_of(const domain::DecisionId& decision) {
+    RAMPART_RETURN_IF_ERROR(check_role(deps_.settings.log.roles, Role::kJoin));
     RAMPART_RETURN_IF_ERROR(catch_up());
     return deps_.stores.joiner().find_override(decision);
 }
@@ -374,6 +386,8 @@ Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person
 /// Returns what erasures and exports of persons work with.
 Result<data_retention::ErasureDeps> Loop::person_deps() {
     const auto& settings = deps_.settings;
+    // without the joined state nothing says which decisions are the person's, nor forbids it
+    RAMPART_RETURN_IF_ERROR(check_role(settings.log.roles, Role::kJoin));
     const auto& stores = deps_.stores;
     RAMPART_TRY(auto set_aside, storage::find_set_aside(settings.store / "partitions"));
     const data_retention::HeldLog log{stores.topics().decisions, settings.log.partitions,
@@ -416,7 +430,12 @@ Result<data_retention::ErasureReport> Loop::erase(data_retention::ErasureRequest
         };
     }
     request.now = deps_.clock.now();
-    return data_retention::erase_person(deps, request);
+    RAMPART_TRY(auto report, data_retention::erase_person(deps, request));
+    if (!settings.log.roles.decide)
+        report.remains.push_back(
+            "quarantines of applications at the nodes that decide: look there (GET "
+            "/v1/quarantine), or let them run out");
+    return report;
 }
 
 Result<data_retention::PersonRecord> Loop::export_person(const PersonAsked& asked) {

@@ -73,7 +73,8 @@ class Loop {
     static base::Result<std::unique_ptr<Loop>> open(Deps deps);
 
     /// As Node::advance, Node::certify, Node::propose, Node::export_log, Node::monitor_report,
-    /// Node::rollback, Node::erase, Node::export_person, Node::person_behind, Node::override_of, Node::state_hash.
+    /// Node::rollback, Node::erase, Node::export_person, Node::person_behind, Node::override_of,
+    /// Node::state_hash.
     /// follow(): lets the champion decide, and says when its certificate expires.
     base::Status advance(base::TimePoint now);
     base::Status join(const std::function<bool()>& stopping);

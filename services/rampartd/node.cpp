@@ -1,5 +1,6 @@
 #include "services/rampartd/node.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "rampart/base/file.hpp"
@@ -9,29 +10,13 @@
 #include "rampart/privacy/reasons.hpp"
 #include "rampart/runtime/store_keys.hpp"
 #include "rampart/runtime/store_start.hpp"
+#include "rampart/streaming/partition_list.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "services/decision_service/routes.hpp"
-#include "services/rampartd/api/attribute_routes.hpp"
-#include "services/rampartd/api/audit_routes.hpp"
 #include "services/rampartd/api/candidate_routes.hpp"
-#include "services/rampartd/api/certificate_routes.hpp"
-#include "services/rampartd/api/clock_routes.hpp"
 #include "services/rampartd/api/erasure_jobs.hpp"
-#include "services/rampartd/api/explanation_routes.hpp"
-#include "services/rampartd/api/job_routes.hpp"
-#include "services/rampartd/api/model_routes.hpp"
-#include "services/rampartd/api/notice_routes.hpp"
-#include "services/rampartd/api/partition_routes.hpp"
-#include "services/rampartd/api/policy_routes.hpp"
 #include "services/rampartd/api/privacy_routes.hpp"
-#include "services/rampartd/api/quarantine_routes.hpp"
-#include "services/rampartd/api/run_routes.hpp"
-#include "services/rampartd/api/status_routes.hpp"
-#include "services/rampartd/api/stop_routes.hpp"
-#include "services/rampartd/api/token_routes.hpp"
-#include "services/rampartd/api/unmatched_routes.hpp"
 #include "services/rampartd/files_needed.hpp"
-#include "services/rampartd/notice_of.hpp"
 #include "services/rampartd/person_jobs.hpp"
 #include "services/rampartd/reasons.hpp"
 #include "services/rampartd/store_key.hpp"
@@ -70,7 +55,7 @@ decision_log::DecisionLogOptions log_options(const Settings& settings, const Sto
     options.folder = settings.store / "partitions";
     options.topic = stores.topics().decisions;
     options.partitions = settings.log.partitions;
-    options.owned = settings.log.own;
+    options.owned = settings.log.roles.decide ? settings.log.own : streaming::no_partitions();
     options.exploration_per_day = static_cast<uint64_t>(settings.exploration_per_day);
     options.memory = stores.memory();
     auto* leases = stores.log().leases();
@@ -129,7 +114,7 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
     }
     RAMPART_RETURN_IF_ERROR(node->stops_->open());  // before the champion decides
     RAMPART_RETURN_IF_ERROR(node->champion_->serve());
-    node->applications_->start();
+    if (node->settings_.log.roles.decide) node->applications_->start();
     return node;
 }
 
@@ -208,7 +193,8 @@ Status Node::open_services(const Progress& progress) {
     figures_ = std::make_unique<NodeMetrics>(
         NodeMetrics::Deps{settings_.store, *clock_, log, *stores_->memory(), stores_->joiner(),
                           stores_->draws(), *decisions_, stores_->registry(), loop_->trainer(),
-                          [this] { return loop_->stopped(); }, trainer_lease_.get()},
+                          [this] { return loop_->stopped(); }, trainer_lease_.get(),
+                          served_roles()},
         metrics_);
     add_health();
     return base::ok();
@@ -350,18 +336,22 @@ void Node::begin_work() {
     begin_requests();
     if (settings_.event_clock) return;
     // so often that what is decided is joined within a second
-    jobs_.add({.name = "join",
-               .every = base::Duration::micros(500'000),
-               .longest = second,
+    const bool joins = settings_.log.roles.join;
+    const auto pause = base::Duration::micros(joins ? 500'000 : 2'000'000);
+    jobs_.add({.name = joins ? "join" : "read",  // what others have erased, and the persons' keys
+               .every = pause,
+               .longest = std::max(pause, second),
                .stuck_after = base::Duration::hours(1),  // what matures after a rebuild, at once
                .vital = true},
               [this](const auto& run) { return loop_->join([&] { return run.stopping(); }); });
-    jobs_.add(
-        {.name = "explain",
-         .every = base::Duration::micros(250'000),
-         .longest = base::Duration::seconds(30),
-         .background = true},
-        [this](const auto& run) { return explanations_->work([&] { return run.stopping(); }); });
+    if (settings_.log.roles.decide)
+        jobs_.add({.name = "explain",
+                   .every = base::Duration::micros(250'000),
+                   .longest = base::Duration::seconds(30),
+                   .background = true},
+                  [this](const auto& run) {
+                      return explanations_->work([&] { return run.stopping(); });
+                  });
     jobs_.add({.name = "follow", .every = second, .longest = base::Duration::seconds(30)},
               [this](const auto&) { return loop_->follow(); });
     if (settings_.trains)
@@ -496,66 +486,11 @@ Status Node::state_attributes(std::span<const protected_attributes::ProtectedAtt
                             "nor writes protected attributes");
 }
 
-void Node::add_routes(http::Router& router) {
-    auto& registry = stores_->registry();
-    auto& joiner = stores_->joiner();
-    const auto& topics = stores_->topics();
-    const JobAnswers answers(*requests_, settings_.jobs.wait);
-    const auto defer = [answers](const auto& request, size_t overrides, const auto& failed) {
-        return answers.answer(request, kOverrideJobs, request.body, overrides, failed);
-    };
-    decision_service::DecisionRoutes(*decisions_, defer, true).add_to(router);
-    JobRoutes(*requests_).add_to(router);
-    decision_service::StatusRoutes(health_, metrics_).add_to(router);
-    ClockRoutes(
-        *clock_, registry, [&joiner] { return joiner.clock(); },
-        [this](TimePoint now) { return advance(now); })
-        .add_to(router);
-    AttributeRoutes([this](const auto& people) { return state_attributes(people); }).add_to(router);
-    ModelRoutes(registry, [this](auto actor, auto reason) {
-        return rollback(actor, reason);
-    }).add_to(router);
-    CandidateRoutes(answers).add_to(router);
-    const bool audit = settings_.audit.enabled;
-    CertificateRoutes({*clock_, registry, audit}).add_to(router);
-    PartitionRoutes({*clock_, registry, joiner, *decisions_, *applications_, topics,
-                     [this] { return stopped(); }, audit,
-                     [this](const auto& topic, auto p) { return resume_keys(topic, p); }})
-        .add_to(router);
-    QuarantineRoutes({*clock_, registry, joiner, *applications_, topics, audit}).add_to(router);
-    PrivacyRoutes({*clock_,
-                   {stores_->person_keys(), stores_->holds(), registry},
-                   [this](const auto& person, auto actor, auto reason) {
-                       return erase(person, actor, reason, true);
-                   },
-                   [this](const auto& application) { return person_behind(application); },
-                   answers})
-        .add_to(router);
-    const auto failed = [this](const auto& error, const auto& id) {
-        return decision_service::failed(*decisions_, error, {&id, 1});
-    };
-    NoticeRoutes([this](const auto& id, auto language) { return notice_of(*this, id, language); },
-                 failed)
-        .add_to(router);
-    ExplanationRoutes([this](const auto& id) { return explanations_->of(id); }, failed)
-        .add_to(router);
-    UnmatchedRoutes(joiner, *clock_).add_to(router);
-    TokenRoutes({callers_->file(), wall_,
-                 [this, &registry](auto actor, auto operation, const auto& details) {
-                     return registry.record_operation(clock_->now(), actor, operation, details);
-                 },
-                 [this] { return callers_->refresh().map([](bool) {}); }})
-        .add_to(router);
-    StatusRoutes({health_, jobs_, *requests_, *clock_, registry, joiner, *decisions_,
-                  *applications_, topics, [this] { return stopped(); }, loop_->trainer(),
-                  trainer_lease_.get()})
-        .add_to(router);
-    StopRoutes(*stops_, registry).add_to(router);
-    PolicyRoutes(registry, [this] {
-        return stores_->log().shared() ? check_trains() : base::ok();
-    }).add_to(router);
-    AuditRoutes(registry).add_to(router);
-    RunRoutes([this] { return loop_->runs(); }, [this] { return monitor_report(); }).add_to(router);
+Roles Node::served_roles() const {
+    Roles roles = settings_.log.roles;
+    roles.train = settings_.trains;
+    roles.monitor = settings_.trains && settings_.monitor.enabled;
+    return roles;
 }
 
 }  // namespace rampart::rampartd

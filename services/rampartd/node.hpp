@@ -29,8 +29,10 @@
 
 namespace rampart::rampartd {
 
+class JobAnswers;
+
 /// The whole loop in one process, without its network: log, joined state, models, decisions,
-/// training.
+/// training; or, on a shared log, what of it the node's roles are (settings().log.roles).
 ///
 /// open() takes the store's locks (one process at a time) and, on a shared log, the leases of the
 /// partitions that this node owns, and that of the trainer where training is on and no other store
@@ -50,8 +52,9 @@ class Node {
                                                     const Progress& progress = {});
 
     /// Starts what the node does by itself, each as a job of its own: leases, upkeep, mending; by
-    /// the wall clock also reading and maturing (join), following the champion, explaining declines
-    /// (explain), and, where it trains, training, testing and watching (learn). By event time
+    /// the wall clock also reading and maturing (join; read, where it joins nothing), following the
+    /// champion, where it decides explaining declines (explain), and, where it trains, training,
+    /// testing and watching (learn). By event time
     /// advance() does these, but explains nothing before it is asked. Takes up what was asked for
     /// and may take long (erasures, overrides, candidates). Once.
     void begin_work();
@@ -151,7 +154,8 @@ class Node {
         return loop_->person_behind(application);
     }
     /// Returns the latest override of a decision, after reading the log to its end; nullopt: there
-    /// is none. Errors while anything of the log cannot be read: it could have one.
+    /// is none. Errors while anything of the log cannot be read: it could have one;
+    /// failed_precondition "role_not_here": this node joins nothing.
     base::Result<std::optional<domain::Override>> override_of(const domain::DecisionId& decision) {
         return loop_->override_of(decision);
     }
@@ -176,7 +180,12 @@ class Node {
     serving::DecisionService& decisions() { return *decisions_; }
     Explanations& explanations() { return *explanations_; }
     ExplainDeps explain_deps() {
-        return {*decisions_, stores_->registry(), stores_->attributes(), draw_key_};
+        return {*decisions_, [this](const auto& id) { return load_model(id); },
+                stores_->attributes(), draw_key_};
+    }
+    /// As ChampionSwitch::load_model().
+    base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const {
+        return champion_->load_model(id);
     }
     StopButtons& stops() { return *stops_; }
 
@@ -203,6 +212,10 @@ class Node {
     serving::DecisionServiceOptions decision_options();
     base::Status open_requests();
     void begin_requests();
+    void add_joined_routes(const JobAnswers& answers, http::Router& router);
+    void add_decided_routes(const JobAnswers& answers, http::Router& router);
+    void add_trained_routes(const JobAnswers& answers, http::Router& router);
+    Roles served_roles() const;
     base::Status refresh_callers();
     base::Status refresh_principals();
 
@@ -239,6 +252,7 @@ class Node {
 /// address to <store>/endpoint. Until the node is open, /readyz says how far that is, and all else
 /// gets 503 "starting". At the end it is not ready first, answers what it has accepted, leaves a
 /// training run where it can be continued, and gives the leases up.
-base::Status serve(const std::filesystem::path& config);
+/// `roles`: as load_settings() has them.
+base::Status serve(const std::filesystem::path& config, std::string_view roles = {});
 
 }  // namespace rampart::rampartd

@@ -84,9 +84,10 @@ Result<NodeMetrics::Learning> NodeMetrics::read_learning() {
 }
 
 void NodeMetrics::write(Samples& out) const {
+    for (const auto& role : names_of(deps_.roles)) out.add(metric::kNodeRole, 1, {{"role", role}});
     write_deciding(out);
     deps_.log.write(out);
-    write_joining(out);
+    if (deps_.roles.join) write_joining(out);
     write_storage(out);
     write_databases(out);
     write_learning(out);

@@ -16,6 +16,7 @@
 #include "rampart/serving/decision_service.hpp"
 #include "rampart/storage/memory_budget.hpp"
 #include "services/rampartd/log_access.hpp"
+#include "services/rampartd/roles.hpp"
 
 namespace rampart::rampartd {
 
@@ -37,6 +38,7 @@ class NodeMetrics {
         const retraining::TrainingLoop* trainer;  // nullptr: training is off
         std::function<std::vector<joiner::StoppedPartition>()> stopped;
         const lease::TrainerLease* lease;  // nullptr: as of Loop::Deps
+        Roles roles;
     };
     /// Adds its collector to `metrics`.
     NodeMetrics(Deps deps, runtime::Metrics& metrics);

@@ -13,8 +13,12 @@ base::Result<notices::Notice> notice_of(Node& node, const domain::DecisionId& id
                                 "the configuration has no [notices]: creditor, rights and the "
                                 "lender's words for reasons are not known here");
     RAMPART_TRY(const auto decision, node.decisions().find(id));
+    if (!node.settings().log.roles.join)
+        return base::make_error(Reason::kNoticeNeedsJoin,
+                                "this node decides, and does not join: overrides, which forbid a "
+                                "letter, are not known here");
     RAMPART_TRY(const auto overridden, node.override_of(id));
-    RAMPART_TRY(const auto loaded, node.registry().load_model(decision.policy));
+    RAMPART_TRY(const auto loaded, node.load_model(decision.policy));
     notices::NoticeInput input{decision, overridden, loaded.policy, {}, node.now(), language};
     RAMPART_RETURN_IF_ERROR(notices::check_notice(input, *lender));
     std::vector<notices::Cited> cited;

@@ -9,8 +9,8 @@ namespace rampart::rampartd {
     X(kAttributesElsewhere, kFailedPrecondition, "attributes_elsewhere",                        \
       "Send protected attributes to the node that trains, or to one that decides by group.")    \
     X(kAttributesLeft, kFailedPrecondition, "attributes_left",                                  \
-      "Set training.enabled = true again, or hand the training over first "                     \
-      "(ops/runbooks/trainer.md); if another node trains, delete the folder.")                  \
+      "Set training.enabled = true again, with the role train, or hand the training over "      \
+      "first (ops/runbooks/trainer.md); if another node trains, delete the folder.")            \
     X(kAuditRequired, kPermissionDenied, "audit_required",                                      \
       "Set audit.enabled = true at a node of those who audit the gate; there, no candidate "    \
       "can be proposed.")                                                                       \
@@ -20,6 +20,8 @@ namespace rampart::rampartd {
     X(kBadHandOver, kInvalidArgument, "bad_hand_over",                                          \
       "Name the file that `rampart trainer hand-over` wrote, whole; if it is damaged, write "   \
       "another one: the command may be repeated.")                                              \
+    X(kBadRoles, kInvalidArgument, "bad_roles",                                                 \
+      "Name roles that go together, as the message says (ops/runbooks/roles.md).")              \
     X(kClockJump, kOutOfRange, "clock_jump",                                                    \
       "Correct the clock, or accept it with `rampart clock accept`; in a replay, move it in "   \
       "smaller steps.")                                                                         \
@@ -48,12 +50,20 @@ namespace rampart::rampartd {
       "Add a section [notices] to the node's configuration (ops/runbooks/letters.md).")         \
     X(kNoSharedLog, kFailedPrecondition, "no_shared_log",                                       \
       "Move the store as a whole (ops/runbooks/backup.md): the embedded log has one node.")     \
+    X(kNoticeNeedsJoin, kFailedPrecondition, "notice_needs_join",                               \
+      "Add join to the roles of the node that decides the partition: a letter takes its "       \
+      "index and its joined state (ops/runbooks/roles.md).")                                    \
     X(kOtherGroup, kFailedPrecondition, "other_group",                                          \
       "Give this node the group, the topics and the product of the one that handed over.")      \
     X(kRetentionTooShort, kInvalidArgument, "retention_too_short",                              \
       "Set privacy.retention_months to what the message says, or more.")                        \
+    X(kRoleNotHere, kFailedPrecondition, "role_not_here",                                       \
+      "Ask a node with the role that the message names: GET /v1/status says which a node has.") \
     X(kStarting, kUnavailable, "starting",                                                      \
       "Try again when GET /readyz answers 200; it says how far the start is.")                  \
+    X(kStateLeft, kFailedPrecondition, "state_left",                                            \
+      "Add the role again, or delete the database of that name of each partition: it is made "  \
+      "anew from the log (ops/runbooks/roles.md).")                                             \
     X(kStopping, kUnavailable, "stopping", "Ask another node, or this one when it runs again.") \
     X(kStopPending, kUnavailable, "stop_pending",                                               \
       "Ask again in a few seconds: the log does not answer now.")                               \
@@ -64,7 +74,8 @@ namespace rampart::rampartd {
     X(kTooManyStops, kFailedPrecondition, "too_many_stops",                                     \
       "Wait until one of them is a day old; `rampart stop list` has them.")                     \
     X(kTrainingOff, kFailedPrecondition, "training_off",                                        \
-      "Set training.enabled = true, and let the node hold all partitions.")                     \
+      "Set training.enabled = true, with the roles join and train, and let the node hold all "  \
+      "partitions.")                                                                            \
     X(kTrainsElsewhere, kFailedPrecondition, "trains_elsewhere",                                \
       "Ask the node of the group that trains.")                                                 \
     X(kUnknownApplication, kNotFound, "unknown_application",                                    \

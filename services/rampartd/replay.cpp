@@ -46,7 +46,7 @@ class Made {
     Result<Policy> policy_of(const Decision& decision) {
         const std::pair name(decision.policy.value(), decision.certified);
         if (const auto it = policies_.find(name); it != policies_.end()) return it->second;
-        RAMPART_TRY(auto loaded, node_.registry().load_model(decision.policy));
+        RAMPART_TRY(auto loaded, node_.load_model(decision.policy));
         RAMPART_TRY(auto policy, decision::PolicyInForce::create(
                                      std::make_shared<const model::LoadedPolicy>(std::move(loaded)),
                                      decision.certified));
@@ -167,6 +167,7 @@ class Replay {
 }  // namespace
 
 Result<ReplayReport> replay_decisions(Node& node, const ReplayRequest& request) {
+    RAMPART_RETURN_IF_ERROR(check_role(node.settings().log.roles, Role::kDecide));
     return Replay(node, request).run();
 }
 

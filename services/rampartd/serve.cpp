@@ -93,13 +93,13 @@ class Watch {
 
 }  // namespace
 
-base::Status serve(const std::filesystem::path& config) {
+base::Status serve(const std::filesystem::path& config, std::string_view roles) {
     base::set_log_level(base::LogLevel::kInfo);
     runtime::report_crashes();
     know_reasons();
     runtime::make_files_private();
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
-    RAMPART_TRY(auto settings, load_settings(config));
+    RAMPART_TRY(auto settings, load_settings(config, roles));
     runtime::warn_of_exposed(settings.store);
     const auto reload = decision_service::reload_signal_of(settings.http);
     settings.http.stop_timeout = kAnswerTime;
@@ -114,6 +114,7 @@ base::Status serve(const std::filesystem::path& config) {
                                           *shutdown);
     RAMPART_TRY(node, Node::open(std::move(settings), shutdown.get(), {},
                                  [&page](const auto& phase) { page.say(phase); }));
+    RAMPART_RETURN_IF_ERROR(remember_roles(node->settings().store, roles));
     router = http::Router(node->callers(), router.traffic());
     node->add_routes(router);
     server->answer_by(router);
@@ -121,8 +122,8 @@ base::Status serve(const std::filesystem::path& config) {
     node->begin_work();
     const auto endpoint_file = node->settings().store / "endpoint";
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(endpoint_file, server->endpoint() + "\n"));
-    kLog.info("msg=serving address={} store={}", server->endpoint(),
-              node->settings().store.string());
+    kLog.info("msg=serving address={} store={} roles={}", server->endpoint(),
+              node->settings().store.string(), to_string(node->settings().log.roles));
     shutdown->wait();
     node->begin_stop();
     // so that those who balance the load see it before the port closes

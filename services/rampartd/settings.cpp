@@ -118,10 +118,27 @@ void check_trainer(config::Table& root, const LogSettings& log, bool trains,
     if (!trains && log.broker == LogSettings::Broker::kLocal) {
         training.fail("enabled", "with the embedded log this node is the only one, so it trains");
     }
+    if (!trains && log.roles.train && !log.roles.all()) {
+        training.fail("enabled", "is false, and roles has train: leave one of both out");
+    }
     if (!trains && gate_key.empty()) {
         training.fail("gate_key",
-                      "is required with enabled = false: the gate.pub.pem of the node that trains");
+                      "is required with enabled = false, and without the role train: the "
+                      "gate.pub.pem of the node that trains");
     }
+}
+
+Result<LogSettings> read_log(config::Table& root, const config::Places& places,
+                             const std::filesystem::path& store, GivenRoles roles) {
+    if (roles) return read_log_settings(root, places, *roles);
+    RAMPART_TRY(const auto given, remembered_roles(store));
+    return read_log_settings(root, places, given);
+}
+
+champion_monitor::MonitorSettings read_monitor(config::Table& root, const Roles& roles) {
+    auto monitor = champion_monitor::read_monitor_settings(root);
+    monitor.enabled = monitor.enabled && roles.monitor;
+    return monitor;
 }
 
 /// Returns exploration_per_day and cool_off_days.
@@ -235,7 +252,7 @@ base::Status fit_to_product(const PrivacySettings& privacy, certification::GateC
     return lender ? notices::check_lender(*lender, product.product.name, features) : base::ok();
 }
 
-Result<Settings> load_settings(const std::filesystem::path& file) {
+Result<Settings> load_settings(const std::filesystem::path& file, GivenRoles roles) {
     RAMPART_TRY(auto root, config::parse_file(file));
     const auto places = decision_service::places_of(file);
     const std::filesystem::path product_path = places.folder / root.string("product");
@@ -251,10 +268,10 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const bool group_aware = decision.choice("protected_attributes", {"group_blind", "group_aware"},
                                              "group_blind") == "group_aware";
     const auto [exploration_per_day, cool_off_days] = read_limits(decision);
-    LogSettings log = read_log_settings(root, places);
+    RAMPART_TRY(LogSettings log, read_log(root, places, store, roles));
     const auto memory_mib = root.table("memory").integer("databases_mib", 32, 1 << 20, 512);
     const auto disk = read_disk(root.table("disk"));
-    const bool trains = root.table("training").boolean("enabled", true);
+    const bool trains = root.table("training").boolean("enabled", true) && log.roles.train;
     const std::string gate_key = root.table("training").string("gate_key", "");
     check_trainer(root, log, trains, gate_key);
     auto training = retraining::read_training_settings(root, places.folder);
@@ -263,7 +280,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const auto threads = static_cast<size_t>(root.table("training").integer("threads", 1, 64, 2));
     for (const auto& recipe : training.recipes) check_criterion(root, recipe, group_aware);
     const PrivacySettings privacy = read_privacy(root.table("privacy"), places, store, log);
-    const auto monitor = champion_monitor::read_monitor_settings(root);
+    const auto monitor = read_monitor(root, log.roles);
     const auto event_window = serving::read_event_window(root.table("event_time"));
     const auto quarantine = read_quarantine(root.table("quarantine"));
     const auto jobs = read_jobs(root.table("jobs"));

@@ -107,8 +107,11 @@ std::optional<training::Fault> find_misfit(const training::Recipe& recipe,
                                            const dataset::FeatureSchema& features,
                                            const ProductFile& file);
 
+/// As read_log_settings() has them; nullopt: those of the last start (remembered_roles()).
+using GivenRoles = std::optional<std::string_view>;
+
 /// Reads rampartd.toml and the product and schema files that it names. Strict: unknown keys are
 /// errors.
-base::Result<Settings> load_settings(const std::filesystem::path& file);
+base::Result<Settings> load_settings(const std::filesystem::path& file, GivenRoles roles = {});
 
 }  // namespace rampart::rampartd

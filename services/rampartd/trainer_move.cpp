@@ -352,7 +352,8 @@ Result<HandOver> hand_over(const Settings& settings, const TrainerMove& move) {
 Result<HandOver> take_over(const Settings& settings, const TrainerMove& move) {
     RAMPART_RETURN_IF_ERROR(check_shared(settings));
     if (!settings.trains)
-        return base::make_error(Reason::kTrainingOff, "training.enabled is false here");
+        return base::make_error(Reason::kTrainingOff,
+                                "training.enabled is false here, or there is no role train");
     const auto& store = settings.store;
     RAMPART_TRY(const auto start, lock(store));
     const runtime::SystemClock clock;

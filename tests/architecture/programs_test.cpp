@@ -23,7 +23,8 @@ constexpr size_t kProperties = 7;
 #else
 constexpr size_t kProperties = 6;
 #endif
-constexpr const char* kPrograms[] = {"rampart", "rampartd", "decision_service", "rampart-demo"};
+constexpr const char* kPrograms[] = {"rampart", "rampartd",         "outcome_joiner",
+                                     "trainer", "decision_service", "rampart-demo"};
 
 /// Returns what a program lacks of what compiler and linker can do against the use of a memory
 /// fault.

@@ -12,24 +12,6 @@ namespace {
 using domain::StopKind;
 using Clock = std::chrono::steady_clock;
 
-/// A node that works as `rampart serve` does.
-class WorkingNode {
-  public:
-    explicit WorkingNode(std::unique_ptr<Node> node) : node_(std::move(node)) {
-        node_->begin_work();
-    }
-    ~WorkingNode() {
-        node_->begin_stop();
-        EXPECT_TRUE(node_->stop_work(base::Duration::seconds(60)).empty());
-        EXPECT_TRUE(node_->release());
-    }
-    Node* operator->() const { return node_.get(); }
-    Node& operator*() const { return *node_; }
-
-  private:
-    std::unique_ptr<Node> node_;
-};
-
 class StopsOfTwoNodes : public TwoNodes {
   protected:
     /// Decides an application that was not sent before, which is the node's own.

@@ -5,6 +5,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/decision_log/reasons.hpp"
 #include "rampart/storage/reasons.hpp"
+#include "rampart/streaming/partition_list.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/streaming/reasons.hpp"
 
@@ -28,6 +29,7 @@ Result<std::vector<PartitionId>> owned_of(const DecisionLogOptions& options) {
                                 kMaxPartitions);
     }
     std::vector<PartitionId> owned = options.owned;
+    if (streaming::names_none(owned)) return std::vector<PartitionId>();
     if (owned.empty()) {
         for (int32_t p = 0; p < options.partitions; ++p) owned.emplace_back(p);
     }

@@ -108,6 +108,7 @@ std::map<PartitionId, Result<streaming::Offset>> DecisionLog::ends_of_owned() co
     std::vector<PartitionId> places;
     for (const auto& partition : partitions_)
         if (partition) places.push_back(partition->id());
+    if (places.empty()) return {};
     const auto found = deps_.reader.end_offsets(options_.topic, places);
     std::map<PartitionId, Result<streaming::Offset>> ends;
     for (size_t i = 0; i < places.size(); ++i) ends.emplace(places[i], found[i]);

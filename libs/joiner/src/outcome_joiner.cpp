@@ -295,8 +295,8 @@ Result<std::unique_ptr<OutcomeJoiner>> OutcomeJoiner::open(const std::filesystem
             PartitionJoiner::open(path, impl->options, {measures, id, impl->options.partitions}));
         impl->partitions.push_back(std::move(partition));
     }
-    impl->writers = std::make_unique<base::ThreadPool>(std::min<size_t>(
-        impl->held.size(), std::max<size_t>(1, std::thread::hardware_concurrency())));
+    impl->writers = std::make_unique<base::ThreadPool>(std::max<size_t>(
+        1, std::min<size_t>(impl->held.size(), std::thread::hardware_concurrency())));
     return std::unique_ptr<OutcomeJoiner>(new OutcomeJoiner(std::move(impl)));
 }
 

@@ -5,6 +5,7 @@
 
 #include "rampart/base/log.hpp"
 #include "rampart/joiner/reasons.hpp"
+#include "rampart/streaming/partition_list.hpp"
 #include "rampart/streaming/reasons.hpp"
 
 namespace rampart::joiner {
@@ -26,6 +27,7 @@ Result<std::vector<streaming::PartitionId>> held_of(int32_t partitions,
         return base::make_error(streaming::Reason::kBadPartitions,
                                 "{} partitions; 1 to {} are allowed", partitions, kMaxPartitions);
     }
+    if (streaming::names_none(held)) return std::vector<streaming::PartitionId>();
     if (held.empty()) {
         for (int32_t p = 0; p < partitions; ++p) held.emplace_back(p);
     }

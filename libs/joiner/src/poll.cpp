@@ -14,6 +14,7 @@ using streaming::PartitionId;
 
 Result<PollReport> OutcomeJoiner::poll(size_t limit, Ends* ends) {
     RAMPART_CHECK(limit >= 1, "poll(0)");
+    if (impl_->held.empty()) return PollReport{};  // outcomes would be for no partition
     const std::lock_guard lock(impl_->write_mutex);
     if (ends != nullptr && ends->empty()) impl_->reader.settle();
     while (true) {

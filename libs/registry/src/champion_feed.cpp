@@ -111,7 +111,9 @@ Result<std::optional<std::string>> ChampionFollower::find_model(
         RAMPART_TRY(const auto records, reader_.read(topic_, kOnly, from, kReadBatch));
         if (records.empty()) return found;
         for (const auto& stored : records) {
-            if (stored.record.key == policy.value()) found = stored.record.value;
+            const auto& value = stored.record.value;
+            if (stored.record.key == policy.value() && model::policy_id_of(value) == policy)
+                found = value;
         }
         from = Offset(records.back().offset.value() + 1);
     }
@@ -168,9 +170,9 @@ Result<std::optional<ChampionFollower::Champion>> ChampionFollower::next() {
     auto loaded = file ? model::decode_model_file(*file)
                        : Result<model::Policy>(base::make_error(Reason::kNoModel, "no model file"));
     from_ = from;
-    if (!loaded || model::policy_id_of(*file) != latest->policy) {
+    if (!loaded) {
         kLog.error("msg=\"champion's model passed over\" policy={} what=\"{}\"", latest->policy,
-                   loaded ? "its file is another" : loaded.error().message);
+                   loaded.error().message);
         return std::optional<Champion>();
     }
     last_ = latest;

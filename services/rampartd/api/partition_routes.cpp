@@ -95,6 +95,11 @@ Result<http::Response> PartitionRoutes::handle_partitions() const {
         const auto it = decided.find(state.partition);
         partitions.push_back(
             to_json(state, it == decided.end() ? nullptr : &it->second, deps_.audit));
+        if (it != decided.end()) decided.erase(it);
+    }
+    for (const auto& [partition, view] : decided) {  // and not joined here
+        const joiner::PartitionState none{partition, {}, view.fence.epoch, {}, {}, {}};
+        partitions.push_back(to_json(none, &view, false));
     }
     for (const auto& source : deps_.applications.stopped()) {
         stopped.push_back(stopped_to_json(deps_.topics.applications, source.source, source.error));

@@ -111,7 +111,9 @@ Json StatusRoutes::partitions() const {
                          {"refused", upkeep.refused}});
 }
 
+/// Returns null where nothing is joined.
 Json StatusRoutes::joined() const {
+    if (!deps_.roles.join) return Json(nullptr);
     const auto until = deps_.joiner.clock();
     std::optional<double> lag;
     if (until) lag = static_cast<double>((deps_.clock.now() - *until).micros()) / 1e6;
@@ -145,8 +147,10 @@ Result<http::Response> StatusRoutes::handle_status() const {
     for (const auto& job : deps_.jobs.states()) jobs.push_back(to_json(job));
     RAMPART_TRY(const auto training, this->training());
     const auto policy = deps_.decisions.policy();
+    const auto names = names_of(deps_.roles);
     return json_response(Json::object(
-        {{"ready", health.ok()},
+        {{"roles", Json::array(std::vector<Json>(names.begin(), names.end()))},
+         {"ready", health.ok()},
          {"degraded", health.degraded()},
          {"checks", Json::array(checks)},
          {"policy", policy == nullptr ? Json(nullptr) : Json(policy->id().value())},

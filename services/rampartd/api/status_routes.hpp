@@ -16,6 +16,7 @@
 #include "rampart/wire/topics.hpp"
 #include "services/rampartd/api/json.hpp"
 #include "services/rampartd/node_clock.hpp"
+#include "services/rampartd/roles.hpp"
 
 namespace rampart::rampartd {
 
@@ -37,6 +38,7 @@ class StatusRoutes {
         std::function<std::vector<joiner::StoppedPartition>()> stopped;
         const retraining::TrainingLoop* trainer;  // nullptr: training is off
         const lease::TrainerLease* lease;         // nullptr: as of Loop::Deps
+        Roles roles;
     };
     explicit StatusRoutes(Deps deps) : deps_(std::move(deps)) {}
     void add_to(http::Router& router) const;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rampart/streaming/partition_list.hpp"
 #include "rampart/wire/fence.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "support/decision_log_fixture.hpp"
@@ -229,6 +230,29 @@ TEST_F(DecisionLogTest, RefusesWhatDoesNotFitTheTopic) {
     DecisionLogOptions claims;
     claims.claim = [](const Epochs&) -> base::Result<Epochs> { return Epochs{}; };
     EXPECT_EQ(reason(std::move(claims)), "no_epoch");
+}
+
+TEST_F(DecisionLogTest, OneThatOwnsNothingHasNoIndexAndErasesForOthers) {
+    DecisionLogOptions options;
+    options.owned = streaming::no_partitions();
+    bool claimed = false;
+    options.claim = [&](const Epochs& fences) -> base::Result<Epochs> {
+        claimed = !fences.empty();
+        return Epochs{};
+    };
+    open(std::move(options));
+    EXPECT_FALSE(claimed);
+    EXPECT_TRUE(decisions_->partitions().empty());
+    EXPECT_TRUE(decisions_->any_decides()) << "it is not what keeps the node from being ready";
+    EXPECT_EQ(decisions_->not_owner(kOne).reason, "not_owner");
+    const domain::DecisionId id("d");
+    const size_t before = records(kZero) + records(kOne);
+    EXPECT_TRUE(decisions_->erase({&id, 1}, {}));
+    EXPECT_TRUE(decisions_->erase({}, {}));
+    EXPECT_EQ(records(kZero) + records(kOne), before + 1);
+    EXPECT_EQ(decisions_->not_erased({&id, 1}).value().size(), 1u) << "its owner may have it";
+    EXPECT_FALSE(decisions_->mend());
+    decisions_->maintain();
 }
 
 TEST_F(DecisionLogTest, NamesTheOwnerOfWhatIsNotOwned) {

@@ -10,6 +10,7 @@
 
 #include "rampart/joiner/join_state.hpp"
 #include "rampart/storage/database.hpp"
+#include "rampart/streaming/partition_list.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/fence.hpp"
 #include "rampart/wire/quarantined.hpp"
@@ -521,6 +522,27 @@ TEST_F(OutcomeJoinerTest, AMissingTopicIsSaidAtEveryPoll) {
     ASSERT_TRUE(report);
     ASSERT_EQ(report->stopped.size(), 1u);
     EXPECT_EQ(report->stopped[0].error.code, ErrorCode::kNotFound);
+}
+
+TEST_F(OutcomeJoinerTest, OneThatHoldsNoPartitionReadsNothingAndMakesNoDatabase) {
+    const auto nothing = fresh_folder();
+    const auto none = OutcomeJoiner::open(nothing, options(streaming::no_partitions()), log);
+    ASSERT_TRUE(none) << none.error().message;
+    feed(make_decision("a", day(0)));
+    log.topics.erase("outcomes");  // who asked for it would find it missing
+    const auto report = (*none)->poll(100);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->records, 0u);
+    EXPECT_TRUE(report->stopped.empty());
+    EXPECT_EQ((*none)->advance(day(100)).value(), 0u);
+    EXPECT_EQ((*none)->clock(), day(100));
+    EXPECT_EQ((*none)->counts(), Counts());
+    EXPECT_TRUE((*none)->partition_states()->empty());
+    EXPECT_TRUE((*none)->check()->empty());
+    EXPECT_FALSE(fs::exists(nothing)) << nothing;
+    auto mixed = streaming::no_partitions();
+    mixed.emplace_back(0);
+    EXPECT_EQ(OutcomeJoiner::open(nothing, options(mixed), log).error().reason, "bad_partitions");
 }
 
 TEST_F(OutcomeJoinerTest, AStoreOfOtherMeasuresIsRefused) {

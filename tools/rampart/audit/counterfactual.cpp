@@ -76,7 +76,7 @@ Result<Decline> decline_in(rampartd::Node& node, const Options& options, const D
         return base::make_error(counterfactuals::Reason::kNotADecline,
                                 "decision {} is of the action {}", decision.id,
                                 domain::to_string(decision.action));
-    RAMPART_TRY(auto loaded, node.registry().load_model(decision.policy));
+    RAMPART_TRY(auto loaded, node.load_model(decision.policy));
     std::vector<std::string> attributes;
     for (const auto& attribute : node.settings().catalog.attributes())
         attributes.push_back(attribute.name);

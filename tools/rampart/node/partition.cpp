@@ -34,14 +34,22 @@ base::Error io_error(std::string_view what, const fs::path& path, const std::err
                             failure.message());
 }
 
-/// The folders of the partition that hold a database.
-Result<std::vector<fs::path>> databases_of(const fs::path& folder) {
+/// The folders of the partition that hold a database which a node with these roles keeps.
+Result<std::vector<fs::path>> databases_of(const fs::path& folder, const rampartd::Roles& roles) {
     std::vector<fs::path> found;
     std::error_code failure;
+    bool other = false;
     for (const auto& entry : fs::directory_iterator(folder, failure)) {
-        if (storage::is_set_aside(entry.path())) continue;
-        if (storage::is_database(entry.path())) found.push_back(entry.path());
+        if (storage::is_set_aside(entry.path()) || !storage::is_database(entry.path())) continue;
+        const bool joins = entry.path().filename() == "joins";
+        const bool kept = roles.has(joins ? rampartd::Role::kJoin : rampartd::Role::kDecide);
+        if (kept) found.push_back(entry.path());
+        other = other || !kept;
     }
+    if (!failure && found.empty() && other)
+        return base::make_error(rampartd::Reason::kRoleNotHere,
+                                "what is at '{}' is of no use to the other node: its roles are {}",
+                                folder.string(), to_string(roles));
     if (failure || found.empty()) {
         return base::make_error(Reason::kNoPartition, "there is no partition at '{}'",
                                 folder.string());
@@ -103,10 +111,27 @@ struct MovedPartition {
     uint64_t bytes = 0;
 };
 
+/// Takes the databases away; with the last one of the partition, its folder.
+Status take_away(std::span<const fs::path> databases) {
+    std::error_code failure;
+    const auto folder = databases.front().parent_path();
+    for (const auto& database : databases) {
+        fs::remove(storage::beyond_log_mark(database), failure);
+        fs::remove_all(database, failure);
+        if (failure) return io_error("remove", database, failure);
+    }
+    bool more = false;
+    for (const auto& entry : fs::directory_iterator(folder, failure))
+        more = more || (!storage::is_set_aside(entry.path()) && storage::is_database(entry.path()));
+    if (!failure && !more) fs::remove_all(folder, failure);
+    return failure ? io_error("remove", folder, failure) : Status();
+}
+
 /// Copies the databases of a partition from one store to another by checkpoint, and takes them away
-/// where they were; each step leaves either store whole, so that it may be run again after a crash.
-/// Neither node may be running on its partition: failed_precondition "database_in_use". not_found
-/// "no_partition"; already_exists "partition_there"; those of check_key_there().
+/// where they were; those of a role that the other node does not have stay. Each step leaves either
+/// store whole, so that it may be run again after a crash. Neither node may be running on its
+/// partition: failed_precondition "database_in_use". not_found "no_partition"; failed_precondition
+/// "role_not_here"; already_exists "partition_there"; those of check_key_there().
 Result<MovedPartition> move_partition(const fs::path& from_config, const fs::path& to_config,
                                       int32_t partition) {
     RAMPART_TRY(const auto source, rampartd::load_settings(from_config));
@@ -115,7 +140,7 @@ Result<MovedPartition> move_partition(const fs::path& from_config, const fs::pat
         return settings.store / "partitions" / std::to_string(partition);
     };
     MovedPartition moved{folder(source), folder(target), 0};
-    RAMPART_TRY(const auto databases, databases_of(moved.from));
+    RAMPART_TRY(const auto databases, databases_of(moved.from, target.log.roles));
     std::error_code failure;
     if (fs::exists(moved.to, failure)) {
         return base::make_error(Reason::kPartitionThere,
@@ -147,8 +172,7 @@ Result<MovedPartition> move_partition(const fs::path& from_config, const fs::pat
     fs::rename(incoming, moved.to, failure);
     if (failure) return io_error("rename to", moved.to, failure);
     RAMPART_RETURN_IF_ERROR(base::sync_tree(moved.to.parent_path()));
-    fs::remove_all(moved.from, failure);
-    if (failure) return io_error("remove", moved.from, failure);
+    RAMPART_RETURN_IF_ERROR(take_away(databases));
     moved.bytes = bytes_of(moved.to);
     return moved;
 }

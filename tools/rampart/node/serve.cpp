@@ -10,20 +10,30 @@
 namespace rampart::cli {
 
 void add_serve(Frame& frame) {
-    auto config = std::make_shared<std::string>();
+    auto config = std::make_shared<std::string>(), roles = std::make_shared<std::string>();
     auto& command = frame.add(
         {.name = "serve",
-         .summary = "Run a node: decisions, joining of outcomes, training and gate in one process",
+         .summary = "Run a node: decisions, joining of outcomes, training and gate in one process, "
+                    "or some of it",
          .example = "rampart serve --config ops/config/rampartd.toml",
          .detail = "SIGTERM or Ctrl-C stops it, with exit code 0. The address is in "
                    "<store>/endpoint. The first start writes a token to <store>/keys/token that "
-                   "can make tokens for one day; so can `rampart token create` on this machine."},
-        [config](const Context&) -> base::Result<Answer> {
-            RAMPART_RETURN_IF_ERROR(rampartd::serve(*config));
+                   "can make tokens for one day; so can `rampart token create` on this machine. "
+                   "On a shared log nodes may divide the work by --roles, which has priority over "
+                   "`roles` of the file (ops/runbooks/roles.md)."},
+        [config, roles](const Context&) -> base::Result<Answer> {
+            RAMPART_RETURN_IF_ERROR(rampartd::serve(*config, *roles));
             return Answer{.text = "", .json = "{\"stopped\":true}", .notes = {}};
         });
     command.add_option("--config", *config, "rampartd.toml; every key: ops/config/rampartd.toml")
         ->required();
+    command
+        .add_option("--roles", *roles,
+                    "what this node does, by commas: decide, join, train, monitor; default: all")
+        ->check([](const std::string& text) {
+            const auto parsed = rampartd::parse_roles(text);
+            return parsed ? std::string() : parsed.error().message;
+        });
 }
 
 namespace {

@@ -101,13 +101,30 @@ std::string training_text(const json::value& training) {
     return text;
 }
 
+std::string joined_text(const json::value& joined) {
+    if (joined.is_null()) return row("joined", "nothing here");
+    return row("joined until", fmt::format("{}, {} behind", text_of(joined.at("until")),
+                                           duration_of(joined.at("lag_seconds")))) +
+           row("joined",
+               fmt::format("{} decisions, {} outcomes, {} matured, {} overdue, {} unmatched",
+                           count_of(joined.at("decisions")), count_of(joined.at("outcomes")),
+                           count_of(joined.at("matured")), count_of(joined.at("overdue")),
+                           count_of(joined.at("unmatched"))));
+}
+
+std::string roles_text(const json::array& roles) {
+    std::string names;
+    for (const auto& one : roles) names += (names.empty() ? "" : ", ") + text_of(one);
+    return row("roles", names);
+}
+
 std::string status_text(const json::object& status) {
     const bool ready = status.at("ready").as_bool(), degraded = status.at("degraded").as_bool();
-    const auto& joined = status.at("joined");
     const auto& partitions = status.at("partitions");
     std::string text = row("state", !ready     ? "NOT READY"
                                     : degraded ? "ready, but degraded"
                                                : "ready");
+    if (const auto* roles = status.if_contains("roles")) text += roles_text(roles->as_array());
     for (const auto& check : status.at("checks").as_array()) {
         if (!check.at("ok").as_bool())
             text += row("failed", text_of(check.at("name")) + ": " + text_of(check.at("message")));
@@ -118,13 +135,7 @@ std::string status_text(const json::object& status) {
     if (!stops.empty()) text += row("STOPPED", stops.substr(1) + " (rampart stop list)");
     text += row("clock", fmt::format("{} ({})", text_of(status.at("clock").at("now")),
                                      text_of(status.at("clock").at("mode"))));
-    text += row("joined until", fmt::format("{}, {} behind", text_of(joined.at("until")),
-                                            duration_of(joined.at("lag_seconds"))));
-    text +=
-        row("joined", fmt::format("{} decisions, {} outcomes, {} matured, {} overdue, {} unmatched",
-                                  count_of(joined.at("decisions")), count_of(joined.at("outcomes")),
-                                  count_of(joined.at("matured")), count_of(joined.at("overdue")),
-                                  count_of(joined.at("unmatched"))));
+    text += joined_text(status.at("joined"));
     text +=
         row("partitions",
             fmt::format("{} deciding, {} not, {} being made anew, {} that cannot be",

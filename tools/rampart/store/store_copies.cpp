@@ -5,6 +5,7 @@
 #include "frame/reasons.hpp"
 #include "rampart/storage/folder.hpp"
 #include "rampart/storage/live_copy.hpp"
+#include "rampart/streaming/partition_list.hpp"
 #include "rampart/wire/topics.hpp"
 
 namespace rampart::cli {
@@ -82,7 +83,7 @@ Result<std::unique_ptr<joiner::OutcomeJoiner>> open_joined(const rampartd::Setti
     options.decisions_topic = topics.decisions;
     options.outcomes_topic = topics.outcomes;
     options.partitions = settings.log.partitions;
-    options.held = std::move(held);
+    options.held = held.empty() ? streaming::no_partitions() : std::move(held);
     return joiner::OutcomeJoiner::open(derived.partitions(), options, derived.reader());
 }
 

@@ -35,7 +35,7 @@ struct DecisionLogOptions {
     std::filesystem::path folder;  // partition P has the database P/decisions
     std::string topic = "decisions";
     int32_t partitions = 1;  // N, of the topic; 1 to kMaxPartitions
-    /// Which of them this node decides for, each once; empty: all.
+    /// Which of them this node decides for, each once; empty: all; no_partitions(): none.
     std::vector<streaming::PartitionId> owned{};
     /// Explored approvals per UTC day of the clock, over all N partitions: see exploration_share().
     uint64_t exploration_per_day = 0;

@@ -37,7 +37,7 @@ struct JoinerOptions {
     std::string outcomes_topic = "outcomes";
     /// N, 1 to kMaxPartitions: a decision belongs to partition_of(its id, N). Fixed for a folder.
     int32_t partitions = 1;
-    /// Which of them are held here, each once; empty: all.
+    /// Which of them are held here, each once; empty: all; streaming::no_partitions(): none.
     std::vector<streaming::PartitionId> held{};
     std::shared_ptr<storage::MemoryBudget>
         memory{};  // budget of the databases; null: a budget of their own

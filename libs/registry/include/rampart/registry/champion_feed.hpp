@@ -66,9 +66,11 @@ class ChampionFollower {
     /// yet. A notice that is not signed, or whose model is not there or does not load, is passed
     /// over with a line in the log: what decides goes on deciding.
     base::Result<std::optional<Champion>> next();
+    /// Returns the file of a model that was champion, by its name, which is its digest; nullopt:
+    /// the topic has none. Thread safe.
+    base::Result<std::optional<std::string>> find_model(const domain::PolicyId& policy) const;
 
   private:
-    base::Result<std::optional<std::string>> find_model(const domain::PolicyId& policy) const;
     base::Result<ChampionNotice> verified(std::string_view bytes) const;
     base::Result<std::optional<ChampionNotice>> read_on(streaming::Offset& from) const;
 

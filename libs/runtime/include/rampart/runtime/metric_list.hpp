@@ -64,6 +64,8 @@ namespace rampart::runtime::metric {
       "Runs of a job of this process that have ended.")                                         \
     X(kJobStuck, "gauge", "rampart_job_stuck", "task",                                          \
       "1: a run of the job gives no sign of life any more.")                                    \
+    X(kNodeRole, "gauge", "rampart_node_role", "role",                                          \
+      "1: the node has this role of its group: decide, join, train, monitor.")                  \
     X(kRequestJobsDone, "counter", "rampart_request_jobs_done_total", "kind",                   \
       "Requests done as jobs (GET /v1/jobs) by this process.")                                  \
     X(kRequestJobsFailed, "counter", "rampart_request_jobs_failed_total", "kind",               \
