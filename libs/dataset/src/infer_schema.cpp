@@ -382,7 +382,7 @@ class RowLabels {
     explicit RowLabels(const TableSchema& schema)
         : reader_(schema), numbers_(schema.condition && schema.condition->compares_numbers()) {}
 
-    /// Returns nullopt for a missing label. "none" is missing among numbers, and a text among texts.
+    /// Returns nullopt for a missing label. "none" is missing among numbers, a text among texts.
     Result<std::optional<bool>> of(std::string_view cell) {
         if (cell.empty() || is_in(kMissingAnywhere, cell)) return std::optional<bool>();
         if (numbers_ && (is_in(kMissingAmongNumbers, cell) || is_infinity(cell)))

@@ -58,8 +58,8 @@ double of_numbers(const RowSample& sample, size_t column) {
     return best;
 }
 
-/// Returns the half, 0 or 1, that each row of the sample is in. Halves have as many rows of a label,
-/// and do not go by the order of the file, in which labels or values may alternate.
+/// Returns the half, 0 or 1, that each row of the sample is in. Halves have as many rows of a
+/// label, and do not go by the order of the file, in which labels or values may alternate.
 std::vector<uint8_t> halves_of(const RowSample& sample) {
     std::vector<uint8_t> halves(sample.rows());
     std::array<uint64_t, 2> seen{};  // rows by label

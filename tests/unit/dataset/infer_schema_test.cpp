@@ -384,7 +384,7 @@ TEST(InferSchema, AWordForMissingAmongNumbersIsALabelAmongTexts) {
     const auto draft = infer_schema(file.path(), {"status == none", "true", {}, {}, {"y"}});
     ASSERT_TRUE(draft) << draft.error().message;
     EXPECT_EQ(read_table(file.path(), draft->schema)->label[0], 1);
-    // of numbers it is missing, and says nothing about the condition
+    // among numbers it is missing, and says nothing about the condition
     const auto days = [](int i) { return i % 3 == 0 ? "none" : std::to_string(100 + i); };
     const TemporaryFile numbers(table({kPay, {"days", days}}));
     const auto all = infer_schema(numbers.path(), {"days > 90", "false", {}, {}, {"y"}});

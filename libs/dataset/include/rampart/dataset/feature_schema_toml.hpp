@@ -66,8 +66,8 @@ std::string write_table_schema(const TableSchema& schema,
 /// Checks that every column has one role and a valid name, and that the label is given with its
 /// favourable value or its range ("bad_label_range": finite, lo < hi); that each rule has an effect
 /// ("bad_column_rule"), and each derived feature its columns ("bad_derivation"): numeric features
-/// or ignored columns, dates where the function takes dates. Label, weight and protected columns are
-/// never the source of a feature.
+/// or ignored columns, dates where the function takes dates. Label, weight and protected columns
+/// are never the source of a feature.
 base::Status validate(const TableSchema& schema);
 
 /// Checks that the features are all that is needed to encode an application, as a service does it:
