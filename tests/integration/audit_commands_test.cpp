@@ -8,6 +8,7 @@
 
 #include "demo_store.hpp"
 #include "rampart/http/client.hpp"
+#include "rampart/registry/audit_export.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "tools/demo/service_process.hpp"
 #include "unit/registry/audit_files.hpp"
@@ -171,6 +172,30 @@ TEST_F(AuditCommands, AnExportThatWasChangedDoesNotVerify) {
     auto forged = whole;
     forged.back()[forged.back().find("\"payload\":\"") + 40] ^= 1;
     expect_broken(forged, "signature");
+}
+
+TEST_F(AuditCommands, AnEntryWhoseHashWasMadeAnewIsFoundByTheOneBehindItOrTheHead) {
+    const auto whole = lines();
+    const size_t last = whole.size() - 1;
+    auto entries = registry::ModelRegistry::open(out() / "a" / "store" / "registry",
+                                                 registry::ModelRegistry::Mode::kReadOnly)
+                       ->get()
+                       ->audit_entries()
+                       .value();
+    for (const size_t number : {size_t{5}, last}) {
+        auto& entry = entries[number - 1];
+        entry.actor = "mallory";
+        entry.hash = hash_of(entry);
+        const auto anew = registry::export_audit_log(std::span(&entry, 1), entry.at,
+                                                     base::SigningKey::generate());
+        auto forged = whole;
+        forged[number - 1] = anew.substr(0, anew.find('\n'));
+        expect_broken(forged, number == last
+                                  ? fmt::format("entry {} is not the one that was signed", last)
+                                  : "entry 6 does not follow");
+        forged.back() = anew.substr(anew.find('\n') + 1, anew.size() - anew.find('\n') - 2);
+        expect_broken(forged, "not among those given");
+    }
 }
 
 TEST_F(AuditCommands, AServingNodeAnswersTheSameByHttp) {

@@ -48,6 +48,7 @@ TEST_F(AuditRoutesTest, NameWhatIsNoFilterAndAskForTheScope) {
         const std::string name(wrong, std::string_view(wrong).find('='));
         EXPECT_NE(answer.body.find("$." + name), std::string::npos) << answer.body;
     }
+    EXPECT_NE(get("/v1/audit?who=anna").body.find("unknown_field"), std::string::npos);
     EXPECT_EQ(get("/v1/audit", access::Scopes::parse({"read"}).value()).status, 403);
     EXPECT_EQ(get("/v1/audit", access::Scopes::parse({"audit"}).value()).status, 200);
 }
