@@ -72,8 +72,8 @@ class Loop {
     };
     static base::Result<std::unique_ptr<Loop>> open(Deps deps);
 
-    /// As Node::advance, Node::certify, Node::propose, Node::export_log, Node::monitor_report,
-    /// Node::rollback, Node::erase, Node::export_person, Node::person_behind, Node::override_of, Node::state_hash.
+    /// As Node's advance, certify, propose, export_log, monitor_report, rollback, erase,
+    /// export_person, person_behind, override_of and state_hash.
     /// follow(): lets the champion decide, and says when its certificate expires.
     base::Status advance(base::TimePoint now);
     base::Status join(const std::function<bool()>& stopping);
