@@ -243,7 +243,7 @@ Status remove_bytes_at(PersonPlace place, const ErasureDeps& deps, const Forgott
     return base::ok();
 }
 
-/// Removes them from all files.
+/// Removes the bytes of what was forgotten from all files.
 Status remove_bytes(const ErasureDeps& deps, const Forgotten& gone) {
     for (const auto place : kPersonPlaces)
         RAMPART_RETURN_IF_ERROR(

@@ -77,7 +77,7 @@ bool is_still_sealed(const streaming::Record& record) {
     return header_of(record, wire::kSchemaHeader).ends_with("+sealed/1");
 }
 
-/// A rejected record as the log had it.
+/// Returns a rejected record as the log had it.
 HeldRecord held(const wire::Quarantined& one, PersonPlace place, RecordKind kind) {
     return {place,      kind,       one.topic, {one.partition, one.offset, one.record},
             one.reason, one.message};
@@ -226,7 +226,7 @@ class Gathering {
         });
     }
 
-    /// What is sealed and damaged says not whose it is, unless its decision was read before.
+    /// Refuses what is sealed and damaged: it says not whose it is, unless its decision was read.
     Status check_opened(const std::string& topic, RecordKind kind, const StoredRecord& stored) {
         const auto& record = stored.record;
         if (!is_still_sealed(record) || topic == deps_.topics.quarantine) return base::ok();

@@ -161,20 +161,22 @@ TEST_F(PersonRecords, OfAnErasedPersonTheAuditLogIsLeftAndOfAStrangerNothing) {
 }
 
 TEST_F(PersonRecords, DamageIsNamedAndNothingIsGiven) {
-    stores_.decide(1);
-    auto& stored = stores_.log.topics["decisions"].partitions[0];
-    auto sealed = stored.front();
+    report(stores_.decide(1).id);
+    ASSERT_TRUE(stores_.catch_up());
+    auto& outcomes = stores_.log.topics["outcomes"];
+    outcomes.failure = {base::ErrorCode::kDataLoss, "broken", "broken"};
+    EXPECT_EQ(record_of("p-1").error().message, "log: broken");
+    outcomes.failure = {};
+    auto sealed = stores_.log.topics["decisions"].partitions[0].front();
     sealed.record.key = "d-unknown";
     sealed.record.value = "\x01 what cannot be opened";
     sealed.record.headers = {{"schema", std::string(wire::kSealedDecisionSchema)}};
     append("decisions", sealed.record);
-    auto refused = record_of("p-1");
+    const auto refused = record_of("p-1");
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().reason, "sealed_record_damaged");
     EXPECT_NE(refused.error().message.find("log: the record at offset 1"), std::string::npos)
         << refused.error().message;
-    stores_.log.topics["outcomes"].failure = {base::ErrorCode::kDataLoss, "broken", "broken"};
-    EXPECT_EQ(refusal("p-1"), "broken");
     const auto entries = stores_.registry->audit_entries().value();
     for (const auto& entry : entries) EXPECT_NE(entry.action, "person_export");
 }

@@ -73,7 +73,7 @@ struct PersonRecord {
 
     /// Whether there is nothing but entries of the audit log.
     bool empty() const;
-    /// When the person was last erased, by the audit log; nullopt: never.
+    /// Returns when the person was last erased, by the audit log; nullopt: never.
     std::optional<base::TimePoint> erased_at() const;
 };
 
