@@ -36,7 +36,15 @@ bool is_id_name(std::string_view name) {
 
 /// Returns whether a column of texts has more values than a feature may have, and they repeat.
 bool has_too_many_categories(const ColumnSummary& summary) {
-    return !summary.numeric() && !summary.is_almost_unique() && summary.kept_of_more() > 0;
+    // words like "none" are categories of a column of texts, too
+    const bool more = summary.values().size() + summary.doubtful_words().size() > kMostCategories;
+    return !summary.numeric() && !summary.is_almost_unique() &&
+           (more || summary.kept_of_more() > 0);
+}
+
+/// Returns how many of too many categories are known.
+size_t kept_of(const ColumnSummary& summary) {
+    return summary.kept_of_more() > 0 ? summary.kept_of_more() : kMostCategories;
 }
 
 std::string reason_to_ignore(std::string_view name, const ColumnSummary& summary) {
@@ -49,7 +57,7 @@ std::string reason_to_ignore(std::string_view name, const ColumnSummary& summary
         return "almost no value repeats: an id or free text";
     }
     if (has_too_many_categories(summary)) {
-        return fmt::format("more than {} categories", summary.kept_of_more());
+        return fmt::format("more than {} categories", kept_of(summary));
     }
     for (const auto& value : summary.values()) {
         if (!summary.numeric() && value.size() > limits::kMaxTextBytes) {
@@ -180,7 +188,7 @@ std::string many_categories_note(std::string_view name, const ColumnSummary& sum
     return fmt::format(
         "'{}' has more than {} categories and is left out: merge categories that are alike, split "
         "the column in two, or replace it by a column of numbers",
-        name, summary.kept_of_more());
+        name, kept_of(summary));
 }
 
 /// What the pass over the file has found.

@@ -164,6 +164,17 @@ TEST(InferSchema, MoreCategoriesThanTheLimitAreLeftOut) {
                                                    "left out: merge")));
 }
 
+TEST(InferSchema, AWordForMissingIsACategoryOfTextsAndCountsAsOne) {
+    const int limit = static_cast<int>(kMostCategories);
+    const auto codes = [&](int i) {
+        return i == 2 * limit ? "None" : "c" + std::to_string(i % limit);
+    };
+    const auto draft = infer(table({kIncome, {"many", codes}}, 2 * limit + 1));
+    ASSERT_TRUE(draft) << draft.error().message;
+    EXPECT_THAT(draft->schema.ignored_columns, ElementsAre("many"));
+    EXPECT_THAT(draft->remarks.at("many"), HasSubstr("more than 16384"));
+}
+
 TEST(InferSchema, AColumnThatIsNumbersForLongAndThenTextsIsLeftOutAloud) {
     // fewer numbers are kept than texts: a column of 4,097 of them cannot become categories
     const auto codes = [](int most) {
