@@ -201,7 +201,9 @@ TEST_F(DutiesByRole, WhoIsErasedUnderSealedRecordsIsGoneAtTheNodeThatDecides) {
     ASSERT_TRUE(erased) << erased.error().message;
     ASSERT_TRUE(a->advance(all[60].event_time));
     const auto expect_gone = [&] {
-        EXPECT_EQ(a->decisions().find(gone.id).error().reason, "erased");
+        const auto found = a->decisions().find(gone.id);
+        ASSERT_FALSE(found);
+        EXPECT_EQ(found.error().reason, "erased");
         EXPECT_THAT(ask(*a, "GET", path_of(gone, "explanation")).body, HasSubstr("erased"));
     };
     expect_gone();
