@@ -431,7 +431,7 @@ Result<data_retention::ErasureReport> Loop::erase(data_retention::ErasureRequest
     }
     request.now = deps_.clock.now();
     RAMPART_TRY(auto report, data_retention::erase_person(deps, request));
-    if (!settings.log.roles.decide)
+    if (!deps_.settings.log.roles.decide)
         report.remains.push_back(
             "quarantines of applications at the nodes that decide: look there (GET "
             "/v1/quarantine), or let them run out");
