@@ -17,7 +17,7 @@ base::Result<std::optional<uint32_t>> stored_version(rocksdb::DB& db,
                                                      rocksdb::ColumnFamilyHandle* format,
                                                      const std::filesystem::path& path);
 
-/// failed_precondition "newer_version", "older_version": the database cannot be brought to `schema`.
+/// failed_precondition "newer_version", "older_version": it cannot be brought to `schema`.
 /// `present`: what it says; `whole`: the version of which it has all, which is one less while a
 /// migration is under way.
 base::Status check_version(uint32_t present, uint32_t whole, const Schema& schema, bool read_only,

@@ -23,8 +23,8 @@ struct TwoRows {
 };
 
 /// Sets out[S], [count()], to the raw score of row S: that of Ensemble::predict_raw, to the bit.
-/// Each tree is walked once for all rows, along both branches where the two rows part; after it, its
-/// leaf is added to each row's sum, in the order of the trees.
+/// Each tree is walked once for all rows, along both branches where the two rows part; its leaf is
+/// added to each row's sum, in the order of the trees.
 void predict_between(const Ensemble& ensemble, const TwoRows& two, std::span<double> out);
 
 }  // namespace rampart::model

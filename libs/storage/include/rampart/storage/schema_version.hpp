@@ -19,8 +19,8 @@ struct Migration {
     /// Does one part of the work, of some MB at most: adds the changes to `batch`, and returns the
     /// cursor from which the next part goes on, or nullopt when this was the last. `cursor` is
     /// empty at first. Changes and cursor are one synced write, so that after a crash the work goes
-    /// on behind the last part that was written, and no part takes effect twice. From the first part
-    /// on the database has the new version, so that the release before refuses it.
+    /// on behind the last part that was written, and no part takes effect twice. From the first
+    /// part on the database has the new version, so that the release before refuses it.
     using Step = std::function<base::Result<std::optional<std::string>>(
         const Database& database, std::string_view cursor, WriteBatch& batch)>;
 
