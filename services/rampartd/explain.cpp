@@ -32,7 +32,7 @@ constexpr auto kReadAgain = std::chrono::seconds(60);  // those, where the pool 
 /// The applicants with whom a policy's decisions of a month are compared.
 struct Explainer::Pool {
     std::shared_ptr<const model::LoadedPolicy> loaded;
-    std::shared_ptr<const model::BatchPolicy> batch;  // of `loaded`
+    std::shared_ptr<const model::BatchPolicy> batch;  // `loaded`, laid out for many rows
     std::string month;
     bool all = false;   // before the month there are too few: of all that are held
     uint64_t held = 0;  // then, as many as were held

@@ -14,7 +14,7 @@ struct PolicyOfPerson {
     domain::PolicyId id;
     std::optional<registry::ModelInfo> registered;          // nullopt: its file is at another node
     std::map<std::string, std::string> facts{};             // learner, product, recipe: for people
-    std::vector<registry::CertificateInfo> certificates{};  // of it
+    std::vector<registry::CertificateInfo> certificates{};  // that promoted it
 };
 
 /// Returns the policies that decided what is in the record. Errors:

@@ -142,7 +142,7 @@ class Gathering {
     /// Returns whose decision has the id, as far as it has arrived.
     Result<Whose> whose(const DecisionId& id) const {
         RAMPART_TRY(const auto state, erasure_.joiner.state_of(id));
-        if (state && state->erased) return Whose::kOthers;  // of an earlier time, at the latest
+        if (state && state->erased) return Whose::kOthers;  // earlier, at the latest
         if (!state || state->decision.empty()) return Whose::kNone;
         RAMPART_TRY(const auto decision, wire::decode_decision(state->decision));
         return decision.application.person == request_.person ? Whose::kPersons : Whose::kOthers;

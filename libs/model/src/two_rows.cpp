@@ -105,7 +105,7 @@ class Between {
     std::vector<int> part_of_;  // [d]; -1: as `row` has it
     // kLowRows rows each, of one tree; those where no more than its parts are taken
     std::vector<std::array<double, kLowRows>> blocks_{};
-    std::vector<std::array<double, kLowRows>> sums_{};  // of all trees
+    std::vector<std::array<double, kLowRows>> sums_{};  // all trees so far
     std::vector<Reached> leaves_{};
     std::vector<Place> places_{};
 };

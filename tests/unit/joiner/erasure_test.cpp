@@ -124,7 +124,7 @@ void copy_as_of_version_1(const std::filesystem::path& from, const std::filesyst
 }
 
 TEST_F(ErasureTest, AStoreOfAReleaseWithoutTheIndexByPersonGetsIt) {
-    // of 100 KB, so that a partition's rows are more than the 4 MB of one part of a migration
+    // 100 KB each, so that a partition's rows are more than the 4 MB of one part of a migration
     constexpr int kDecisions = 160, kFeatures = 1000;
     for (int i = 0; i < kDecisions; ++i) {
         auto decision = make_decision(std::to_string(i), day(0));

@@ -34,7 +34,7 @@ PolicyOutput evaluate(std::vector<Link> links, std::vector<float> row = {0, 0, 0
 
 // sets of 16,384 categories take 2 KiB a split: some hundred thousand are more than a file holds
 TEST(Policy, WhatNoFileCanHoldIsRefusedBeforeItIsWritten) {
-    constexpr size_t kCategories = 16'384, kSplits = 4095;  // of a tree
+    constexpr size_t kCategories = 16'384, kSplits = 4095;  // a tree's
     dataset::FeatureSpec town{"town", dataset::FeatureKind::kCategorical, {}};
     for (size_t i = 0; i < kCategories; ++i) town.categories.push_back(fmt::format("t{}", i));
     const auto schema = dataset::FeatureSchema::create({town}).value();

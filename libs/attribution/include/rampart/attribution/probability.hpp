@@ -63,8 +63,8 @@ Probability served_probability(const ServedPolicy& served, std::optional<size_t>
 
 /// Returns the P that a decision was drawn by, everything but the features kept: the group, and
 /// whether the day's exploration was spent. `row`: the decision's, encoded; `served`: the policy
-/// that made it. Errors: failed_precondition "group_unknown"; data_loss "replay_mismatch": the policy
-/// gives this row another P than the decision records, to the bit.
+/// that made it. Errors: failed_precondition "group_unknown"; data_loss "replay_mismatch": this
+/// row's P by the policy is not, to the bit, the one that the decision records.
 base::Result<Probability> probability_of(const domain::Decision& decision,
                                          const ServedPolicy& served, std::span<const float> row,
                                          std::optional<size_t> group);

@@ -13,9 +13,9 @@ namespace rampart::data_retention {
 enum class PersonPlace : uint8_t {
     kPersonKeys,
     kDecisionIndex,    // decisions and explanations
-    kAttributesTopic,  // of a shared log
+    kAttributesTopic,  // a shared log's
     kLog,              // topics of applications, decisions and outcomes
-    kQuarantineTopic,  // of rejected records, in the log
+    kQuarantineTopic,  // rejected records, in the log
     kAttributes,       // protected attributes, with their versions
     kJoinedState,      // decisions, outcomes, overrides, unmatched ones among them; its quarantine
     kIndexQuarantine,  // applications that cannot be decided

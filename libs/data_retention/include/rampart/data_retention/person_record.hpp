@@ -40,7 +40,7 @@ struct HeldRecord {
     RecordKind kind;
     std::string topic;  // that it was written to
     streaming::StoredRecord stored;
-    std::string reason{}, message{};  // of its rejection
+    std::string reason{}, message{};  // why it was rejected
 };
 
 /// A request that waits or has ended, as far as it is about the person: JSON texts.
