@@ -8,6 +8,7 @@
 #include "rampart/decision_log/reasons.hpp"
 #include "rampart/http/client.hpp"
 #include "rampart/http/server.hpp"
+#include "rampart/streaming/partition_list.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/fence.hpp"
 #include "rampart/wire/outcome_json.hpp"
@@ -521,7 +522,9 @@ TEST_F(DecisionPartitions, TheSetOfPartitionsHasToMakeSense) {
     };
     EXPECT_EQ(reason_of(3, {PartitionId(0), PartitionId(2)}), "");
     EXPECT_EQ(reason_of(3, {PartitionId(3)}), "bad_partitions");
-    EXPECT_EQ(reason_of(3, {PartitionId(-1)}), "bad_partitions");
+    EXPECT_EQ(reason_of(3, {PartitionId(-2)}), "bad_partitions");
+    EXPECT_EQ(reason_of(3, {PartitionId(0), PartitionId(-1)}), "bad_partitions");
+    EXPECT_EQ(reason_of(3, streaming::no_partitions()), "") << "a node that decides nothing";
     EXPECT_EQ(reason_of(3, {PartitionId(1), PartitionId(1)}), "bad_partitions");
     EXPECT_EQ(reason_of(4, {}), "partitions_changed");
 }
