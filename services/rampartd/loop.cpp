@@ -446,8 +446,8 @@ Result<data_retention::PersonRecord> Loop::export_person(const PersonAsked& aske
     for (const auto& name : erasure.set_aside) left_over.push_back("partitions/" + name);
     for (const auto& path : databases_of_earlier_layout(store))
         left_over.push_back(path.lexically_relative(store).string());
-    std::error_code failure;  // then it is not there
-    if (std::filesystem::exists(store / ".before-take-over", failure))
+    std::error_code failure;  // then it may be there: what is left over is said, not read
+    if (std::filesystem::exists(store / ".before-take-over", failure) || failure)
         left_over.emplace_back(".before-take-over");
     const data_retention::RecordDeps deps{
         erasure, deps_.stores.log().reader(), deps_.stores.topics(),

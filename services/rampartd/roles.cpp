@@ -107,7 +107,11 @@ Status remember_roles(const std::filesystem::path& store, std::string_view given
 Result<std::string> remembered_roles(const std::filesystem::path& store) {
     const auto file = store / kFile;
     std::error_code failure;
-    if (!std::filesystem::exists(file, failure)) return std::string();
+    const bool there = std::filesystem::exists(file, failure);
+    if (failure)
+        return base::make_error(base::Reason::kIoError, "cannot look at '{}': {}", file.string(),
+                                failure.message());
+    if (!there) return std::string();
     RAMPART_TRY(auto text, base::read_file(file, 256));
     if (text.ends_with('\n')) text.pop_back();
     const auto roles = parse_roles(text);

@@ -221,7 +221,7 @@ base::Status check_scale(const LearnedLink& link) {
 
 /// Returns the least that an ensemble takes in a file.
 size_t least_bytes(const Ensemble& ensemble) {
-    constexpr size_t kLeastOfNode = 20;  // value, cover and fields' numbers
+    constexpr size_t kLeastOfNode = 20;  // value and cover 16, its other columns at least 4
     size_t bytes = 0;
     for (const Tree& tree : ensemble.trees) {
         bytes += kLeastOfNode * tree.nodes.size();

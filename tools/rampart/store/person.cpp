@@ -95,7 +95,7 @@ void add_person_export(Frame& frame) {
              "Decisions with features, draw, reasons and explanation; outcomes, overrides and what "
              "was joined; protected attributes; what waits in the log or lies in quarantine; legal "
              "holds, erasures, requests, entries of the audit log; the policies that decided. All "
-             "of it is shown, protected attributes too: whoever can run this has the store's keys. "
+             "of it is shown, protected attributes too, since who runs this has the store's keys. "
              "Keys and secrets are never shown. A part that cannot be read is named, and nothing "
              "is written. The export is an entry of the audit log, under the person's tag. No "
              "node may be serving the store: stop it first. Exit code 2: the store knows no such "

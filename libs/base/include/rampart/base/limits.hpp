@@ -15,7 +15,6 @@ inline constexpr size_t kMaxFeatures = 1024;
 inline constexpr size_t kMaxApplicationBytes = 512 << 10;
 inline constexpr size_t kMaxReasons = 64;            // per decision
 inline constexpr size_t kMaxReasonBytes = 160;       // enough for a feature's name
-inline constexpr size_t kMaxCategories = 4096;       // per feature
 inline constexpr size_t kMaxGroups = 64;             // protected groups, including intersections
 inline constexpr size_t kMaxTrees = 20'000;          // per link, over all its ensembles
 inline constexpr size_t kMaxMembers = 20'000;        // per link that is a mixture
