@@ -107,7 +107,9 @@ base::Status check_rules(const TableSchema& schema) {
 }
 
 base::Status check_derived(const TableSchema& schema) {
-    for (const auto& [feature, made] : schema.derived) {
+    for (const auto& [name, derivation] : schema.derived) {
+        const auto& feature = name;  // clang 14 takes no structured binding into a lambda
+        const auto& made = derivation;
         const auto bad = [&](std::string_view message) {
             return base::make_error(Reason::kBadDerivation, "feature '{}', derived {}: {}", feature,
                                     to_text(made), message);
