@@ -228,8 +228,8 @@ std::string erasure_json(const PersonRecord& record) {
     if (!record.erasure) return "null";
     return Object()
         .time("asked_at", record.erasure->asked_at)
-        .put("decisions",
-             array(record.erasure->decisions, [](const auto& id) { return json_quoted(id); }))
+        .put("decisions", array(record.erasure->decisions,
+                                [](const auto& decision) { return json_quoted(decision.id); }))
         .json();
 }
 

@@ -31,7 +31,8 @@ constexpr size_t kReadBatch = 1000;
 /// Returns the decisions that were made after the erasure was begun.
 std::vector<DecisionId> decided_since(const privacy::PendingErasure& pending,
                                       const std::vector<DecisionId>& ids) {
-    const std::set<std::string> known(pending.decisions.begin(), pending.decisions.end());
+    std::set<std::string> known;
+    for (const auto& one : pending.decisions) known.insert(one.id);
     std::vector<DecisionId> later;
     for (const auto& id : ids)
         if (!known.contains(id.value())) later.push_back(id);
@@ -265,12 +266,24 @@ Status check_known(const ErasureDeps& deps, const ErasureRequest& request, const
         deps.log.holds_all() ? "" : ", and ask the nodes that hold the other partitions");
 }
 
+std::vector<privacy::PendingDecision> pending_decisions(const Findings& found) {
+    std::map<std::string, privacy::PendingDecision> by_id;
+    for (const auto& id : found.ids) by_id[id.value()].id = id.value();
+    for (const auto& one : found.decisions) {
+        by_id.at(one.decision.value()).details = {one.application.value(), one.event_time,
+                                                  one.decided_at};
+    }
+    std::vector<privacy::PendingDecision> pending;
+    for (auto& [id, decision] : by_id) pending.push_back(std::move(decision));
+    return pending;
+}
+
 /// Notes what is to go, before anything is gone: for the audit log, and so that a crash on the way
 /// leaves an erasure that goes on.
 Status note_begin(const ErasureDeps& deps, const ErasureRequest& request,
                   const std::optional<privacy::PendingErasure>& pending, const Findings& found) {
-    privacy::PendingErasure begun{deps.keys.tag_of(request.person), request.now, {}};
-    for (const auto& id : found.ids) begun.decisions.push_back(id.value());
+    privacy::PendingErasure begun{deps.keys.tag_of(request.person), request.now,
+                                  pending_decisions(found)};
     // as it was counted when all was still there
     if (pending) begun.records = pending->records;
     if (!begun.records) {

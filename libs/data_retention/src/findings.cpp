@@ -49,7 +49,14 @@ Result<Findings> find(const ErasureDeps& deps, const domain::PersonId& person,
     RAMPART_TRY(found.decisions, deps.joiner.decisions_of(std::span(&person, 1)));
     std::set<std::string> ids;
     for (const auto& one : found.decisions) ids.insert(one.decision.value());
-    if (pending) ids.insert(pending->decisions.begin(), pending->decisions.end());
+    if (pending) {
+        for (const auto& [id, details] : pending->decisions) {
+            if (!ids.insert(id).second || !details) continue;
+            found.decisions.push_back({person, domain::DecisionId(id),
+                                       domain::ApplicationId(details->application),
+                                       details->event_time, details->decided_at});
+        }
+    }
     for (const auto& id : ids) found.ids.emplace_back(id);
     RAMPART_RETURN_IF_ERROR(count_quarantined(deps, person, found));
     return found;

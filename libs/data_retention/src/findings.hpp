@@ -11,8 +11,9 @@ namespace rampart::data_retention {
 
 /// What is known of a person here.
 struct Findings {
+    // also those of an erasure that was begun, of which the joined state has nothing any more
     std::vector<joiner::PersonDecision> decisions;
-    std::vector<domain::DecisionId> ids;  // and those of an erasure that was begun
+    std::vector<domain::DecisionId> ids;  // and those that an earlier release noted without details
     // Records in quarantine; withheld: that there is one depends on an outcome, and is not said.
     size_t quarantined = 0, withheld = 0;
 };

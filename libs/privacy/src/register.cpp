@@ -23,7 +23,8 @@ constexpr storage::ColumnFamily kMeta{2};
 constexpr std::string_view kSealedLogKey = "sealed_log", kClearLogKey = "clear_log";
 constexpr base::Logger kLog("privacy");
 constexpr std::string_view kErasedPrefix = "erased/";  // then what identifies the kind
-constexpr uint8_t kFormat = 1, kCountedFormat = 2;     // the latter with records
+// of an erasure: the second with records, the third with details of decisions as well
+constexpr uint8_t kFormat = 1, kCountedFormat = 2, kDetailedFormat = 3;
 
 std::string hold_key(const PersonTag& person, std::string_view matter) {
     return person.value() + std::string(matter);
@@ -97,12 +98,36 @@ Result<ErasedRecords> read_erased(base::ByteReader& in) {
     return out;
 }
 
+void append(std::string& value, const PendingDecision& decision) {
+    base::append_field(value, decision.id);
+    base::append_u8(value, decision.details ? 1 : 0);
+    if (!decision.details) return;
+    base::append_field(value, decision.details->application);
+    base::append_i64(value, decision.details->event_time.micros());
+    base::append_i64(value, decision.details->decided_at.micros());
+}
+
+Result<PendingDecision> read_pending(base::ByteReader& in, uint8_t format) {
+    PendingDecision decision;
+    RAMPART_TRY(decision.id, in.field());
+    if (format < kDetailedFormat) return decision;
+    RAMPART_TRY(const uint8_t detailed, in.u8());
+    if (detailed > 1) return damaged();
+    if (detailed == 0) return decision;
+    auto& details = decision.details.emplace();
+    RAMPART_TRY(details.application, in.field());
+    RAMPART_TRY(details.event_time, read_time(in));
+    RAMPART_TRY(details.decided_at, read_time(in));
+    return decision;
+}
+
 std::string encode(const PendingErasure& erasure) {
     std::string value;
-    base::append_u8(value, erasure.records ? kCountedFormat : kFormat);
+    base::append_u8(value, kDetailedFormat);
     base::append_i64(value, erasure.asked_at.micros());
     base::append_u32(value, static_cast<uint32_t>(erasure.decisions.size()));
-    for (const auto& id : erasure.decisions) base::append_field(value, id);
+    for (const auto& decision : erasure.decisions) append(value, decision);
+    base::append_u8(value, erasure.records ? 1 : 0);
     if (!erasure.records) return value;
     base::append_u32(value, static_cast<uint32_t>(erasure.records->size()));
     for (const auto& records : *erasure.records) {
@@ -112,19 +137,28 @@ std::string encode(const PendingErasure& erasure) {
     return value;
 }
 
+/// Reads whether an erasure has counted its records.
+Result<bool> read_counted(base::ByteReader& in, uint8_t format) {
+    if (format < kDetailedFormat) return format == kCountedFormat;
+    RAMPART_TRY(const uint8_t counted, in.u8());
+    if (counted > 1) return damaged();
+    return counted == 1;
+}
+
 Result<PendingErasure> decode_erasure(const PersonTag& person, std::string_view value) {
     base::ByteReader in(value);
     PendingErasure erasure;
     erasure.person = person;
     RAMPART_TRY(const uint8_t format, in.u8());
-    if (format != kFormat && format != kCountedFormat) return damaged();
+    if (format < kFormat || format > kDetailedFormat) return damaged();
     RAMPART_TRY(erasure.asked_at, read_time(in));
     RAMPART_TRY(const uint32_t count, in.u32());
     for (uint32_t i = 0; i < count; ++i) {
-        RAMPART_TRY(const auto id, in.field());
-        erasure.decisions.emplace_back(id);
+        RAMPART_TRY(auto decision, read_pending(in, format));
+        erasure.decisions.push_back(std::move(decision));
     }
-    if (format == kCountedFormat) {
+    RAMPART_TRY(const bool counted, read_counted(in, format));
+    if (counted) {
         erasure.records.emplace();
         RAMPART_TRY(const uint32_t kinds, in.u32());
         for (uint32_t i = 0; i < kinds; ++i) {

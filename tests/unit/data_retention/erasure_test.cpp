@@ -288,7 +288,7 @@ TEST_F(ErasureRules, DecisionsAreKeptForTheMonthsOfRetention) {
 TEST_F(ErasureRules, WhatWasBegunIsFinishedWhateverForbidsItByThen) {
     const auto annas = stores_.decide(1);
     const auto tag = stores_.keys->tag_of(annas.application.person);
-    ASSERT_TRUE(stores_.holds->begin({tag, day(99), {annas.id.value()}}));
+    ASSERT_TRUE(stores_.holds->begin({tag, day(99), {{.id = annas.id.value()}}}));
     ASSERT_TRUE(stores_.holds->add({tag, "court-7", "a claim", "counsel", day(100), {}}));
     EXPECT_EQ(refusal("p-1"), "");
     EXPECT_FALSE(stores_.holds->pending(tag).value());
@@ -306,9 +306,25 @@ TEST_F(ErasureRules, NoOneWaitsForAReaderThatKeepsOldBytesButTheErasureItself) {
     EXPECT_EQ(waits_, 3) << "there was nothing to read";
     const auto tag = stores_.keys->tag_of(annas.application.person);
     EXPECT_TRUE(stores_.holds->pending(tag).value());
-    EXPECT_EQ(refusal("p-1"), "");
+    const auto report = erase("p-1");
+    ASSERT_TRUE(report) << report.error().message;
+    const std::vector<joiner::PersonDecision> noted{
+        {annas.application.person, annas.id, annas.application.id, annas.application.event_time,
+         annas.decided_at}};
+    EXPECT_EQ(report->decisions, noted) << "the joined state has it no more";
     EXPECT_FALSE(stores_.holds->pending(tag).value());
     EXPECT_EQ(stores_.service.service->find(annas.id).error().reason, "erased");
+}
+
+TEST_F(ErasureRules, WhatWasForgottenBeforeACrashStillFindsItsRecordsInQuarantine) {
+    const streaming::Record unreadable{"a-7", "\xff not a message", day(1), {}};
+    ASSERT_TRUE(stores_.log.append("applications", {&unreadable, 1}));
+    ASSERT_TRUE(stores_.service.consumer->poll());
+    ASSERT_EQ(stores_.service.consumer->list_quarantined(9)->size(), 1u);
+    const auto tag = stores_.keys->tag_of(domain::PersonId("p-1"));
+    ASSERT_TRUE(stores_.holds->begin({tag, day(99), {{"d-7", {{"a-7", day(1), day(1)}}}}}));
+    EXPECT_EQ(erase("p-1")->quarantined, 1u);
+    EXPECT_TRUE(stores_.service.consumer->list_quarantined(9)->empty());
 }
 
 TEST_F(ErasureRules, WantsAPersonAndAReason) {

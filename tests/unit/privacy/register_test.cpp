@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "rampart/base/bytes.hpp"
 #include "rampart/storage/database.hpp"
 #include "support/byte_scan.hpp"
 
@@ -77,7 +78,8 @@ TEST_F(RegisterTest, WhatMakesNoSenseIsRefused) {
 }
 
 TEST_F(RegisterTest, AnErasureUnderWayIsRememberedUntilItIsFinished) {
-    const PendingErasure erasure{kAnna, day(5), {"d-1", "d-2"}};
+    const PendingErasure erasure{
+        kAnna, day(5), {{"d-1", {{"a-1", day(2), day(3)}}}, {.id = "d-2"}}};
     ASSERT_TRUE(list->begin(erasure));
     open();
     EXPECT_EQ(list->pending(kAnna).value(), erasure);
@@ -97,7 +99,7 @@ TEST_F(RegisterTest, AnErasureThatEndsAddsItsRecordsToTheTallyOnceAndLeavesNoTag
     EXPECT_TRUE(list->erased()->empty());
     const std::vector<ErasedRecords> of_anna{erased("2005-04", 1, "sex=female"),
                                              erased("2005-06", 1)};
-    const PendingErasure begun{anna, day(5), {"d-1"}, of_anna};
+    const PendingErasure begun{anna, day(5), {{.id = "d-1"}}, of_anna};
     ASSERT_TRUE(list->begin(begun));
     open();
     EXPECT_EQ(list->pending(anna).value(), begun);
@@ -108,7 +110,7 @@ TEST_F(RegisterTest, AnErasureThatEndsAddsItsRecordsToTheTallyOnceAndLeavesNoTag
         open();
         EXPECT_EQ(list->erased().value(), of_anna) << times;
     }
-    ASSERT_TRUE(list->begin({bert, day(6), {"d-2"}, {{erased("2005-06", 1)}}}));
+    ASSERT_TRUE(list->begin({bert, day(6), {{.id = "d-2"}}, {{erased("2005-06", 1)}}}));
     const std::vector<ErasedRecords> both{erased("2005-04", 1, "sex=female"), erased("2005-06", 2)};
     EXPECT_EQ(list->erased().value(), both);
     ASSERT_TRUE(list->finish(bert));
@@ -119,8 +121,54 @@ TEST_F(RegisterTest, AnErasureThatEndsAddsItsRecordsToTheTallyOnceAndLeavesNoTag
         EXPECT_TRUE(test_support::files_with(folder, tag.value()).empty());
 }
 
+/// The erasure of two decisions as an earlier release has noted it.
+std::string earlier_format(bool counted) {
+    std::string value;
+    base::append_u8(value, counted ? 2 : 1);
+    base::append_i64(value, day(5).micros());
+    base::append_u32(value, 2);
+    base::append_field(value, "d-1");
+    base::append_field(value, "d-2");
+    if (!counted) return value;
+    base::append_u32(value, 1);
+    base::append_field(value, "2005-04");
+    base::append_u8(value, 1);
+    base::append_field(value, "approve");
+    base::append_u8(value, 0);
+    base::append_field(value, "");
+    base::append_u64(value, 1);
+    return value;
+}
+
+TEST_F(RegisterTest, AnErasureInAnEarlierFormatIsReadAndADamagedOneIsNot) {
+    const auto read = [&](const std::string& value) {
+        list.reset();
+        {
+            auto database =
+                storage::Database::open(folder, {"holds", "erasures", "meta"}, {}).value();
+            storage::WriteBatch batch;
+            batch.put(storage::ColumnFamily{1}, kAnna.value(), value);
+            EXPECT_TRUE(database->write(batch, storage::Sync::kAlways));
+        }
+        open();
+        return list->pending(kAnna);
+    };
+    PendingErasure earlier{kAnna, day(5), {{.id = "d-1"}, {.id = "d-2"}}};
+    EXPECT_EQ(read(earlier_format(false)).value(), earlier);
+    earlier.records = {erased("2005-04", 1)};
+    EXPECT_EQ(read(earlier_format(true)).value(), earlier);
+    for (const char format : {'\0', '\4'}) {
+        std::string other = earlier_format(true);
+        other[0] = format;
+        EXPECT_FALSE(read(other)) << int{format};
+    }
+    const std::string whole = earlier_format(true);
+    for (size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(read(whole.substr(0, size)));
+    EXPECT_FALSE(read(whole + "x"));
+}
+
 TEST_F(RegisterTest, OfAnErasureThatAnEarlierReleaseBeganOneUnknownRecordCountsMeanwhile) {
-    ASSERT_TRUE(list->begin({kAnna, day(5), {"d-1", "d-2"}}));
+    ASSERT_TRUE(list->begin({kAnna, day(5), {{.id = "d-1"}, {.id = "d-2"}}}));
     ASSERT_TRUE(list->begin({kBert, day(5), {}}));
     EXPECT_EQ(list->erased().value(), std::vector<ErasedRecords>{{.records = 1}});
     ASSERT_TRUE(list->finish(kAnna));

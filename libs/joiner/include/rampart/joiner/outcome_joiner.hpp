@@ -294,7 +294,7 @@ class OutcomeJoiner {
     /// After an erasure was read: when it returns, what was erased of these decisions of a person,
     /// or dropped from quarantine, is in none of the files any more; but for the decision ids and
     /// times in the indices by maturity, which go within a week. `known`: what decisions_of() said
-    /// of them before; of one that is not among these, it may take as long as to rewrite all rows.
+    /// of them before; for one that is not among these, all rows are rewritten.
     /// failed_precondition "snapshot_held": a reader is active; call it again.
     base::Status compact_erased(const domain::PersonId& person,
                                 std::span<const domain::DecisionId> decisions,

@@ -42,12 +42,25 @@ struct ErasedRecords {
     bool operator==(const ErasedRecords&) const = default;
 };
 
+/// A decision that an erasure in progress takes away, with what finds its records in the files and
+/// in quarantine when its state is gone.
+struct PendingDecision {
+    struct Details {
+        std::string application;
+        base::TimePoint event_time, decided_at;
+        bool operator==(const Details&) const = default;
+    };
+    std::string id;
+    std::optional<Details> details{};  // nullopt: an earlier release began the erasure
+    bool operator==(const PendingDecision&) const = default;
+};
+
 /// A begun erasure: the data needed to finish it after a crash, when the link from the person to
 /// the decisions is already deleted.
 struct PendingErasure {
     PersonTag person;
     base::TimePoint asked_at;
-    std::vector<std::string> decisions;  // decision ids
+    std::vector<PendingDecision> decisions;
     /// What the tally will count when it is finished; nullopt: an earlier release began it.
     std::optional<std::vector<ErasedRecords>> records{};
     bool operator==(const PendingErasure&) const = default;
