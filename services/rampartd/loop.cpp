@@ -349,6 +349,17 @@ Result<std::string> Loop::monitor_report() {
     return champion_monitor::to_json(settings, look, end);
 }
 
+Result<std::string> Loop::store_report(const ReportRequest& request) {
+    const auto& stores = deps_.stores;
+    // who does not train does not have the group's split: it could show persons of the vault
+    if (stores.log().shared()) RAMPART_RETURN_IF_ERROR(check_trains());
+    RAMPART_TRY(auto known_runs, runs());
+    const TimePoint known_at = stores.joiner().clock().value_or(deps_.clock.now());
+    return rampartd::store_report(
+        {deps_.settings.product, *builder_, stores.registry(), std::move(known_runs), known_at},
+        request);
+}
+
 Status Loop::rollback(std::string_view actor, std::string_view reason) {
     RAMPART_RETURN_IF_ERROR(check_trains());
     RAMPART_RETURN_IF_ERROR(deps_.stores.registry()

@@ -25,6 +25,7 @@
 #include "services/rampartd/champion_switch.hpp"
 #include "services/rampartd/node_clock.hpp"
 #include "services/rampartd/stop_buttons.hpp"
+#include "services/rampartd/store_report.hpp"
 #include "services/rampartd/stores.hpp"
 
 namespace rampart::rampartd {
@@ -73,8 +74,8 @@ class Loop {
     static base::Result<std::unique_ptr<Loop>> open(Deps deps);
 
     /// As Node::advance, Node::certify, Node::propose, Node::export_log, Node::monitor_report,
-    /// Node::rollback, Node::erase, Node::export_person, Node::person_behind, Node::override_of,
-    /// Node::state_hash.
+    /// Node::store_report, Node::rollback, Node::erase, Node::export_person, Node::person_behind,
+    /// Node::override_of, Node::state_hash.
     /// follow(): lets the champion decide, and says when its certificate expires.
     base::Status advance(base::TimePoint now);
     base::Status join(const std::function<bool()>& stopping);
@@ -86,6 +87,7 @@ class Loop {
     base::Result<retraining::Proposed> propose(const retraining::ProposalRequest& request);
     base::Result<retraining::ExportedLog> export_log(const ExportRequest& request);
     base::Result<std::string> monitor_report();
+    base::Result<std::string> store_report(const ReportRequest& request);
     base::Status rollback(std::string_view actor, std::string_view reason);
     base::Result<data_retention::ErasureReport> erase(const domain::PersonId& person,
                                                       std::string_view actor,

@@ -131,6 +131,13 @@ class Node {
     /// start, one as of the clock without consequences.
     base::Result<std::string> monitor_report() { return loop_->monitor_report(); }
 
+    /// What GET /v1/report answers, as rampartd::store_report(), of what was known when time moved
+    /// last. Waits for nothing, and reads all decisions of the period. Errors: that one's;
+    /// failed_precondition "trains_elsewhere".
+    base::Result<std::string> store_report(const ReportRequest& request) {
+        return loop_->store_report(request);
+    }
+
     /// Waits for nothing.
     base::Status rollback(std::string_view actor, std::string_view reason) {
         return loop_->rollback(actor, reason);

@@ -13,6 +13,7 @@
 #include "services/rampartd/api/policy_routes.hpp"
 #include "services/rampartd/api/privacy_routes.hpp"
 #include "services/rampartd/api/quarantine_routes.hpp"
+#include "services/rampartd/api/report_routes.hpp"
 #include "services/rampartd/api/run_routes.hpp"
 #include "services/rampartd/api/status_routes.hpp"
 #include "services/rampartd/api/stop_routes.hpp"
@@ -117,6 +118,10 @@ void Node::add_trained_routes(const JobAnswers& answers, http::Router& router) {
         return monitor_report();
     };
     RunRoutes(runs, monitor).add_to(router);
+    ReportRoutes([this, &roles](const auto& request) -> Result<std::string> {
+        RAMPART_RETURN_IF_ERROR(check_role(roles, Role::kMonitor));
+        return store_report(request);
+    }).add_to(router);
 }
 
 }  // namespace rampart::rampartd

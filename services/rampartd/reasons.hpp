@@ -20,6 +20,8 @@ namespace rampart::rampartd {
     X(kBadHandOver, kInvalidArgument, "bad_hand_over",                                          \
       "Name the file that `rampart trainer hand-over` wrote, whole; if it is damaged, write "   \
       "another one: the command may be repeated.")                                              \
+    X(kBadPeriod, kInvalidArgument, "bad_period",                                               \
+      "Give the first and the last month, as in 2005-01 and 2005-12, 120 or fewer.")            \
     X(kBadRoles, kInvalidArgument, "bad_roles",                                                 \
       "Name roles that go together, as the message says (ops/runbooks/roles.md).")              \
     X(kClockJump, kOutOfRange, "clock_jump",                                                    \

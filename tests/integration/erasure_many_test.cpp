@@ -403,7 +403,7 @@ TEST_F(Leftover, InThePersonKeysAndTheRegister) {
     expect_found("person keys: key ");
     {
         auto list = privacy::Register::open(workspace_.store / "privacy/register").value();
-        ASSERT_TRUE(list->begin({privacy::PersonTag(tag), erased_at_, {id_.value()}}));
+        ASSERT_TRUE(list->begin({privacy::PersonTag(tag), erased_at_, {{.id = id_.value()}}}));
     }
     expect_found("register: the decisions of person " + base::to_hex(tag));
 }
@@ -422,7 +422,7 @@ TEST_F(Leftover, IsNoneOfAPersonWhoCameBackOrOfAnErasureUnderWay) {
         ASSERT_TRUE(registry->record_operation(erased_at_, "privacy-office", "erase",
                                                {{"person", base::to_hex(tag.value())}}));
         auto list = privacy::Register::open(workspace_.store / "privacy/register").value();
-        ASSERT_TRUE(list->begin({tag, erased_at_, {again.value()}}));
+        ASSERT_TRUE(list->begin({tag, erased_at_, {{.id = again.value()}}}));
         ASSERT_EQ(opened->destroy(kAnna).value(), 1u);
     }
     const auto under_way = check(workspace_);

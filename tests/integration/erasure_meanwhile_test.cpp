@@ -134,7 +134,7 @@ TEST_F(Erasure, AfterACrashWithTheKeyGoneWhatWasNotJoinedIsErasedToo) {
         const auto secret = runtime::load_secret(workspace.store / "keys" / "person").value();
         auto keys = privacy::PersonKeys::open(workspace.store / "privacy/keys", secret).value();
         auto list = privacy::Register::open(workspace.store / "privacy/register").value();
-        ASSERT_TRUE(list->begin({keys->tag_of(kAnna), end, {joined.value()}}));
+        ASSERT_TRUE(list->begin({keys->tag_of(kAnna), end, {{.id = joined.value()}}}));
         ASSERT_EQ(keys->destroy(kAnna).value(), 1u);
         // the crash came when the joiner had handed over one of them and had not stored it
         const auto log = streaming_local::LocalLog::open(workspace.store / "log").value();

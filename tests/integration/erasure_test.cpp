@@ -171,7 +171,7 @@ TEST_F(Erasure, LeavesATallyOfOneRecordAPersonAndNoIdentityInIt) {
         // Bert's erasure crashed when his key was gone, and Anna's is asked for again
         ASSERT_TRUE(list->begin({keys->tag_of(kBert),
                                  application(1).event_time,
-                                 {domain::decision_id_of(application(1).id).value()},
+                                 {{.id = domain::decision_id_of(application(1).id).value()}},
                                  {{{month, one[0].side, "approve", false, "", 1}}}}));
         ASSERT_EQ(keys->destroy(kBert).value(), 1u);
     }
@@ -287,7 +287,7 @@ TEST_F(Erasure, RetentionAndHoldsForbidItAndNameTheDayAndAnErasureThatWasBegunIs
         const auto secret = runtime::load_secret(settings.store / "keys" / "person").value();
         auto keys = privacy::PersonKeys::open(workspace.store / "privacy/keys", secret).value();
         auto list = privacy::Register::open(workspace.store / "privacy/register").value();
-        ASSERT_TRUE(list->begin({keys->tag_of(kAnna), later, {id.value()}}));
+        ASSERT_TRUE(list->begin({keys->tag_of(kAnna), later, {{.id = id.value()}}}));
         ASSERT_TRUE(list->add({keys->tag_of(kAnna), "court-12", "claim", "legal", later, {}}));
         ASSERT_EQ(keys->destroy(kAnna).value(), 1u);
     }

@@ -137,7 +137,7 @@ class PersonExport : public Erasure {
         const auto list = privacy::Register::open(settings.store / "privacy/register").value();
         ASSERT_TRUE(
             list->add({tag, one.name("matter"), one.name("claim"), one.name("office"), time, {}}));
-        ASSERT_TRUE(list->begin({tag, time, {one.decision().value()}, {}}));
+        ASSERT_TRUE(list->begin({tag, time, {{.id = one.decision().value()}}, {}}));
         runtime::JobRecord job;
         job.id = one.name("job") + "00000000";
         job.kind = "erasure";

@@ -60,6 +60,8 @@ inline const std::vector<SecrecyCommand> kAtRest{
     {"export-log", "--config CONFIG --side development --out FOLDER/log.csv", 0},
     {"candidate", "--config CONFIG --model FOLDER/m.rmp --plan --json", 0},
     {"monitor", "--config CONFIG --json", 0},
+    {"report", "--config CONFIG --json", 0},
+    {"report", "--config CONFIG --from 1990-01 --to 1999-12 --out FOLDER/report.html", 0},
     {"explain", "--decision DECISION --config CONFIG --json", 0},
     {"explain", "--decision DECISION --config CONFIG", 0},
     {"explain", "--decision DECLINE --config CONFIG --svg FOLDER/p.svg", 0},
@@ -78,6 +80,7 @@ inline const std::vector<SecrecyCommand> kAtRest{
     {"rollback", "--config CONFIG --reason test --json", 0}};
 inline const std::vector<SecrecyCommand> kServed{
     {"monitor", "--config CONFIG", 0},
+    {"report", "--config CONFIG", 0},
     {"status", "--config CONFIG", 0},
     {"stop list", "--config CONFIG --json", 0},
     {"candidate", "--config CONFIG --model FOLDER/m.rmp", 0},

@@ -211,7 +211,8 @@ def travel(journey, features):
     ask("POST /v1/erasures", {**nobody, "dry_run": False}, status=404)
     for job in ask("GET /v1/jobs")["jobs"]:
         ask("GET /v1/jobs/{id}", path="/v1/jobs/" + job["id"])
-    for name in ("policy", "unmatched", "models", "partitions", "quarantine", "monitor", "runs"):
+    for name in ("policy", "unmatched", "models", "partitions", "quarantine", "monitor", "report",
+                 "runs"):
         ask("GET /v1/" + name)
     ask("POST /v1/clock/accept", who, status=409)
     ask("POST /v1/partitions/resume", {"topic": "outcomes", "partition": "all", **who}, status=409)

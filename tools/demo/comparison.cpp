@@ -6,9 +6,9 @@
 #include <boost/json.hpp>
 #include <cmath>
 
+#include "rampart/report/chart.hpp"
 #include "rampart/report/html.hpp"
 #include "rampart/report/text_table.hpp"
-#include "tools/demo/svg_chart.hpp"
 
 namespace rampart::demo {
 namespace {
@@ -159,13 +159,14 @@ std::string to_html(const Comparison& all) {
     }
     page.table(head, rows, "wide");
     page.paragraph(explanation(all), "soft");
-    std::vector<Interval> gains;
+    std::vector<report::Estimate> gains;
     for (const auto& one : all.recipes)
         if (one.failed.empty())
             gains.push_back({fmt::format("{} ({} of {})", one.recipe, one.confirmed, one.certified),
                              one.worst_gain, one.gain, std::nan(""),
                              one.confirmed == one.certified});
-    page.raw(render_intervals("Gain of the final policy over the first", all.impact_units, gains));
+    page.raw(
+        report::interval_chart("Gain of the final policy over the first", all.impact_units, gains));
     page.paragraph(
         "Dot: everybody; end of the bar: the group that gains least. In brackets: certificates "
         "that the hidden truth confirms.",

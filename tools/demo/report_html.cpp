@@ -4,9 +4,9 @@
 #include <cmath>
 #include <functional>
 
+#include "rampart/report/chart.hpp"
 #include "rampart/report/html.hpp"
 #include "tools/demo/report.hpp"
-#include "tools/demo/svg_chart.hpp"
 
 namespace rampart::demo {
 namespace {
@@ -58,8 +58,9 @@ std::string cards(const Report& r) {
 
 using Pick = std::function<double(const GroupMonth&)>;
 
-LineChart monthly_chart(const Report& r, std::string title, std::string unit, const Pick& pick) {
-    LineChart chart{std::move(title), std::move(unit), {}, {}, {}};
+report::LineChart monthly_chart(const Report& r, std::string title, std::string unit,
+                                const Pick& pick) {
+    report::LineChart chart{std::move(title), std::move(unit), {}, {}, {}};
     std::vector<std::string> names{"everybody"};
     names.insert(names.end(), r.groups.begin(), r.groups.end());
     for (const auto& name : names) chart.series.push_back({name, {}});
@@ -88,19 +89,21 @@ std::string monthly_charts(const Report& r) {
     page.heading("Month by month");
     page.paragraph("Dashed lines: a certified policy took over.", "soft");
     std::string out = page.markup() + "<div class='charts'>\n";
-    out += render(monthly_chart(r, "Approved", "share of applications", [](const GroupMonth& g) {
-        return ratio(static_cast<double>(g.approved), static_cast<double>(g.applications));
-    }));
-    out += render(
+    out += report::line_chart(
+        monthly_chart(r, "Approved", "share of applications", [](const GroupMonth& g) {
+            return ratio(static_cast<double>(g.approved), static_cast<double>(g.applications));
+        }));
+    out += report::line_chart(
         monthly_chart(r, "Default", "share of approved, by the truth", [](const GroupMonth& g) {
             return ratio(static_cast<double>(g.defaults), static_cast<double>(g.approved_known));
         }));
-    out += render(monthly_chart(
+    out += report::line_chart(monthly_chart(
         r, "Impact", r.impact_units + " per application, by the truth",
         [](const GroupMonth& g) { return ratio(g.impact, static_cast<double>(g.impact_known)); }));
-    out += render(monthly_chart(r, "Applications", "per month", [](const GroupMonth& g) {
-        return static_cast<double>(g.applications);
-    }));
+    out +=
+        report::line_chart(monthly_chart(r, "Applications", "per month", [](const GroupMonth& g) {
+            return static_cast<double>(g.applications);
+        }));
     return out + "</div>\n";
 }
 
@@ -154,15 +157,15 @@ void add_gate(const Report& r, Html& page) {
     add_gate_runs(r, page);
     for (const auto& run : r.gate_runs) {
         if (run.groups.empty()) continue;
-        std::vector<Interval> rows;
+        std::vector<report::Estimate> rows;
         for (const auto& g : run.groups)
             rows.push_back({fmt::format("{} ({})", g.name, g.units), g.lower_bound, g.estimate,
                             g.true_gain.value_or(std::nan("")), g.passed});
         page.raw(fmt::format("<details{}><summary>Run {}: {}</summary>\n",
                              run.verdict == "CERTIFIED" ? " open='open'" : "", run.run,
                              report::escaped(run.verdict)));
-        page.raw(render_intervals("Gain over the policy in charge",
-                                  r.impact_units + ", by group (people)", rows));
+        page.raw(report::interval_chart("Gain over the policy in charge",
+                                        r.impact_units + ", by group (people)", rows));
         page.raw("</details>\n");
     }
 }

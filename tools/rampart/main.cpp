@@ -63,6 +63,7 @@ void add_gate(Frame& frame) {
     add_promote(frame);
     add_rollback(frame);
     add_monitor(frame);
+    add_report(frame);
 }
 
 void add_node(Frame& frame) {

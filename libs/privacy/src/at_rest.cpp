@@ -8,6 +8,7 @@
 #include "rampart/privacy/person_keys.hpp"
 #include "rampart/privacy/reasons.hpp"
 #include "rampart/storage/database.hpp"
+#include "register_format.hpp"
 
 namespace rampart::privacy {
 
@@ -83,19 +84,9 @@ Result<RegisterAtRest> read_register(const std::filesystem::path& folder) {
                 storage::Database::open(folder, {"holds", "erasures", "meta"}, reading()));
     RegisterAtRest out;
     const auto visit = [&](std::string_view tag, std::string_view value) -> Result<bool> {
-        base::ByteReader in(value);
-        RAMPART_TRY(const uint8_t format, in.u8());
-        if (format != 1 && format != 2) {
-            return base::make_error(Reason::kBadRegister,
-                                    "an erasure in the register has the unknown format {}", format);
-        }
-        RAMPART_RETURN_IF_ERROR(in.i64().map([](int64_t) {}));
-        RAMPART_TRY(const uint32_t count, in.u32());
-        BegunErasure erasure{PersonTag(std::string(tag)), {}};
-        for (uint32_t i = 0; i < count; ++i) {
-            RAMPART_TRY(const auto id, in.field());
-            erasure.decisions.emplace_back(id);
-        }
+        RAMPART_TRY(const auto begun, decode_erasure(PersonTag(std::string(tag)), value));
+        BegunErasure erasure{begun.person, {}};
+        for (const auto& one : begun.decisions) erasure.decisions.push_back(one.id);
         out.begun.push_back(std::move(erasure));
         return true;
     };

@@ -1,4 +1,4 @@
-#include "tools/demo/svg_chart.hpp"
+#include "rampart/report/chart.hpp"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,8 @@
 #include "rampart/report/html.hpp"
 #include "rampart/report/svg.hpp"
 
-namespace rampart::demo {
+namespace rampart::report {
 namespace {
-
-using report::Anchor;
-using report::Axis;
-using report::Svg;
 
 constexpr double kWidth = 720, kHeight = 240, kLeft = 56, kRight = 16, kTop = 16, kBottom = 34;
 constexpr double kPadding = 0.08;  // share of an axis, at both ends
@@ -21,29 +17,28 @@ constexpr double kPadding = 0.08;  // share of an axis, at both ends
 std::string legend(const std::vector<Series>& series) {
     std::string out = "<div class='legend'>";
     for (size_t i = 0; i < series.size(); ++i)
-        out += fmt::format("<span><i class='{}'></i>{}</span>", report::colour(i),
-                           report::escaped(series[i].name));
+        out += fmt::format("<span><i class='{}'></i>{}</span>", colour(i), escaped(series[i].name));
     return out + "</div>\n";
 }
 
 std::string figure(const std::string& title, const std::string& unit, const std::string& markup) {
-    return report::Html().figure(title, unit, markup).markup();
+    return Html().figure(title, unit, markup).markup();
 }
 
 }  // namespace
 
-std::string render(const LineChart& chart) {
+std::string line_chart(const LineChart& chart) {
     std::vector<double> all;
     for (const auto& series : chart.series) all.insert(all.end(), series.y.begin(), series.y.end());
-    const auto range = report::padded_range(all, kPadding);
+    const auto range = padded_range(all, kPadding);
     const Axis y{range.lo, range.hi, kHeight - kBottom, kTop};
     const double last = std::max<double>(1, static_cast<double>(chart.x.size()) - 1);
     const Axis x{0, last, kLeft, kWidth - kRight};
 
     Svg svg(kWidth, kHeight, chart.title);
-    for (const double value : report::ticks(y, 5)) {
+    for (const double value : ticks(y, 5)) {
         svg.line("grid", x.start, y.at(value), x.end, y.at(value));
-        svg.text(kLeft - 6, y.at(value) + 3.5, Anchor::kEnd, report::tick_text(value), "tick");
+        svg.text(kLeft - 6, y.at(value) + 3.5, Anchor::kEnd, tick_text(value), "tick");
     }
     const size_t every = std::max<size_t>(1, (chart.x.size() + 9) / 10);
     for (size_t i = 0; i < chart.x.size(); i += every)
@@ -53,30 +48,29 @@ std::string render(const LineChart& chart) {
         svg.line("mark", at, kTop, at, y.start, label);
     }
     for (size_t i = 0; i < chart.series.size(); ++i) {
-        report::Points points;
+        Points points;
         const auto& values = chart.series[i].y;
         for (size_t k = 0; k < values.size(); ++k)
             points.emplace_back(x.at(static_cast<double>(k)),
                                 std::isfinite(values[k]) ? y.at(values[k]) : std::nan(""));
-        svg.curve("curve " + report::colour(i), points);
+        svg.curve("curve " + colour(i), points);
     }
     return figure(chart.title, chart.y_unit, svg.markup() + legend(chart.series));
 }
 
-std::string render_intervals(const std::string& title, const std::string& unit,
-                             const std::vector<Interval>& rows) {
+std::string interval_chart(const std::string& title, const std::string& unit,
+                           const std::vector<Estimate>& rows) {
     constexpr double kRow = 20, kLabels = 250;
     std::vector<double> all{0};
     for (const auto& row : rows) all.insert(all.end(), {row.lower, row.estimate, row.truth});
-    const auto range = report::padded_range(all, kPadding);
+    const auto range = padded_range(all, kPadding);
     const Axis x{range.lo, range.hi, kLabels, kWidth - kRight};
     const double height = kRow * static_cast<double>(rows.size()) + kTop + kBottom;
 
     Svg svg(kWidth, height, title);
-    for (const double value : report::ticks(x, 6)) {
+    for (const double value : ticks(x, 6)) {
         svg.line(value == 0 ? "zero" : "grid", x.at(value), kTop, x.at(value), height - kBottom);
-        svg.text(x.at(value), height - kBottom + 16, Anchor::kMiddle, report::tick_text(value),
-                 "tick");
+        svg.text(x.at(value), height - kBottom + 16, Anchor::kMiddle, tick_text(value), "tick");
     }
     for (size_t i = 0; i < rows.size(); ++i) {
         const auto& row = rows[i];
@@ -93,4 +87,4 @@ std::string render_intervals(const std::string& title, const std::string& unit,
     return figure(title, unit, svg.markup());
 }
 
-}  // namespace rampart::demo
+}  // namespace rampart::report

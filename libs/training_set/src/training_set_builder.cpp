@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "feature_columns.hpp"
+#include "open_draws.hpp"
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/keyed_hash.hpp"
 #include "rampart/base/limits.hpp"
@@ -26,6 +27,7 @@ using joiner::RowPart;
 namespace {
 
 constexpr size_t kMinSaltBytes = 16;
+constexpr size_t kRowsAtOnce = 4096;  // whose groups are read together, where rows are handed on
 constexpr double kFirstHeldOut = 1 - kVaultShare;  // hashes of persons from it on are the vault's
 constexpr auto kAfterLast = base::kLastTime + base::Duration::micros(1);
 
@@ -242,7 +244,7 @@ Row TrainingSetBuilder::make_row(const DecisionRow& stored, const Known& known, 
     const bool changed = action != stored.action;
     row.overridden = changed && !row.referred;
     if (changed && row.referred) row.answer = action == domain::Action::kApprove;
-    if (row.granted()) {
+    if (row.granted() && known.label != nullptr) {
         row.censored = known.label->censored;
         row.label = known.label->value;
         const auto* reported = reports_impact() ? known.impact : known.label;
@@ -422,6 +424,42 @@ Status TrainingSetBuilder::visit_vault(TimePoint t, const VaultVisitor& visit) c
         return base::ok();
     };
     return joiner_->rows(base::kFirstTime, kAfterLast, RowPart::kAll, look);
+}
+
+/// Sets the groups of the rows, hands them out and forgets them.
+Status TrainingSetBuilder::hand_over(std::vector<Row>& rows, std::vector<uint8_t>& matured,
+                                     const DecisionVisitor& visit) const {
+    std::vector<protected_attributes::ProtectedStore::PersonAt> asked;
+    asked.reserve(rows.size());
+    for (const Row& row : rows) asked.push_back({row.person.value(), row.decided_at});
+    RAMPART_RETURN_IF_ERROR(
+        store_->visit_memberships(asked, [&](size_t i, const auto& now, const auto& then) {
+            const auto& counts = late_attributes_ == LateAttributes::kAssumed ? now : then;
+            rows[i].cell = counts.cell;
+            rows[i].groups = counts.groups;
+        }));
+    for (size_t i = 0; i < rows.size(); ++i) visit(rows[i], matured[i] != 0);
+    rows.clear();
+    matured.clear();
+    return base::ok();
+}
+
+Status TrainingSetBuilder::visit_development(TimePoint t, TimePoint from, TimePoint to,
+                                             const DecisionVisitor& visit) const {
+    const base::KeyedHash split(split_salt_);
+    OpenDraws draws;
+    std::vector<Row> rows;
+    std::vector<uint8_t> matured;
+    const auto look = [&](const DecisionRow& stored) -> Status {
+        if (stored.decided_at > t || is_held_out(split, stored.person)) return base::ok();
+        const auto known = known_of<DevelopmentSide>(stored, t);
+        rows.push_back(make_row(stored, known.value_or(Known{}), t));
+        rows.back().repeat = draws.add(rows.back());
+        matured.push_back(known ? 1 : 0);
+        return rows.size() < kRowsAtOnce ? base::ok() : hand_over(rows, matured, visit);
+    };
+    RAMPART_RETURN_IF_ERROR(joiner_->rows(from, to, RowPart::kAll, look));
+    return hand_over(rows, matured, visit);
 }
 
 Result<ApplicantSet> TrainingSetBuilder::applicants(base::TimePoint from,

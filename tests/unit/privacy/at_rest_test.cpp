@@ -76,8 +76,8 @@ TEST_F(AtRest, ARegisterSaysWhatWasBegunAndHowTheLogIs) {
         const auto list = Register::open(folder_).value();
         EXPECT_FALSE(read_register(folder_)->sealed_log) << "nothing is known";
         ASSERT_TRUE(list->note_sealed_log());
-        ASSERT_TRUE(list->begin({anna, {}, {"d-1", "d-2"}}));
-        ASSERT_TRUE(list->begin({bert, {}, {"d-3"}, {{{.records = 1}}}}));
+        ASSERT_TRUE(list->begin({anna, {}, {{.id = "d-1"}, {.id = "d-2"}}}));
+        ASSERT_TRUE(list->begin({bert, {}, {{.id = "d-3"}}, {{{.records = 1}}}}));
     }
     const auto found = read_register(folder_).value();
     EXPECT_EQ(found.begun, (std::vector<BegunErasure>{{anna, {"d-1", "d-2"}}, {bert, {"d-3"}}}));

@@ -86,7 +86,7 @@ class OriginTest : public testing::Test {
     }
     void erase_three() {
         const privacy::PersonTag tag(std::string(privacy::kPersonTagBytes, 't'));
-        privacy::PendingErasure erasure{tag, day(100), {"d-x"}, {}};
+        privacy::PendingErasure erasure{tag, day(100), {{.id = "d-x"}}, {}};
         erasure.records = {
             {.month = "1970-02", .action = "approve", .cell = "sex=male", .records = 3}};
         EXPECT_TRUE(list_->begin(erasure));

@@ -39,6 +39,7 @@ void add_registry_at(Frame& frame);
 void add_promote(Frame& frame);
 void add_rollback(Frame& frame);
 void add_monitor(Frame& frame);
+void add_report(Frame& frame);
 void add_decide(Frame& frame);
 void add_inspect(Frame& frame);
 void add_replay(Frame& frame);

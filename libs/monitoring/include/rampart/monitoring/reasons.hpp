@@ -11,7 +11,9 @@ namespace rampart::monitoring {
     X(kBadMargin, kInvalidArgument, "bad_margin", "Give a finite margin of at least 0.") \
     X(kBadMinUnits, kInvalidArgument, "bad_min_units", "Give min_units of at least 1.")  \
     X(kTooFewRows, kFailedPrecondition, "too_few_rows",                                  \
-      "Take longer periods, so that each has enough persons.")
+      "Take longer periods, so that each has enough persons.")                           \
+    X(kTwoReferences, kInvalidArgument, "two_references",                                \
+      "Name one group of each attribute as its reference.")
 RAMPART_REASONS("monitoring", RAMPART_MONITORING_REASONS)
 
 }  // namespace rampart::monitoring

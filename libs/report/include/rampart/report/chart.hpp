@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-/// Small inline SVG charts for the report; no script, no outside resource.
-namespace rampart::demo {
+/// Charts with a caption and a legend.
+namespace rampart::report {
 
 struct Series {
     std::string name;
@@ -18,16 +18,18 @@ struct LineChart {
     std::vector<std::pair<size_t, std::string>>
         marks;  // vertical lines at an x index, with a label
 };
-std::string render(const LineChart& chart);
+/// Returns the chart's markup, for Html::raw.
+std::string line_chart(const LineChart& chart);
 
-struct Interval {
+/// An estimate with its one-sided bound.
+struct Estimate {
     std::string label;
     double lower = 0, estimate = 0;
     double truth = 0;  // NaN: unknown
     bool passed = false;
 };
-/// Estimates with their one-sided bounds against zero, a row each.
-std::string render_intervals(const std::string& title, const std::string& unit,
-                             const std::vector<Interval>& rows);
+/// Returns the markup of estimates with their bounds against zero, a row each.
+std::string interval_chart(const std::string& title, const std::string& unit,
+                           const std::vector<Estimate>& rows);
 
-}  // namespace rampart::demo
+}  // namespace rampart::report

@@ -1,0 +1,56 @@
+#include "services/rampartd/api/report_routes.hpp"
+
+#include "rampart/protected_attributes/reasons.hpp"
+#include "services/rampartd/api/bodies.hpp"
+
+namespace rampart::rampartd {
+
+using base::Result;
+
+namespace {
+
+std::vector<std::string> names_of(std::string_view text) {
+    std::vector<std::string> names;
+    while (!text.empty()) {
+        const size_t end = std::min(text.find(';'), text.size());
+        names.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return names;
+}
+
+Result<ReportRequest> request_of(const http::Request& request) {
+    ReportRequest asked;
+    for (const auto& [name, value] : request.query) {
+        if (name == "from") {
+            asked.from = value;
+        } else if (name == "to") {
+            asked.to = value;
+        } else if (name == "reference") {
+            asked.references = names_of(value);
+        } else {
+            return base::make_error(protected_attributes::Reason::kUnknownField,
+                                    "$.{}: is not a known parameter of the query", name);
+        }
+    }
+    return asked;
+}
+
+}  // namespace
+
+Result<http::Response> ReportRoutes::handle_report(const http::Request& request) const {
+    RAMPART_TRY(const auto asked, request_of(request));
+    http::Response response;
+    RAMPART_TRY(response.body, report_(asked));
+    return response;
+}
+
+void ReportRoutes::add_to(http::Router& router) const {
+    // reads all decisions of the period
+    router.add(
+        "GET", "/v1/report", access::Scope::kRead,
+        [self = *this](const auto& r) { return respond(self.handle_report(r)); },
+        http::Lane::kBulk);
+}
+
+}  // namespace rampart::rampartd
