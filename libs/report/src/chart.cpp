@@ -11,7 +11,7 @@
 namespace rampart::report {
 namespace {
 
-constexpr double kWidth = 720, kHeight = 240, kLeft = 56, kRight = 16, kTop = 16, kBottom = 34;
+constexpr double kWidth = 720, kHeight = 240, kLeft = 56, kRight = 26, kTop = 16, kBottom = 34;
 constexpr double kPadding = 0.08;  // share of an axis, at both ends
 
 std::string legend(const std::vector<Series>& series) {
@@ -19,6 +19,21 @@ std::string legend(const std::vector<Series>& series) {
     for (size_t i = 0; i < series.size(); ++i)
         out += fmt::format("<span><i class='{}'></i>{}</span>", colour(i), escaped(series[i].name));
     return out + "</div>\n";
+}
+
+void draw(const std::vector<double>& values, const Axis& x, const Axis& y,
+          const std::string& colour, Svg& svg) {
+    const auto known = [&](size_t k) { return k < values.size() && std::isfinite(values[k]); };
+    Points points;
+    for (size_t k = 0; k < values.size(); ++k)
+        points.emplace_back(x.at(static_cast<double>(k)),
+                            known(k) ? y.at(values[k]) : std::nan(""));
+    svg.curve("curve " + colour, points);
+    svg.open(colour);
+    for (size_t k = 0; k < values.size(); ++k)
+        if (known(k) && !known(k + 1) && (k == 0 || !known(k - 1)))
+            svg.circle("dot", points[k].first, points[k].second, 2.5);
+    svg.close();
 }
 
 std::string figure(const std::string& title, const std::string& unit, const std::string& markup) {
@@ -30,6 +45,7 @@ std::string figure(const std::string& title, const std::string& unit, const std:
 std::string line_chart(const LineChart& chart) {
     std::vector<double> all;
     for (const auto& series : chart.series) all.insert(all.end(), series.y.begin(), series.y.end());
+    if (chart.level) all.push_back(*chart.level);
     const auto range = padded_range(all, kPadding);
     const Axis y{range.lo, range.hi, kHeight - kBottom, kTop};
     const double last = std::max<double>(1, static_cast<double>(chart.x.size()) - 1);
@@ -47,14 +63,10 @@ std::string line_chart(const LineChart& chart) {
         const double at = x.at(static_cast<double>(index));
         svg.line("mark", at, kTop, at, y.start, label);
     }
-    for (size_t i = 0; i < chart.series.size(); ++i) {
-        Points points;
-        const auto& values = chart.series[i].y;
-        for (size_t k = 0; k < values.size(); ++k)
-            points.emplace_back(x.at(static_cast<double>(k)),
-                                std::isfinite(values[k]) ? y.at(values[k]) : std::nan(""));
-        svg.curve("curve " + colour(i), points);
-    }
+    if (chart.level)
+        svg.line("mark", x.start, y.at(*chart.level), x.end, y.at(*chart.level),
+                 tick_text(*chart.level));
+    for (size_t i = 0; i < chart.series.size(); ++i) draw(chart.series[i].y, x, y, colour(i), svg);
     return figure(chart.title, chart.y_unit, svg.markup() + legend(chart.series));
 }
 

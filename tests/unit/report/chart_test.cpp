@@ -25,6 +25,17 @@ TEST(LineChart, NamesItsSeriesAndMonthsAndLeavesGaps) {
     EXPECT_THAT(markup, Not(HasSubstr("nan")));
 }
 
+TEST(LineChart, DrawsAValueBetweenGapsAsADotAndALevelAsALine) {
+    const double gap = std::nan("");
+    LineChart chart{"Ratio", "", {"1", "2", "3"}, {{"a", {gap, 1, gap}}}, {}};
+    EXPECT_THAT(line_chart(chart), HasSubstr("<circle"));
+    EXPECT_THAT(line_chart(chart), Not(HasSubstr("mark")));
+    chart.level = 0.8;
+    EXPECT_THAT(line_chart(chart), HasSubstr("mark"));
+    chart.series[0].y = {1, 2, gap};
+    EXPECT_THAT(line_chart(chart), Not(HasSubstr("<circle")));
+}
+
 TEST(LineChart, OfNothingIsAnEmptyFrame) {
     EXPECT_THAT(line_chart({"Approved", "%", {}, {}, {}}), HasSubstr("<svg"));
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <cmath>
 #include <functional>
@@ -60,21 +61,28 @@ std::vector<std::string> columns_of(const json::object& figures) {
     return {std::to_string(count(figures, "decisions")),
             with_interval(figures, "approval", 100, 1),
             with_interval(figures, "impact_ratio", 1, 2),
-            fmt::format("{} of {}", count(figures, "matured"), count(figures, "decisions")),
             outcomes_text(figures),
             with_interval(figures, "unfavourable_rate", 100, 1),
-            with_interval(figures, "impact", 1, 2)};
+            with_interval(figures, "impact", 1, 1)};
 }
-const std::vector<std::string> kHead{"decisions",   "approved %", "ratio", "matured",
-                                     "outcomes of", "bad %",      "impact"};
+const std::vector<std::string> kHead{"decisions", "approved %", "ratio",
+                                     "outcomes",  "bad %",      "impact"};
+
+/// Returns the group's name, marked where others are compared with it.
+std::string marked_name(const json::object& group, const json::array& groups) {
+    const bool compared = std::any_of(groups.begin(), groups.end(), [&](const json::value& other) {
+        return !group.at("group").is_null() && other.at("reference") == group.at("group");
+    });
+    return name_of(group) + (compared ? " *" : "");
+}
 
 report::Table whole_table(const json::object& document) {
-    report::Table table{{"group", "compared with"}};
+    report::Table table{{"group"}};
     table[0].insert(table[0].end(), kHead.begin(), kHead.end());
-    for (const auto& value : document.at("groups").as_array()) {
+    const auto& groups = document.at("groups").as_array();
+    for (const auto& value : groups) {
         const auto& group = value.as_object();
-        const auto& reference = group.at("reference");
-        table.push_back({name_of(group), reference.is_null() ? kNone : text_of(reference)});
+        table.push_back({marked_name(group, groups)});
         const auto columns = columns_of(group.at("whole").as_object());
         table.back().insert(table.back().end(), columns.begin(), columns.end());
     }
@@ -82,11 +90,11 @@ report::Table whole_table(const json::object& document) {
 }
 
 report::Table month_table(const json::object& group) {
-    report::Table table{{"month"}};
+    report::Table table{{"month", "matured"}};
     table[0].insert(table[0].end(), kHead.begin(), kHead.end());
     for (const auto& value : group.at("months").as_array()) {
         const auto& month = value.as_object();
-        table.push_back({text_of(month.at("month"))});
+        table.push_back({text_of(month.at("month")), std::to_string(count(month, "matured"))});
         const auto columns = columns_of(month);
         table.back().insert(table.back().end(), columns.begin(), columns.end());
     }
@@ -118,17 +126,34 @@ report::Table run_table(const json::object& document) {
 std::string period_text(const json::object& document) {
     return fmt::format(
         "{}: applications of {} to {}, as known at {}; persons outside the vault; intervals of "
-        "{:g} %; {}: fewer than {}, or nothing to compare with",
+        "{:g} %; *: others are compared with it; {}: fewer than {}, or nothing to compare with",
         text_of(document.at("product")), text_of(document.at("from")), text_of(document.at("to")),
         text_of(document.at("as_known_at")), 100 * real(document.at("confidence")), kNone,
         text_of(document.at("fewest")));
 }
 
-/// Draws one figure of all groups over the months. `outcomes`: it is of matured decisions alone.
-std::string chart_of(const json::object& document, const std::string& title,
-                     const std::string& unit, std::string_view figure, double scale,
-                     bool outcomes) {
-    report::LineChart chart{title, unit, {}, {}, {}};
+/// One figure of all groups over the months.
+struct Drawn {
+    std::string title, unit, figure;
+    double scale = 1;
+    bool outcomes = false;             // it is of matured decisions alone
+    std::optional<double> level = {};  // a line
+};
+
+/// Adds where a promoted policy, or one that was rolled back to, began to decide.
+void add_promotions(const json::object& document, report::LineChart& chart) {
+    for (const auto& value : document.at("promotions").as_array()) {
+        const auto month = text_of(value.at("since")).substr(0, 7);
+        const auto at = std::find(chart.x.begin(), chart.x.end(), month);
+        if (at == chart.x.end()) continue;
+        chart.marks.emplace_back(at - chart.x.begin(),
+                                 fmt::format("{} of {}", text_of(value.at("kind")),
+                                             text_of(value.at("policy")).substr(0, 12)));
+    }
+}
+
+std::string chart_of(const json::object& document, const Drawn& drawn) {
+    report::LineChart chart{drawn.title, drawn.unit, {}, {}, {}, drawn.level};
     for (const auto& value : document.at("groups").as_array()) {
         const auto& group = value.as_object();
         report::Series series{name_of(group), {}};
@@ -136,13 +161,14 @@ std::string chart_of(const json::object& document, const std::string& title,
         for (const auto& each : group.at("months").as_array()) {
             const auto& month = each.as_object();
             const bool whole = count(month, "matured") == count(month, "decisions");
-            if (first && outcomes && !whole && chart.marks.empty())
+            if (first && drawn.outcomes && !whole && chart.marks.empty())
                 chart.marks.emplace_back(chart.x.size(), "from here on not all has matured");
             if (first) chart.x.push_back(text_of(month.at("month")));
-            series.y.push_back(scale * value_of(month, figure));
+            series.y.push_back(drawn.scale * value_of(month, drawn.figure));
         }
         chart.series.push_back(std::move(series));
     }
+    if (!drawn.outcomes) add_promotions(document, chart);
     return report::line_chart(chart);
 }
 
@@ -158,22 +184,20 @@ void add_table(Html& page, const report::Table& table, size_t left) {
 void add_charts(Html& page, const json::object& document) {
     const auto units = text_of(document.at("impact_units"));
     page.raw("<div class='charts'>\n");
-    page.raw(chart_of(document, "Approved", "% of decisions", "approval", 100, false));
-    page.raw(chart_of(document, "Ratio of approvals",
-                      "to the group of the attribute that others are compared with", "impact_ratio",
-                      1, false));
-    page.raw(chart_of(document, "Unfavourable outcomes",
-                      "% of approved, matured and known decisions", "unfavourable_rate", 100,
-                      true));
-    page.raw(chart_of(document, "Impact", units + " per matured decision with a known impact",
-                      "impact", 1, true));
+    for (const Drawn& drawn :
+         {Drawn{"Approved", "% of decisions", "approval", 100},
+          Drawn{"Ratio of approvals", "to those of the group with *", "impact_ratio", 1, false,
+                0.8},
+          Drawn{"Unfavourable outcomes", "% of the known ones", "unfavourable_rate", 100, true},
+          Drawn{"Impact", units + " per matured decision", "impact", 1, true}})
+        page.raw(chart_of(document, drawn));
     page.raw("</div>\n");
 }
 
 }  // namespace
 
 std::string report_text(const json::object& document) {
-    std::string text = period_text(document) + "\n\n" + report::align(whole_table(document), 2);
+    std::string text = period_text(document) + "\n\n" + report::align(whole_table(document), 1);
     if (const auto promotions = promotion_table(document); promotions.size() > 1)
         text += "\n" + report::align(promotions, 5);
     if (const auto runs = run_table(document); runs.size() > 1)
@@ -186,11 +210,12 @@ std::string report_page(const json::object& document) {
     page.title("Decisions of " + text_of(document.at("product")));
     page.paragraph(period_text(document), "soft");
     page.paragraph(
-        "Ratio: the approvals of a group divided by those of the group that it is compared with; "
-        "the line of four fifths is 0.80. Bad: unfavourable outcomes of approved decisions that "
-        "have matured and are known. A dashed line: from there on not all decisions have matured.",
+        "Ratio: the approvals of a group divided by those of the group with * of the same "
+        "attribute; the line is at four fifths. Outcomes: how many are known of approved, matured "
+        "decisions; bad: the unfavourable ones of these. Dashed lines: a policy began to decide; "
+        "in figures of outcomes, from there on not all decisions have matured.",
         "soft");
-    add_table(page, whole_table(document), 2);
+    add_table(page, whole_table(document), 1);
     page.heading("Month by month");
     add_charts(page, document);
     for (const auto& value : document.at("groups").as_array()) {

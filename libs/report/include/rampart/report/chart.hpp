@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// Charts with a caption and a legend.
@@ -8,7 +10,7 @@ namespace rampart::report {
 
 struct Series {
     std::string name;
-    std::vector<double> y;  // as long as the chart's x; NaN: a gap
+    std::vector<double> y;  // as long as the chart's x; NaN: a gap; one between gaps is a dot
 };
 
 struct LineChart {
@@ -16,7 +18,8 @@ struct LineChart {
     std::vector<std::string> x;
     std::vector<Series> series;
     std::vector<std::pair<size_t, std::string>>
-        marks;  // vertical lines at an x index, with a label
+        marks;                         // vertical lines at an x index, with a label
+    std::optional<double> level = {};  // a horizontal line
 };
 /// Returns the chart's markup, for Html::raw.
 std::string line_chart(const LineChart& chart);
