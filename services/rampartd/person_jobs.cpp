@@ -1,6 +1,7 @@
 #include "services/rampartd/person_jobs.hpp"
 
 #include <algorithm>
+#include <boost/json.hpp>
 
 #include "rampart/runtime/job_record.hpp"
 #include "rampart/runtime/reasons.hpp"
@@ -10,21 +11,44 @@
 
 namespace rampart::rampartd {
 
+namespace json = boost::json;
 using base::Result;
 using data_retention::HeldJob;
 using data_retention::NamesOfPerson;
 
 namespace {
 
-/// Whether a text has one of the person's ids between quotation marks, as results (JSON) and
-/// messages have it.
-bool has_name(const std::string& text, const NamesOfPerson& names) {
-    const auto is_in = [&](const std::string& name) {
-        return text.find('"' + name + '"') != std::string::npos ||
-               text.find('\'' + name + '\'') != std::string::npos;
-    };
-    return std::any_of(names.decisions.begin(), names.decisions.end(), is_in) ||
-           std::any_of(names.applications.begin(), names.applications.end(), is_in);
+/// Whether the value has a member "decision_id", however deep, that is one of the person's.
+bool has_decision(const json::value& value, const NamesOfPerson& names) {
+    if (const auto* object = value.if_object()) {
+        for (const auto& [name, member] : *object) {
+            const auto* id = name == "decision_id" ? member.if_string() : nullptr;
+            if (id != nullptr && names.decisions.contains(std::string(*id))) return true;
+            if (has_decision(member, names)) return true;
+        }
+    } else if (const auto* array = value.if_array()) {
+        return std::any_of(array->begin(), array->end(),
+                           [&](const auto& one) { return has_decision(one, names); });
+    }
+    return false;
+}
+
+/// Whether a job's result names a decision of the person.
+Result<bool> has_decision(const runtime::JobRecord& job, const NamesOfPerson& names) {
+    if (job.result.empty()) return false;
+    boost::system::error_code failure;
+    const auto result = json::parse(job.result, failure);
+    if (failure)
+        return base::make_error(runtime::Reason::kBadJobRecord, "job {}: its result is no JSON: {}",
+                                job.id, failure.message());
+    return has_decision(result, names);
+}
+
+/// Whether a message names a decision of the person, as all errors write that.
+bool names_decision(const std::string& message, const NamesOfPerson& names) {
+    return std::any_of(names.decisions.begin(), names.decisions.end(), [&](const auto& id) {
+        return message.find(fmt::format("decision '{}'", id)) != std::string::npos;
+    });
 }
 
 /// Returns what of the request is about the person; empty: nothing.
@@ -64,8 +88,9 @@ Result<std::vector<HeldJob>> jobs_of(const std::filesystem::path& folder,
             // what an erasure has kept is about its person
             if (!one.request.empty() && job.kind == PrivacyRoutes::kErasure) one.kept = job.kept;
         }
-        if (has_name(job.result, names)) one.result = job.result;
-        if (job.error && has_name(job.error->message, names)) one.error = job.error->message;
+        RAMPART_TRY(const bool mine, has_decision(job, names));
+        if (mine) one.result = job.result;
+        if (job.error && names_decision(job.error->message, names)) one.error = job.error->message;
         if (!one.request.empty() || !one.result.empty() || !one.error.empty())
             found.push_back(std::move(one));
     }

@@ -10,9 +10,9 @@ namespace rampart::rampartd {
 inline constexpr const char* kOverrideJobs = "override";  // kind of jobs with POST /v1/overrides
 
 /// Returns the jobs of a folder that are about a person, each with what of it is: erasures of the
-/// person, overrides of the person's decisions without those of others, and what has ended with
-/// one of the person's ids in its result or error. Errors: runtime::read_jobs's; data_loss
-/// "bad_job_record": a file or a request in it cannot be read.
+/// person, overrides of the person's decisions without those of others, and what has ended with a
+/// decision of the person named in its result or error. Errors: runtime::read_jobs's; data_loss
+/// "bad_job_record": a file, or a request or result in it, cannot be read.
 base::Result<std::vector<data_retention::HeldJob>> jobs_of(
     const std::filesystem::path& folder, const data_retention::NamesOfPerson& names);
 

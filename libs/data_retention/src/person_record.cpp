@@ -327,8 +327,11 @@ class Gathering {
 
     Status add_audit() {
         const auto tag = base::to_hex(record_.tag.value());
+        // by the detail's name: an id may be any text, such as the number in another detail
         const auto is_about = [&](const auto& detail) {
-            return detail.second == tag || names_.has(detail.second);
+            const auto& [name, value] = detail;
+            return (name == "person" && value == tag) ||
+                   (name == "decision" && names_.decisions.contains(value));
         };
         const auto read = [&]() -> Status {
             record_.audit.clear();

@@ -134,6 +134,27 @@ TEST_F(PersonRecords, WhoNamesAnothersApplicationGetsOnlyWhatTheySent) {
     EXPECT_EQ(mine.log.size(), 2u);
 }
 
+TEST_F(PersonRecords, AnEntryOfTheAuditLogIsOfWhomItNamesAndNotOfWhoHasANumberForAnId) {
+    const auto annas = stores_.decide(1);
+    auto waits = support::make_application(1, day(100));
+    waits.id = domain::ApplicationId("3");
+    append("applications", wire::to_record(waits));
+    const auto record = [&](const char* action, std::map<std::string, std::string> details) {
+        ASSERT_TRUE(stores_.registry->record_operation(day(100), "officer", action, details));
+    };
+    const auto tag = [&](const char* person) {
+        return base::to_hex(stores_.keys->tag_of(domain::PersonId(person)).value());
+    };
+    record("erase", {{"person", tag("p-2")}, {"decisions", "3"}, {"reason", "bert asked"}});
+    record("quarantine_drop", {{"topic", "t"}, {"offset", "3"}, {"reason", tag("p-1")}});
+    record("override", {{"decision", annas.id.value()}, {"revision", "0"}});
+    record("hold_add", {{"person", tag("p-1")}, {"matter", "m"}});
+    std::vector<std::string> actions;
+    for (const auto& entry : record_of("p-1").value().audit) actions.push_back(entry.action);
+    EXPECT_TRUE(names_.applications.contains("3"));
+    EXPECT_EQ(actions, (std::vector<std::string>{"override", "hold_add", "person_export"}));
+}
+
 TEST_F(PersonRecords, ARejectedRecordOfWhichNothingCanBeReadIsCounted) {
     stores_.decide(1);
     append("applications", {"any", "no message", day(1), {}});

@@ -80,7 +80,29 @@ TEST_F(PersonJobs, WhatHasEndedIsFoundByTheIdsInIt) {
     EXPECT_FALSE(jobs[1].error.empty());
 }
 
+TEST_F(PersonJobs, AnIdThatIsAWordOfAnothersResultOrMessageFindsNothing) {
+    auto done = waiting("erasure", "");
+    done.phase = runtime::JobPhase::kDone;
+    done.result = R"({"decisions":[{"decision_id":"d-2"}],"remains":["d-1"],"d-1":"a-1"})";
+    put(done);
+    auto failed = waiting("erasure", "");
+    failed.phase = runtime::JobPhase::kFailed;
+    failed.error = {base::ErrorCode::kFailedPrecondition, "on_hold",
+                    "the matter 'on' forbids 'd-1'"};
+    put(failed);
+    EXPECT_TRUE(found().empty());
+    const data_retention::NamesOfPerson words{domain::PersonId("anna"), {}, {"decisions", "on"}};
+    EXPECT_TRUE(jobs_of(folder_, words)->empty()) << "an application may have any id";
+}
+
 TEST_F(PersonJobs, OneThatCannotBeReadIsNamed) {
+    auto done = waiting("erasure", "");
+    done.phase = runtime::JobPhase::kDone;
+    done.result = "{";
+    put(done);
+    EXPECT_EQ(jobs_of(folder_, kAnna).error().reason, "bad_job_record");
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
     put(waiting("erasure", "no request"));
     EXPECT_EQ(jobs_of(folder_, kAnna).error().reason, "bad_job_record");
     ASSERT_TRUE(base::write_file_atomically(folder_ / runtime::job_file(std::string(32, 'f')),
