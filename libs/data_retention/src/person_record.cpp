@@ -1,6 +1,7 @@
 #include "rampart/data_retention/person_record.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "findings.hpp"
 #include "rampart/base/digest.hpp"
@@ -126,6 +127,7 @@ class Gathering {
                            : Status(status.error().with_context(to_string(place)));
             }
         }
+        record_.unattributed = unattributed_.size();
         add_elsewhere();
         return base::ok();
     }
@@ -133,6 +135,7 @@ class Gathering {
 
   private:
     enum class Whose { kNone, kPersons, kOthers };
+    using Place = std::tuple<std::string, PartitionId, Offset>;  // a topic of the log and where
 
     RecordKind kind_in(const std::string& topic, const streaming::Record& record) const {
         return kind_of(deps_.topics,
@@ -203,13 +206,19 @@ class Gathering {
         if (owner == Whose::kPersons) to.push_back(std::move(one));
     }
 
+    /// Counts a record, by where it was written, of which it cannot be said whose it is.
+    Status count_unattributed(RecordKind kind, const streaming::Record& record, Place written) {
+        bool readable = true;
+        if (whose(kind, record, &readable) != Whose::kNone || readable) return base::ok();
+        RAMPART_TRY(const auto owner, whose(DecisionId(record.key)));
+        if (owner == Whose::kNone) unattributed_.insert(std::move(written));
+        return base::ok();
+    }
+
     Status add_rejected(const wire::Quarantined& one, PersonPlace place) {
         const auto kind = kind_of(deps_.topics, one.topic);
-        bool readable = true;
-        if (whose(kind, one.record, &readable) == Whose::kNone && !readable) {
-            RAMPART_TRY(const auto owner, whose(DecisionId(one.record.key)));
-            record_.unattributed += owner == Whose::kNone;
-        }
+        RAMPART_RETURN_IF_ERROR(
+            count_unattributed(kind, one.record, {one.topic, one.partition, one.offset}));
         add(record_.quarantine, held(one, place, kind));
         return base::ok();
     }
@@ -218,18 +227,25 @@ class Gathering {
         return visit_topic(deps_.log, topic, [&](const StoredRecord& stored) -> Status {
             const auto kind = kind_in(topic, stored.record);
             RAMPART_RETURN_IF_ERROR(check_opened(topic, kind, stored));
-            const auto rejected_by =
-                topic == deps_.topics.quarantine ? header_of(stored.record, "topic") : topic;
-            add(to, {place, kind, rejected_by, stored, header_of(stored.record, "reason"),
-                     header_of(stored.record, "message")});
+            const bool published = topic == deps_.topics.quarantine;
+            if (!published && !is_sealed_topic(topic))
+                RAMPART_RETURN_IF_ERROR(count_unattributed(
+                    kind, stored.record, {topic, stored.partition, stored.offset}));
+            add(to, {place, kind, published ? header_of(stored.record, "topic") : topic, stored,
+                     header_of(stored.record, "reason"), header_of(stored.record, "message")});
             return base::ok();
         });
+    }
+
+    /// Whether the log seals values of the topic. In others a header that says so is any writer's.
+    bool is_sealed_topic(const std::string& topic) const {
+        return topic == deps_.topics.decisions || topic == deps_.topics.protected_attributes;
     }
 
     /// Refuses what is sealed and damaged: it says not whose it is, unless its decision was read.
     Status check_opened(const std::string& topic, RecordKind kind, const StoredRecord& stored) {
         const auto& record = stored.record;
-        if (!is_still_sealed(record) || topic == deps_.topics.quarantine) return base::ok();
+        if (!is_sealed_topic(topic) || !is_still_sealed(record)) return base::ok();
         if (kind == RecordKind::kAttributes && record.key != request_.person.value())
             return base::ok();
         if (kind == RecordKind::kDecision) {
@@ -377,9 +393,10 @@ class Gathering {
             elsewhere.push_back(
                 "protected attributes: this node has none; ask the node that trains as well");
         if (record_.unattributed > 0)
-            elsewhere.push_back(fmt::format(
-                "{} rejected records that no person can be read from: rampart quarantine list",
-                record_.unattributed));
+            elsewhere.push_back(
+                fmt::format("{} records that cannot be read, and so not whose they are: rampart "
+                            "quarantine list",
+                            record_.unattributed));
         if (record_.of_others > 0)
             elsewhere.push_back(fmt::format(
                 "{} records under ids of this person that name another one, whose they are",
@@ -392,6 +409,7 @@ class Gathering {
     NamesOfPerson names_;
     std::optional<About> about_;
     PersonRecord record_;
+    std::set<Place> unattributed_;  // once each, in the log and in quarantine
 };
 
 }  // namespace

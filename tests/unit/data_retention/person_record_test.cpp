@@ -164,7 +164,7 @@ TEST_F(PersonRecords, ARejectedRecordOfWhichNothingCanBeReadIsCounted) {
     EXPECT_EQ(record.unattributed, 1u);
     std::string elsewhere;
     for (const auto& sentence : record.elsewhere) elsewhere += sentence + '\n';
-    EXPECT_NE(elsewhere.find("1 rejected records"), std::string::npos);
+    EXPECT_NE(elsewhere.find("1 records that cannot be read"), std::string::npos);
     EXPECT_NE(elsewhere.find("joins.damaged-1"), std::string::npos);
 }
 
@@ -200,6 +200,22 @@ TEST_F(PersonRecords, DamageIsNamedAndNothingIsGiven) {
         << refused.error().message;
     const auto entries = stores_.registry->audit_entries().value();
     for (const auto& entry : entries) EXPECT_NE(entry.action, "person_export");
+}
+
+TEST_F(PersonRecords, AHeaderThatSaysSealedStopsNoExportWhereTheLogSealsNothing) {
+    stores_.decide(1);
+    for (const char* topic : {"applications", "outcomes"}) {
+        append(topic, {"any", "no message", day(1), {{"schema", "x+sealed/1"}}});
+        append(topic, {"a-1", "no message", day(1), {{"schema", "x+sealed/1"}}});
+    }
+    const auto before = record_of("p-1");
+    ASSERT_TRUE(before) << before.error().message;
+    EXPECT_EQ(before->unattributed, 2u) << "also before the consumer rejects what waits";
+    ASSERT_TRUE(stores_.service.consumer->poll());
+    const auto record = record_of("p-1").value();
+    EXPECT_EQ(record.unattributed, 2u) << "in the log, and the same in quarantine";
+    EXPECT_EQ(record.quarantine.size(), 2u) << "those under the person's id";
+    EXPECT_EQ(record_of("p-2").error().reason, "unknown_person");
 }
 
 TEST_F(PersonRecords, AnApplicationThatWaitsSaysWhoseItIs) {

@@ -68,7 +68,7 @@ struct PersonRecord {
     std::vector<registry::AuditEntry> audit;  // the entry of this export is the last
 
     size_t of_others = 0;     // records under ids of the person that name another one: not shown
-    size_t unattributed = 0;  // rejected records that no person can be read from
+    size_t unattributed = 0;  // records that cannot be read, and may be anyone's
     std::vector<std::string> elsewhere;  // what is not reached from here, a sentence each
 
     /// Whether there is nothing but entries of the audit log.
