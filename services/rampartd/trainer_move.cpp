@@ -35,6 +35,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kMaxAboutBytes = 1 << 20;
+constexpr const char* kHandedOver = "trainer_handed_over";
 const std::string kRegister = "privacy/register";
 
 /// What moves beside keys and seat: folders of the store.
@@ -310,6 +311,11 @@ Result<HandOver> hand_over(const Settings& settings, const TrainerMove& move) {
     const auto& store = settings.store;
     RAMPART_TRY(const auto start, lock(store));
     RAMPART_RETURN_IF_ERROR(check_no_take_over(store));
+    // what the audit log would refuse is refused before the seat is given
+    RAMPART_RETURN_IF_ERROR(
+        registry::next_entry({}, move.by.at, move.by.actor, kHandedOver,
+                             {{"file", move.file.string()}, {"reason", move.by.reason}})
+            .map([](const auto&) {}));
     const runtime::SystemClock clock;
     RAMPART_TRY(const auto log, open_log(settings, clock));
     RAMPART_TRY(const auto lease, log->trainer_lease(seat_of(store)));
@@ -337,7 +343,7 @@ Result<HandOver> hand_over(const Settings& settings, const TrainerMove& move) {
         RAMPART_TRY(about.seat, lease->hand_over());
         RAMPART_RETURN_IF_ERROR(after(move, "marked"));
         RAMPART_RETURN_IF_ERROR(
-            registry->record_operation(move.by.at, move.by.actor, "trainer_handed_over",
+            registry->record_operation(move.by.at, move.by.actor, kHandedOver,
                                        {{"id", about.id},
                                         {"file", move.file.string()},
                                         {"epoch", fmt::format("{}", about.seat.held->epoch)},

@@ -41,4 +41,15 @@ bool is_utf8(std::string_view text) {
     return true;
 }
 
+std::string to_utf8(std::string_view text) {
+    if (is_utf8(text)) return std::string(text);
+    std::string out;
+    while (!text.empty()) {
+        const size_t length = utf8_length(text);
+        out += length == 0 ? "\xEF\xBF\xBD" : text.substr(0, length);
+        text.remove_prefix(length == 0 ? 1 : length);
+    }
+    return out;
+}
+
 }  // namespace rampart::base

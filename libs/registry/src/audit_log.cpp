@@ -4,6 +4,7 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/utf8.hpp"
 #include "rampart/registry/audit_export.hpp"
 #include "rampart/registry/reasons.hpp"
 
@@ -42,12 +43,18 @@ std::string hashed_bytes(const AuditEntry& entry) {
     return out;
 }
 
+base::Status check_utf8(std::string_view what, std::string_view text) {
+    if (base::is_utf8(text)) return base::ok();
+    return base::make_error(Reason::kAuditEntry, "audit {} '{}' is not UTF-8: give it in UTF-8",
+                            what, base::to_utf8(text));
+}
+
 base::Status check_name(std::string_view what, std::string_view name) {
     if (name.empty() || name.size() > base::limits::kMaxNameBytes) {
         return base::make_error(Reason::kAuditEntry, "audit {} has {} bytes: give 1 to {}", what,
                                 name.size(), base::limits::kMaxNameBytes);
     }
-    return base::ok();
+    return check_utf8(what, name);
 }
 
 }  // namespace
@@ -70,6 +77,7 @@ base::Result<AuditEntry> next_entry(const AuditHead& head, base::TimePoint at, s
                                     "audit detail '{}' has {} bytes: at most {}", key, value.size(),
                                     base::limits::kMaxTextBytes);
         }
+        RAMPART_RETURN_IF_ERROR(check_utf8(fmt::format("detail '{}'", key), value));
     }
     AuditEntry entry{.sequence = head.count + 1,
                      .at = at,

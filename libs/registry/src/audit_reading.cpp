@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "rampart/base/reasons.hpp"
+#include "rampart/base/utf8.hpp"
 #include "rampart/registry/figures.hpp"
 
 namespace rampart::registry {
@@ -63,12 +64,13 @@ std::string detail_of(const ShownEntry& entry, std::string_view name) {
     return found == entry.details.end() ? std::string() : found->second;
 }
 
-/// Returns the entry without what depends on outcomes of the vault.
+/// Returns the entry without what depends on outcomes of the vault, in UTF-8: an earlier release
+/// may have written other bytes.
 ShownEntry shown(AuditEntry entry, const CertificateNames& names) {
     ShownEntry out{.number = entry.sequence,
                    .at = entry.at,
-                   .principal = std::move(entry.actor),
-                   .action = std::move(entry.action),
+                   .principal = base::to_utf8(entry.actor),
+                   .action = base::to_utf8(entry.action),
                    .object = {},
                    .before = {},
                    .after = {},
@@ -82,7 +84,7 @@ ShownEntry shown(AuditEntry entry, const CertificateNames& names) {
         if (name == kCertificate) {
             if (const auto digest = base::Digest::from_hex(value)) value = names.name_of(*digest);
         }
-        out.details.emplace(name, std::move(value));
+        out.details.emplace(base::to_utf8(name), base::to_utf8(value));
     }
     const auto* meaning = std::find_if(kMeanings.begin(), kMeanings.end(),
                                        [&](const auto& one) { return one.action == out.action; });

@@ -28,5 +28,12 @@ TEST(Utf8, ACharacterHasOneToFourBytes) {
     EXPECT_EQ(utf8_length("\x80x"), 0u);
 }
 
+TEST(Utf8, EachByteThatIsInNoCharacterIsReplacedAndTheRestIsKept) {
+    EXPECT_EQ(to_utf8(""), "");
+    EXPECT_EQ(to_utf8("Straße € 𝄞"), "Straße € 𝄞");
+    EXPECT_EQ(to_utf8("caf\xe9"), "caf\uFFFD");
+    EXPECT_EQ(to_utf8("\xe2\x82ß\xff"), "\uFFFD\uFFFDß\uFFFD");
+}
+
 }  // namespace
 }  // namespace rampart::base

@@ -132,6 +132,26 @@ TEST(AuditLog, NamesAndDetailsHaveLimits) {
     EXPECT_TRUE(next_entry({}, at(0), "anna", "promote", many));
 }
 
+TEST(AuditLog, WhatIsNotUtf8IsRefusedAndNamed) {
+    const std::string bad = "caf\xe9";
+    const auto refused = [](const std::string& actor, const std::string& action,
+                            const std::map<std::string, std::string>& details) {
+        const auto entry = next_entry({}, at(0), actor, action, details);
+        return entry ? "taken" : entry.error().message;
+    };
+    EXPECT_EQ(refused("café", "promote", {{"reason", "ß"}}), "taken");
+    EXPECT_EQ(refused("anna", "promote", {{"reason", bad}}),
+              "audit detail 'reason' 'caf\uFFFD' is not UTF-8: give it in UTF-8");
+    EXPECT_THAT(refused(bad, "promote", {}), HasSubstr("audit actor 'caf\uFFFD'"));
+    EXPECT_THAT(refused("anna", bad, {}), HasSubstr("audit action "));
+    EXPECT_THAT(refused("anna", "promote", {{bad, ""}}), HasSubstr("audit detail's name "));
+    // what an earlier release wrote is still read
+    auto earlier = log_of(1)[0];
+    earlier.actor = bad;
+    earlier.hash = hash_of(earlier);
+    EXPECT_EQ(decode_audit_entry(encode(earlier)).value(), earlier);
+}
+
 TEST(AuditHead, TextHasOneSpellingAndAnythingElseIsAnError) {
     const auto head = head_of(log_of(3));
     const auto text = to_text(head);

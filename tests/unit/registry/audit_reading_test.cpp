@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
 #include <filesystem>
 
 #include "rampart/base/digest.hpp"
 #include "support/explained_policy.hpp"
+#include "unit/registry/audit_files.hpp"
 #include "unit/registry/gate_run.hpp"
 
 namespace rampart::registry {
@@ -141,6 +143,29 @@ TEST_F(AuditReading, OneEntryIsFoundByItsNumber) {
     EXPECT_EQ(must(read_audit_entry(*registry_, 5))->action, "something_new");
     for (const uint64_t number : {uint64_t{0}, uint64_t{6}, UINT64_MAX})
         EXPECT_FALSE(must(read_audit_entry(*registry_, number))) << number;
+}
+
+TEST_F(AuditReading, BytesOfAnEarlierReleaseThatAreNotUtf8SpoilNoPage) {
+    fill();
+    AuditEntry entry{.sequence = 6,
+                     .at = at(6),
+                     .actor = "dora\xe9",
+                     .action = "person_export",
+                     .details = {{"reason", "caf\xe9"}},
+                     .previous = registry_->audit_head().hash,
+                     .hash = {}};
+    entry.hash = hash_of(entry);
+    registry_.reset();
+    testing::put_audit(folder_, 6, encode(entry));
+    ASSERT_TRUE(base::write_file_atomically(folder_ / "audit.head", to_text(head_of(entry))));
+    registry_ = must(ModelRegistry::open(folder_));
+    boost::system::error_code failure;
+    const auto read = boost::json::parse(to_json(page({})), failure);
+    ASSERT_FALSE(failure) << failure.message();
+    const auto& last = read.at("entries").at(5);
+    EXPECT_EQ(last.at("principal"), "dora\uFFFD");
+    EXPECT_EQ(last.at("details").at("reason"), "caf\uFFFD");
+    EXPECT_EQ(numbers({{"principal", "dora\uFFFD"}}), (Numbers{6})) << "as it is shown";
 }
 
 TEST_F(AuditReading, DigestsThatDependOnTheVaultAreNeitherShownNorFound) {

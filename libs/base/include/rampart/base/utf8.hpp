@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace rampart::base {
@@ -11,5 +12,8 @@ size_t utf8_length(std::string_view text);
 
 /// Returns whether the whole text is well-formed UTF-8.
 bool is_utf8(std::string_view text);
+
+/// Returns the text with U+FFFD in the place of each byte that is in no well-formed character.
+std::string to_utf8(std::string_view text);
 
 }  // namespace rampart::base

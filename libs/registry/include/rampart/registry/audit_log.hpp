@@ -40,7 +40,8 @@ struct AuditHead {
 base::Digest hash_of(const AuditEntry& entry);
 
 /// Returns the entry that follows `head`. Fails if actor or action is empty or longer than
-/// limits::kMaxNameBytes, or a detail is longer than limits::kMaxTextBytes.
+/// limits::kMaxNameBytes, or a detail is longer than limits::kMaxTextBytes, or one of them is not
+/// UTF-8 (entries of earlier releases may have other bytes).
 base::Result<AuditEntry> next_entry(const AuditHead& head, base::TimePoint at, std::string actor,
                                     std::string action, std::map<std::string, std::string> details);
 

@@ -32,7 +32,8 @@ struct AuditRequest {
 base::Result<AuditRequest> parse_audit_request(const std::map<std::string, std::string>& parts,
                                                std::string_view prefix);
 
-/// An entry as it is shown. Empty: the entry has none; nothing is taken from elsewhere.
+/// An entry as it is shown, in UTF-8 (other bytes are shown as U+FFFD). Empty: the entry has none;
+/// nothing is taken from elsewhere.
 struct ShownEntry {
     uint64_t number = 0;
     base::TimePoint at;
