@@ -7,6 +7,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/data_retention/reasons.hpp"
 #include "rampart/decision_log/reasons.hpp"
+#include "rampart/protected_attributes/codec.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/record_codec.hpp"
@@ -181,8 +182,12 @@ class Gathering {
     /// Returns whose the record is; `readable`, if given, whether that can be said of it.
     Whose whose(RecordKind kind, const streaming::Record& record, bool* readable = nullptr) const {
         if (readable != nullptr) *readable = true;
-        if (kind == RecordKind::kAttributes)
-            return record.key == request_.person.value() ? Whose::kPersons : Whose::kNone;
+        if (kind == RecordKind::kAttributes) {
+            const bool mine = record.key == request_.person.value();
+            const auto stated = protected_attributes::decode(record.value);
+            if (stated ? stated->person == request_.person : mine) return Whose::kPersons;
+            return mine ? Whose::kOthers : Whose::kNone;
+        }
         if (kind == RecordKind::kOutcome) {
             if (const auto event = wire::decode_outcome_event(record))
                 return names_.decisions.contains(wire::decision_of(*event).value())

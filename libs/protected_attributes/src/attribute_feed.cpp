@@ -5,11 +5,13 @@
 
 #include "rampart/base/log.hpp"
 #include "rampart/protected_attributes/codec.hpp"
+#include "rampart/protected_attributes/reasons.hpp"
 #include "rampart/wire/topics.hpp"
 
 namespace rampart::protected_attributes {
 namespace {
 
+using base::Result;
 using base::Status;
 using base::TimePoint;
 using streaming::Offset;
@@ -30,6 +32,17 @@ TimePoint stated_at(const streaming::Record& record, TimePoint now) {
             return TimePoint::from_micros(micros);
     }
     return now;
+}
+
+/// Returns what the record says of the person who is its key. Under another key it would stay in
+/// the topic when its person is erased.
+Result<ProtectedAttributes> read_record(const streaming::Record& record,
+                                        const AttributeCatalog& catalog) {
+    RAMPART_TRY(auto person, decode(record.value));
+    if (person.person.value() != record.key)
+        return base::make_error(Reason::kKeyDiffers, "the key is not the person's id");
+    RAMPART_RETURN_IF_ERROR(catalog.check(person));
+    return person;
 }
 
 }  // namespace
@@ -77,16 +90,15 @@ Status AttributeFeed::catch_up(TimePoint now) {
                 RAMPART_RETURN_IF_ERROR(store_.erase(domain::PersonId(stored.record.key)));
                 continue;
             }
-            auto person = decode(stored.record.value);
-            const Status valid = person ? store_.catalog().check(*person) : Status(person.error());
-            if (valid) {
+            auto person = read_record(stored.record, store_.catalog());
+            if (person) {
                 const TimePoint at = stated_at(stored.record, now);
                 if (at != stated) RAMPART_RETURN_IF_ERROR(store_people());
                 stated = at;
                 people.push_back(*std::move(person));
             } else {
                 kLog.error("msg=\"protected attributes passed over\" offset={} reason={}",
-                           stored.offset, valid.error().reason);
+                           stored.offset, person.error().reason);
             }
         }
         RAMPART_RETURN_IF_ERROR(store_people());

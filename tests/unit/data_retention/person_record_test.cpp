@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "rampart/base/digest.hpp"
+#include "rampart/protected_attributes/codec.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "support/small_stores.hpp"
 
@@ -216,6 +217,34 @@ TEST_F(PersonRecords, AHeaderThatSaysSealedStopsNoExportWhereTheLogSealsNothing)
     EXPECT_EQ(record.unattributed, 2u) << "in the log, and the same in quarantine";
     EXPECT_EQ(record.quarantine.size(), 2u) << "those under the person's id";
     EXPECT_EQ(record_of("p-2").error().reason, "unknown_person");
+}
+
+TEST_F(PersonRecords, ProtectedAttributesAreOfThePersonInThemAndByTheKeyOnlyWhereThatIsUnknown) {
+    stores_.decide(1);
+    stores_.decide(2);
+    const auto stated = [](const char* person, const char* sex) {
+        return protected_attributes::encode({domain::PersonId(person), day(1), {{"sex", sex}}});
+    };
+    const std::string topic = "protected-attributes";
+    stores_.log.create(topic, 1);
+    append(topic, {"p-1", stated("p-2", "male"), day(1), {}});
+    append(topic, {"p-1", stated("p-1", "female"), day(1), {}});
+    append(topic, {"p-1", "\xff", day(1), {}});
+    append(topic, {"p-1", "", day(2), {}});
+    append(topic, {"any", stated("p-1", "male"), day(1), {}});
+    const auto offsets = [](const PersonRecord& record) {
+        std::vector<int64_t> found;
+        for (const auto& one : record.log)
+            if (one.place == PersonPlace::kAttributesTopic)
+                found.push_back(one.stored.offset.value());
+        return found;
+    };
+    const auto annas = record_of("p-1").value();
+    EXPECT_EQ(offsets(annas), (std::vector<int64_t>{1, 2, 3, 4}));
+    EXPECT_EQ(annas.of_others, 1u);
+    const auto berts = record_of("p-2").value();
+    EXPECT_EQ(offsets(berts), (std::vector<int64_t>{0}));
+    EXPECT_EQ(berts.of_others, 0u);
 }
 
 TEST_F(PersonRecords, AnApplicationThatWaitsSaysWhoseItIs) {

@@ -70,6 +70,30 @@ TEST(AttributeFeed, WhatDoesNotSayWhenItWasStatedIsKnownFromItsReadingOn) {
     std::filesystem::remove_all(folder);
 }
 
+TEST(AttributeFeed, WhatLiesUnderAnothersKeyIsPassedOver) {
+    support::MemoryLog log;
+    log.create("protected-attributes", 1);
+    const auto folder =
+        std::filesystem::path(testing::TempDir()) / ("feed" + base::to_hex(base::random_bytes(8)));
+    const auto catalog = AttributeCatalog::create({{"sex", {"female", "male"}}}, true).value();
+    const auto store = ProtectedStore::open(folder, catalog).value();
+    const domain::PersonId ann("ann"), bert("bert"), carl("carl");
+    const auto append = [&](const std::string& key, const domain::PersonId& person) {
+        const ProtectedAttributes one{person, base::TimePoint::from_micros(1), {{"sex", "male"}}};
+        const streaming::Record record{key, encode(one), one.event_time, {}};
+        ASSERT_TRUE(log.append("protected-attributes", std::span(&record, 1)));
+    };
+    append("ann", bert);
+    append("", bert);
+    append("carl", carl);
+    AttributeFeed feed(log, log, "protected-attributes", *store);
+    ASSERT_TRUE(feed.catch_up(kNow));
+    EXPECT_FALSE(store->get(ann).value());
+    EXPECT_FALSE(store->get(bert).value());
+    EXPECT_TRUE(store->get(carl).value()) << "what comes behind is read";
+    std::filesystem::remove_all(folder);
+}
+
 TEST(AttributeFeed, APersonErasedAtOneNodeIsErasedAtAll) {
     support::MemoryLog log;
     log.create("protected-attributes", 1);

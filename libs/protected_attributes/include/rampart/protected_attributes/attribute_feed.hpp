@@ -27,9 +27,9 @@ class AttributeFeed {
     base::Status publish_erasure(const domain::PersonId& person, base::TimePoint now);
 
     /// Takes in what is new in the topic; a record that does not say when it was stated is known
-    /// from `now` on. A record that makes no sense is passed over, with a line
-    /// in the log that names its place and no content. Errors: the reader's, such as unavailable
-    /// "unknown_person_key" of a sealed log; the next call goes on there.
+    /// from `now` on. A record that makes no sense, or whose key is not the person in it, is passed
+    /// over, with a line in the log that names its place and no content. Errors: the reader's, such
+    /// as unavailable "unknown_person_key" of a sealed log; the next call goes on there.
     base::Status catch_up(base::TimePoint now);
 
   private:

@@ -24,6 +24,8 @@ namespace rampart::protected_attributes {
     X(kDuplicateAttributeValue, kInvalidArgument, "duplicate_attribute_value",                   \
       "Declare every value of an attribute once.")                                               \
     X(kDuplicateField, kInvalidArgument, "duplicate_field", "Give every field once.")            \
+    X(kKeyDiffers, kDataLoss, "key_differs",                                                     \
+      "Look at the record's writer: the key has to be the id of the person in the record.")      \
     X(kMissingField, kInvalidArgument, "missing_field", "Add the field that the message names.") \
     X(kNoAttributes, kInvalidArgument, "no_attributes",                                          \
       "Declare at least one protected attribute.")                                               \
