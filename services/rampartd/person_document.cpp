@@ -6,7 +6,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/http/response.hpp"
 #include "rampart/protected_attributes/codec.hpp"
-#include "rampart/registry/reasons.hpp"
+#include "rampart/registry/figures.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/decision_json.hpp"
 #include "rampart/wire/event_codec.hpp"
@@ -177,19 +177,10 @@ std::string job_json(const HeldJob& job) {
     return object.json();
 }
 
-std::string entry_json(const registry::AuditEntry& entry) {
+std::string certificate_json(const CertificateOfPolicy& certificate) {
+    const auto& info = certificate.info;
     return Object()
-        .number("sequence", entry.sequence)
-        .time("at", entry.at)
-        .text("actor", entry.actor)
-        .text("action", entry.action)
-        .put("details", map_json(entry.details))
-        .json();
-}
-
-std::string certificate_json(const registry::CertificateInfo& info) {
-    return Object()
-        .text("certificate", info.id.hex())
+        .text("certificate", certificate.name)
         .text("verdict", info.verdict)
         .text("reference", info.reference.value())
         .time("stored_at", info.stored_at)
@@ -235,8 +226,8 @@ std::string erasure_json(const PersonRecord& record) {
 
 }  // namespace
 
-Result<std::vector<PolicyOfPerson>> policies_of(const PersonRecord& record,
-                                                const registry::ModelRegistry& registry) {
+Result<PersonInRegistry> in_registry(const PersonRecord& record,
+                                     const registry::ModelRegistry& registry) {
     std::set<std::string> ids;
     for (const auto& [id, held] : record.decisions) {
         if (held.joined) ids.insert(held.joined->policy.value());
@@ -244,24 +235,28 @@ Result<std::vector<PolicyOfPerson>> policies_of(const PersonRecord& record,
     }
     RAMPART_TRY(const auto models, registry.models());
     RAMPART_TRY(const auto certificates, registry.certificates());
-    std::vector<PolicyOfPerson> policies;
+    // read after both, so that it knows each certificate that they name
+    RAMPART_TRY(const auto names, registry::CertificateNames::read(registry));
+    PersonInRegistry found;
+    for (const auto& entry : record.audit) found.audit.push_back(registry::shown(entry, names));
     for (const auto& id : ids) {
-        auto& policy = policies.emplace_back(PolicyOfPerson{domain::PolicyId(id), std::nullopt});
+        auto& policy =
+            found.policies.emplace_back(PolicyOfPerson{domain::PolicyId(id), std::nullopt});
         const auto info = std::find_if(models.begin(), models.end(),
                                        [&](const auto& one) { return one.id == policy.id; });
-        std::copy_if(certificates.begin(), certificates.end(),
-                     std::back_inserter(policy.certificates),
-                     [&](const auto& one) { return one.candidate == policy.id; });
+        for (const auto& one : certificates)
+            if (one.candidate == policy.id)
+                policy.certificates.push_back({names.name_of(one.id), one});
         if (info == models.end()) continue;
         policy.registered = *info;
         const auto loaded = registry.load_model(policy.id);
         if (!loaded) return loaded.error().with_context("registry, model " + id);
         policy.facts = loaded->policy.printed_facts();
     }
-    return policies;
+    return found;
 }
 
-std::string to_json(const PersonRecord& record, const std::vector<PolicyOfPerson>& policies) {
+std::string to_json(const PersonRecord& record, const PersonInRegistry& registered) {
     std::string decisions;
     for (const auto& [id, held] : record.decisions)
         decisions += (decisions.empty() ? "" : ",") + decision_json(id, held);
@@ -279,8 +274,9 @@ std::string to_json(const PersonRecord& record, const std::vector<PolicyOfPerson
         .put("legal_holds", array(record.holds, hold_json))
         .put("erasure_under_way", erasure_json(record))
         .put("jobs", array(record.jobs, job_json))
-        .put("audit", array(record.audit, entry_json))
-        .put("policies", array(policies, policy_json))
+        .put("audit",
+             array(registered.audit, [](const auto& one) { return registry::to_json(one); }))
+        .put("policies", array(registered.policies, policy_json))
         .number("records_that_name_others", record.of_others)
         .number("unattributed", record.unattributed)
         .put("elsewhere", array(record.elsewhere, [](const auto& one) { return json_quoted(one); }))

@@ -7,7 +7,6 @@
 
 #include "rampart/base/reasons.hpp"
 #include "rampart/base/utf8.hpp"
-#include "rampart/registry/figures.hpp"
 
 namespace rampart::registry {
 namespace {
@@ -64,37 +63,6 @@ std::string detail_of(const ShownEntry& entry, std::string_view name) {
     return found == entry.details.end() ? std::string() : found->second;
 }
 
-/// Returns the entry without what depends on outcomes of the vault, in UTF-8: an earlier release
-/// may have written other bytes.
-ShownEntry shown(AuditEntry entry, const CertificateNames& names) {
-    ShownEntry out{.number = entry.sequence,
-                   .at = entry.at,
-                   .principal = base::to_utf8(entry.actor),
-                   .action = base::to_utf8(entry.action),
-                   .object = {},
-                   .before = {},
-                   .after = {},
-                   .details = {},
-                   .withheld = {}};
-    for (auto& [name, value] : entry.details) {
-        if (out.action == "ledger" && name.starts_with("entry")) {
-            out.withheld.push_back(name);
-            continue;
-        }
-        if (name == kCertificate) {
-            if (const auto digest = base::Digest::from_hex(value)) value = names.name_of(*digest);
-        }
-        out.details.emplace(base::to_utf8(name), base::to_utf8(value));
-    }
-    const auto* meaning = std::find_if(kMeanings.begin(), kMeanings.end(),
-                                       [&](const auto& one) { return one.action == out.action; });
-    if (meaning == kMeanings.end()) return out;
-    out.object = detail_of(out, meaning->object);
-    out.before = detail_of(out, meaning->before);
-    out.after = detail_of(out, meaning->after);
-    return out;
-}
-
 /// Whether the entry, as it is shown, is one of those asked for: what is withheld is not compared.
 bool fits(const ShownEntry& entry, const AuditRequest& request) {
     const auto is = [](const std::string& wanted, const std::string& text) {
@@ -142,6 +110,35 @@ json::object object_of(const ShownEntry& entry) {
 }
 
 }  // namespace
+
+ShownEntry shown(AuditEntry entry, const CertificateNames& names) {
+    ShownEntry out{.number = entry.sequence,
+                   .at = entry.at,
+                   .principal = base::to_utf8(entry.actor),
+                   .action = base::to_utf8(entry.action),
+                   .object = {},
+                   .before = {},
+                   .after = {},
+                   .details = {},
+                   .withheld = {}};
+    for (auto& [name, value] : entry.details) {
+        if (out.action == "ledger" && name.starts_with("entry")) {
+            out.withheld.push_back(name);
+            continue;
+        }
+        if (name == kCertificate) {
+            if (const auto digest = base::Digest::from_hex(value)) value = names.name_of(*digest);
+        }
+        out.details.emplace(base::to_utf8(name), base::to_utf8(value));
+    }
+    const auto* meaning = std::find_if(kMeanings.begin(), kMeanings.end(),
+                                       [&](const auto& one) { return one.action == out.action; });
+    if (meaning == kMeanings.end()) return out;
+    out.object = detail_of(out, meaning->object);
+    out.before = detail_of(out, meaning->before);
+    out.after = detail_of(out, meaning->after);
+    return out;
+}
 
 Result<AuditRequest> parse_audit_request(const std::map<std::string, std::string>& parts,
                                          std::string_view prefix) {

@@ -7,7 +7,9 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/wire/record_codec.hpp"
+#include "support/explained_policy.hpp"
 #include "support/small_stores.hpp"
+#include "unit/registry/gate_run.hpp"
 
 namespace rampart::rampartd {
 namespace {
@@ -102,15 +104,54 @@ TEST(PersonDocument, NamesThePoliciesThatDecidedAndFailsOnADamagedFile) {
     record.decisions["d-1"].joined = decision;
     decision.policy = domain::PolicyId(std::string(64, 'f'));
     record.decisions["d-2"].indexed = decision;
-    const auto policies = policies_of(record, *stores.registry).value();
-    ASSERT_EQ(policies.size(), 2u);
-    const auto text = to_json(record, policies);
+    const auto registered = in_registry(record, *stores.registry).value();
+    ASSERT_EQ(registered.policies.size(), 2u);
+    const auto text = to_json(record, registered);
     EXPECT_THAT(text, HasSubstr("registry/models/" + policy->id.value() + ".rmp"));
     EXPECT_THAT(text, HasSubstr(std::string(64, 'f')));
     stores.damage_model(policy->id);
-    const auto damaged = policies_of(record, *stores.registry);
+    const auto damaged = in_registry(record, *stores.registry);
     ASSERT_FALSE(damaged);
     EXPECT_THAT(damaged.error().message, HasSubstr("registry, model"));
+}
+
+TEST(PersonDocument, HasNoDigestThatDependsOnTheVault) {
+    using registry::testing::must;
+    support::SmallStores stores;
+    auto& registry = *stores.registry;
+    const auto key = base::SigningKey::generate();
+    const auto schema =
+        dataset::FeatureSchema::create({{"score", dataset::FeatureKind::kNumeric, {}}}).value();
+    const model::BootstrapLink rule{"score", {{0, 0.2}, {1, 0.8}}, 0.5};
+    const auto first = must(registry.register_model(
+        model::encode_model_file(model::Policy::create(schema, {rule}, {}, {}).value()), day(1),
+        "anna"));
+    const auto second = must(registry.register_model(
+        model::encode_model_file(support::explained_policy(schema, {support::scored_link(0.1)})),
+        day(1), "anna"));
+    const auto run =
+        registry::testing::run_gate(second.value(), first.value(), key, {}, 0.75, 0.25, 1);
+    ASSERT_TRUE(registry.append_ledger_entries(0, run.ledger, day(3), "gate"));
+    const auto digest = must(registry.store_certificate(
+        {run.files.certificate, run.files.evidence, key.public_key()}, day(3), "gate"));
+    auto record = empty_record();
+    auto decision = support::make_decision("1", day(4));
+    decision.policy = second;
+    record.decisions["d-1"].joined = decision;
+    // no entry about a person has a certificate today; this one stands for those to come
+    record.audit = must(registry.audit_entries());
+    const auto text = to_json(record, must(in_registry(record, registry)));
+    EXPECT_EQ(text.find(digest.hex()), std::string::npos) << text;
+    for (const auto& line : run.ledger)
+        EXPECT_EQ(text.find(base::sha256(line).hex()), std::string::npos) << text;
+    const auto document = json::parse(text);
+    const auto& certificates = document.at("policies").at(0).at("certificates").as_array();
+    ASSERT_EQ(certificates.size(), 1u);
+    EXPECT_EQ(certificates[0].at("certificate"), "e1r1");
+    const auto& audit = document.at("audit").as_array();
+    ASSERT_EQ(audit.size(), record.audit.size());
+    EXPECT_EQ(audit[0].at("principal"), "anna");
+    EXPECT_EQ(audit[0].at("number"), 1);
 }
 
 }  // namespace

@@ -68,8 +68,8 @@ Result<Answer> export_record(const Options& options) {
     RAMPART_TRY(const auto record, node->export_person({domain::PersonId(options.person),
                                                         domain::ApplicationId(options.application),
                                                         options.actor, options.reason}));
-    RAMPART_TRY(const auto policies, rampartd::policies_of(record, node->registry()));
-    auto answer = answer_of(record, rampartd::to_json(record, policies));
+    RAMPART_TRY(const auto registered, rampartd::in_registry(record, node->registry()));
+    auto answer = answer_of(record, rampartd::to_json(record, registered));
     const auto document = json::parse(answer.json).as_object();
     if (options.out.empty()) {
         answer.text = person_text(document);

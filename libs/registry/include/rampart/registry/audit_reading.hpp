@@ -9,6 +9,7 @@
 
 #include "rampart/base/clock.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/registry/figures.hpp"
 #include "rampart/registry/model_registry.hpp"
 
 /// Entries of the audit log as people and programs read them, without what depends on outcomes of
@@ -43,6 +44,10 @@ struct ShownEntry {
     std::map<std::string, std::string> details;
     std::vector<std::string> withheld;  // names of details that `rampart audit export` alone has
 };
+
+/// Returns the entry without what depends on outcomes of the vault, in UTF-8: an earlier release
+/// may have written other bytes. `names`: read after the entry.
+ShownEntry shown(AuditEntry entry, const CertificateNames& names);
 
 /// A page, in the order of the log.
 struct AuditPage {
