@@ -461,8 +461,12 @@ Result<data_retention::PersonRecord> Loop::export_person(const PersonAsked& aske
     if (std::filesystem::exists(store / ".before-take-over", failure) || failure)
         left_over.emplace_back(".before-take-over");
     const data_retention::RecordDeps deps{
-        erasure, deps_.stores.log().reader(), deps_.stores.topics(),
-        [&](const auto& names) { return jobs_of(store / "jobs", names); }, std::move(left_over)};
+        erasure,
+        deps_.stores.log().reader(),
+        deps_.stores.topics(),
+        [&](const auto& names) { return jobs_of(store / "jobs", names); },
+        std::move(left_over),
+        deps_.settings.trains};
     auto person = asked.person;
     if (!asked.application.value().empty()) {
         auto behind = person_behind(asked.application);

@@ -93,7 +93,8 @@ class Gathering {
         record_.person = names_.person = request.person;
         record_.tag = erasure_.keys.tag_of(request.person);
         record_.at = request.now;
-        record_.in_vault = training_set::in_vault(erasure_.split_salt, request.person);
+        if (deps.knows_vault)
+            record_.in_vault = training_set::in_vault(erasure_.split_salt, request.person);
     }
 
     /// Finds the ids of the person: those of the joined state, as an erasure does, and of what
@@ -374,7 +375,9 @@ class Gathering {
         std::map<std::string, std::string> details{
             {"person", tag},
             {"decisions", std::to_string(record_.decisions.size())},
-            {"vault", record_.in_vault ? "yes" : "no"}};
+            {"vault", !record_.in_vault   ? "unknown"
+                      : *record_.in_vault ? "yes"
+                                          : "no"}};
         if (!request_.reason.empty()) details["reason"] = request_.reason;
         RAMPART_RETURN_IF_ERROR(erasure_.registry.record_operation(request_.now, request_.actor,
                                                                    kExport, std::move(details)));

@@ -35,12 +35,15 @@ class PersonRecords : public testing::Test {
     }
     base::Result<PersonRecord> record_of(const std::string& person) {
         const auto with = erasure();
-        const RecordDeps deps{with, stores_.log, wire::Topics::with_prefix(""),
+        const RecordDeps deps{with,
+                              stores_.log,
+                              wire::Topics::with_prefix(""),
                               [this](const auto& names) -> base::Result<std::vector<HeldJob>> {
                                   names_ = names;
                                   return jobs_;
                               },
-                              left_over_};
+                              left_over_,
+                              trains_};
         return export_person(deps, {domain::PersonId(person), "officer", "request 9", day(100)});
     }
     std::string refusal(const std::string& person) {
@@ -60,6 +63,7 @@ class PersonRecords : public testing::Test {
     NamesOfPerson names_;
     std::vector<HeldJob> jobs_;
     std::vector<std::string> left_over_;
+    bool trains_ = true;
 };
 
 TEST_F(PersonRecords, HaveWhatEachPlaceHoldsOfThePersonAndNothingOfOthers) {
@@ -245,6 +249,22 @@ TEST_F(PersonRecords, ProtectedAttributesAreOfThePersonInThemAndByTheKeyOnlyWher
     const auto berts = record_of("p-2").value();
     EXPECT_EQ(offsets(berts), (std::vector<int64_t>{0}));
     EXPECT_EQ(berts.of_others, 0u);
+}
+
+TEST_F(PersonRecords, WhoIsInTheVaultIsKnownOnlyWhereTheTrainingSetsAreDivided) {
+    std::set<std::string> sides;
+    for (int i = 1; i <= 20; ++i) {
+        const auto id = stores_.decide(i).application.person;
+        const auto record = record_of(id.value()).value();
+        EXPECT_EQ(record.in_vault, training_set::in_vault("", id)) << i;
+        EXPECT_EQ(record.audit.back().details.at("vault"), *record.in_vault ? "yes" : "no") << i;
+        sides.insert(record.audit.back().details.at("vault"));
+    }
+    EXPECT_EQ(sides.size(), 2u);
+    trains_ = false;
+    const auto record = record_of("p-1").value();
+    EXPECT_FALSE(record.in_vault);
+    EXPECT_EQ(record.audit.back().details.at("vault"), "unknown");
 }
 
 TEST_F(PersonRecords, AnApplicationThatWaitsSaysWhoseItIs) {

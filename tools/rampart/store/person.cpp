@@ -53,10 +53,11 @@ Answer answer_of(const data_retention::PersonRecord& record, std::string text) {
             fmt::format("the person was erased on {}: nothing is held but the entries of the "
                         "audit log",
                         base::to_iso8601(*erased).substr(0, 10)));
-    if (record.in_vault)
-        answer.notes.push_back(
-            "the outcomes of this person are among those that the gate tests with: who makes "
-            "candidates must not read them");
+    if (record.in_vault.value_or(true))
+        answer.notes.push_back(fmt::format(
+            "the outcomes of this person {} among those that the gate tests with: who makes "
+            "candidates must not read them",
+            record.in_vault ? "are" : "may, since this node does not train, be"));
     for (size_t i = 2; i < record.elsewhere.size(); ++i)
         answer.notes.push_back("not in this export: " + record.elsewhere[i]);
     return answer;

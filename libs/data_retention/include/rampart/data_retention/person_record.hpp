@@ -56,7 +56,7 @@ struct PersonRecord {
     domain::PersonId person;
     privacy::PersonTag tag;  // the person in audit log and register
     base::TimePoint at;
-    bool in_vault = false;
+    std::optional<bool> in_vault;                   // nullopt: it is not known here
     std::map<std::string, HeldDecision> decisions;  // by id, also of those that have not arrived
     std::vector<HeldRecord> log, quarantine;
     std::optional<protected_attributes::ProtectedAttributes> attributes;
@@ -84,6 +84,8 @@ struct RecordDeps {
     wire::Topics topics;
     std::function<base::Result<std::vector<HeldJob>>(const NamesOfPerson&)> jobs;
     std::vector<std::string> left_over;  // folders of the store that nothing reads
+    /// Whether erasure.split_salt is that of the training sets: only the node that trains has it.
+    bool knows_vault = false;
 };
 
 struct RecordRequest {
