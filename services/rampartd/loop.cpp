@@ -9,6 +9,7 @@
 #include "rampart/base/thread_priority.hpp"
 #include "rampart/champion_monitor/monitor_report.hpp"
 #include "rampart/joiner/catch_up.hpp"
+#include "rampart/registry/reasons.hpp"
 #include "rampart/registry/vault_export.hpp"
 #include "rampart/storage/derived_database.hpp"
 #include "services/rampartd/log_ends.hpp"
@@ -66,6 +67,22 @@ std::unique_ptr<base::ThreadPool> training_pool(const Settings& settings) {
         pool = std::make_unique<base::ThreadPool>(settings.training_threads);
     }).join();
     return pool;
+}
+
+/// Refuses outcomes of a person in the vault, as export_log() those of all.
+Status check_vault(const AuditSettings& audit, const PersonAsked& asked) {
+    if (!audit.enabled) {
+        return base::make_error(Reason::kAuditRequired,
+                                "the configuration has no audit.enabled = true, and the person is "
+                                "in the vault, or may be: their outcomes are among those that the "
+                                "gate tests with");
+    }
+    if (asked.reason.empty()) {
+        return base::make_error(registry::Reason::kReasonMissing,
+                                "the person is in the vault, or may be: say why, for the audit "
+                                "log (--reason)");
+    }
+    return base::ok();
 }
 
 }  // namespace
@@ -466,7 +483,8 @@ Result<data_retention::PersonRecord> Loop::export_person(const PersonAsked& aske
         deps_.stores.topics(),
         [&](const auto& names) { return jobs_of(store / "jobs", names); },
         std::move(left_over),
-        deps_.settings.trains};
+        deps_.settings.trains,
+        [&] { return check_vault(deps_.settings.audit, asked); }};
     auto person = asked.person;
     if (!asked.application.value().empty()) {
         auto behind = person_behind(asked.application);

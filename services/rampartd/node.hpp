@@ -151,7 +151,9 @@ class Node {
     }
     /// Returns all that this node holds of a person, as data_retention::export_person(): the audit
     /// log has it when this returns. Errors: that one's; person_behind()'s, where the application
-    /// does not wait in the log or in quarantine either.
+    /// does not wait in the log or in quarantine either; of a person in the vault, or who may be,
+    /// permission_denied "audit_required" without audit.enabled, and invalid_argument
+    /// "reason_missing".
     base::Result<data_retention::PersonRecord> export_person(const PersonAsked& asked) {
         return loop_->export_person(asked);
     }

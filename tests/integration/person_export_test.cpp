@@ -206,10 +206,30 @@ class PersonExport : public Erasure {
         for (uint64_t i = 0; i < persons.size(); ++i) put_beside(persons[i], i + 1);
         put_overrides(persons, 9);
     }
+    /// Runs the command of an auditor, with a reason: any of the persons may be in the vault.
     test_support::Ran run(const std::string& options, const std::string& tail = "") const {
+        const bool reason = options.find("--reason") != std::string::npos;
+        return run_with(audit_config(), options + (reason ? "" : " --reason asked"), tail);
+    }
+    static test_support::Ran run_with(const fs::path& config, const std::string& options,
+                                      const std::string& tail = "") {
         return test_support::run_program(fmt::format("({}/rampart person export --config {} {}{})",
-                                                     test_support::bin_dir(),
-                                                     workspace_.config.string(), options, tail));
+                                                     test_support::bin_dir(), config.string(),
+                                                     options, tail));
+    }
+    fs::path audit_config() const {
+        const auto file = workspace_.config.parent_path() / "audit.toml";
+        const auto text = base::read_file(workspace_.config, 1 << 20).value();
+        EXPECT_TRUE(base::write_file_atomically(file, text + "\n[audit]\nenabled = true\n"));
+        return file;
+    }
+    /// Returns the first of many applicants on one side of the store's split.
+    Applicant applicant_in(bool vault) const {
+        const auto split = runtime::load_secret(workspace_.store / "keys" / "split").value();
+        for (int i = 0;; ++i) {
+            const Applicant one{fmt::format("applicant {}", i), 1000.0 + i};
+            if (training_set::in_vault(split, one.person()) == vault) return one;
+        }
     }
     /// Returns the document; messages go to standard error.
     json::object document_of(const std::string& options) const {
@@ -384,6 +404,41 @@ TEST_F(PersonExport, WhatLiesUnderAnErasedDecisionIsNotShown) {
     EXPECT_EQ(document.at("log").at(0).at("topic"), "applications");
     EXPECT_TRUE(document.at("decisions").as_array().empty());
     EXPECT_FALSE(test_support::has_trace(text_of(document), kOne.name("underwriter")));
+}
+
+TEST_F(PersonExport, OutcomesOfTheVaultAreForAuditorsWhoSayWhy) {
+    workspace_ = prepare(true, 0);
+    { const auto node = open(workspace_); }
+    const auto vault = applicant_in(true), other = applicant_in(false);
+    {
+        const auto node = open(workspace_);
+        for (const auto& one : {vault, other}) decide_for(*node, one);
+        ASSERT_TRUE(node->advance(base::add_months(application(0).event_time, 60)));
+    }
+    const auto plain = [&](const Applicant& one) {
+        return run_with(workspace_.config,
+                        "--person " + one.person().value() + " --json --reason asked");
+    };
+    EXPECT_EQ(plain(other).exit_code, 0) << plain(other).output;
+    const auto refused = plain(vault);
+    EXPECT_EQ(refused.exit_code, 2) << refused.output;
+    EXPECT_THAT(refused.output, HasSubstr("audit.enabled"));
+    EXPECT_THAT(refused.output, testing::Not(HasSubstr(vault.name("underwriter"))));
+    const auto who = "--person " + vault.person().value();
+    const auto silent = run_with(audit_config(), who);
+    EXPECT_EQ(silent.exit_code, 2) << silent.output;
+    EXPECT_THAT(silent.output, HasSubstr("--reason"));
+    EXPECT_NE(audit().back().details.at("person"), base::to_hex(tag_of(vault.person())))
+        << "nothing was given";
+    const auto given = run(who);
+    EXPECT_EQ(given.exit_code, 0) << given.output;
+    EXPECT_THAT(given.output, HasSubstr(vault.name("underwriter")));
+    EXPECT_THAT(given.output, HasSubstr("are among those that the gate tests with"));
+    EXPECT_EQ(audit().back().details.at("vault"), "yes");
+    const auto listed = test_support::run_program(
+        fmt::format("{}/rampart audit list --store {} --action person_export",
+                    test_support::bin_dir(), workspace_.store.string()));
+    EXPECT_THAT(listed.output, HasSubstr("person_export  " + audit().back().details.at("person")));
 }
 
 TEST_F(PersonExport, AnUnknownPersonARunningNodeAndDamageAreSaid) {

@@ -17,7 +17,7 @@ inline std::set<std::string> names_in(const std::string& text) {
 
 /// Commands that answer nothing of a store, or act on one by routes that are tested above. `keys
 /// export` writes keys, `replay` numbers of decisions and which differ, `letter` reasons; `person
-/// export` one person's outcomes, which is on record with the side (ops/adr/0050).
+/// export` outcomes of the vault with audit.enabled only (PersonExport tests that).
 inline const std::set<std::string> kOthers = names_in(
     "audit-individual, calibrate, card, clock accept, compare, cv, decide, erase, errors, "
     "metrics, evaluate, export, frontier, gate, hold add, hold remove, import, inspect model, "

@@ -123,12 +123,10 @@ class Gathering {
 
     Status gather() {
         for (const auto place : kPersonPlaces) {
-            if (const Status status = gather_at(place); !status) {
-                return status.error().is(Reason::kUnknownPerson)
-                           ? status
-                           : Status(status.error().with_context(to_string(place)));
-            }
+            if (const Status status = gather_at(place); !status)
+                return status.error().with_context(to_string(place));
         }
+        RAMPART_RETURN_IF_ERROR(put_on_record());
         record_.unattributed = unattributed_.size();
         add_elsewhere();
         return base::ok();
@@ -355,25 +353,29 @@ class Gathering {
             return (name == "person" && value == tag) ||
                    (name == "decision" && names_.decisions.contains(value));
         };
-        const auto read = [&]() -> Status {
-            record_.audit.clear();
-            RAMPART_TRY(const auto entries, erasure_.registry.audit_entries());
-            for (const auto& entry : entries) {
-                const auto& details = entry.details;
-                if (std::any_of(details.begin(), details.end(), is_about))
-                    record_.audit.push_back(entry);
-            }
-            return base::ok();
-        };
-        RAMPART_RETURN_IF_ERROR(read());
+        record_.audit.clear();
+        RAMPART_TRY(const auto entries, erasure_.registry.audit_entries());
+        for (const auto& entry : entries) {
+            const auto& details = entry.details;
+            if (std::any_of(details.begin(), details.end(), is_about))
+                record_.audit.push_back(entry);
+        }
+        return base::ok();
+    }
+
+    /// Puts the export into the audit log, unless it is refused.
+    Status put_on_record() {
         if (record_.empty() && record_.audit.empty())
             return base::make_error(
                 Reason::kUnknownPerson,
                 "nothing is held here of this person, and no entry of the audit log is about "
                 "them: check the id{}",
                 erasure_.log.holds_all() ? "" : ", and ask the nodes that hold other partitions");
+        // whether or not there is an outcome: a refusal must not say that
+        if (!record_.empty() && record_.in_vault.value_or(true) && deps_.check_vault)
+            RAMPART_RETURN_IF_ERROR(deps_.check_vault());
         std::map<std::string, std::string> details{
-            {"person", tag},
+            {"person", base::to_hex(record_.tag.value())},
             {"decisions", std::to_string(record_.decisions.size())},
             {"vault", !record_.in_vault   ? "unknown"
                       : *record_.in_vault ? "yes"
@@ -381,7 +383,7 @@ class Gathering {
         if (!request_.reason.empty()) details["reason"] = request_.reason;
         RAMPART_RETURN_IF_ERROR(erasure_.registry.record_operation(request_.now, request_.actor,
                                                                    kExport, std::move(details)));
-        return read();
+        return add_audit();
     }
 
     void add_elsewhere() {

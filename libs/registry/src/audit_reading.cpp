@@ -38,6 +38,7 @@ constexpr auto kMeanings = std::to_array<Meaning>({
     {"erase", "person", "", ""},
     {"erased", "person", "", ""},
     {"erase_refused", "person", "", ""},
+    {"person_export", "person", "", ""},
     {"token_create", "principal", "", "scopes"},
     {"token_rotate", "principal", "", ""},
     {"token_revoke", "principal", "", ""},

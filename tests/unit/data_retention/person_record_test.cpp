@@ -43,7 +43,8 @@ class PersonRecords : public testing::Test {
                                   return jobs_;
                               },
                               left_over_,
-                              trains_};
+                              trains_,
+                              [this] { return allowed_; }};
         return export_person(deps, {domain::PersonId(person), "officer", "request 9", day(100)});
     }
     std::string refusal(const std::string& person) {
@@ -64,6 +65,7 @@ class PersonRecords : public testing::Test {
     std::vector<HeldJob> jobs_;
     std::vector<std::string> left_over_;
     bool trains_ = true;
+    base::Status allowed_;
 };
 
 TEST_F(PersonRecords, HaveWhatEachPlaceHoldsOfThePersonAndNothingOfOthers) {
@@ -265,6 +267,31 @@ TEST_F(PersonRecords, WhoIsInTheVaultIsKnownOnlyWhereTheTrainingSetsAreDivided) 
     const auto record = record_of("p-1").value();
     EXPECT_FALSE(record.in_vault);
     EXPECT_EQ(record.audit.back().details.at("vault"), "unknown");
+}
+
+TEST_F(PersonRecords, OutcomesOfTheVaultAreShownOnlyWhereTheyMayBeAndARefusalIsNoEntry) {
+    int in_vault = 1;
+    while (!training_set::in_vault("", domain::PersonId(fmt::format("p-{}", in_vault)))) ++in_vault;
+    int other = 1;
+    while (training_set::in_vault("", domain::PersonId(fmt::format("p-{}", other)))) ++other;
+    const auto decision = stores_.decide(in_vault);
+    stores_.decide(other);
+    allowed_ = base::Error{base::ErrorCode::kPermissionDenied, "audit_required", "no auditor"};
+    const auto before = stores_.registry->audit_head();
+    EXPECT_EQ(refusal(decision.application.person.value()), "audit_required");
+    EXPECT_EQ(stores_.registry->audit_head(), before);
+    const auto others = fmt::format("p-{}", other);
+    EXPECT_EQ(refusal(others), "");
+    trains_ = false;
+    EXPECT_EQ(refusal(others), "audit_required") << "they may be in the vault";
+    allowed_ = {};
+    EXPECT_EQ(refusal(others), "");
+    EXPECT_EQ(refusal(decision.application.person.value()), "");
+    trains_ = true;
+    allowed_ = base::Error{base::ErrorCode::kPermissionDenied, "audit_required", "no auditor"};
+    ASSERT_TRUE(erase_person(erasure(), {decision.application.person, "o", "asked", day(100)}));
+    stores_.log.topics["decisions"].partitions[0].front().record.value.clear();  // it was sealed
+    EXPECT_EQ(refusal(decision.application.person.value()), "") << "there is no outcome to see";
 }
 
 TEST_F(PersonRecords, AnApplicationThatWaitsSaysWhoseItIs) {

@@ -71,6 +71,8 @@ TEST_F(AuditReading, AnEntryHasPrincipalObjectBeforeAndAfterWhereTheyAreRecorded
               R"({"number":2,"at":"1970-01-01T00:00:02Z","principal":"bert","action":"hold_add",)"
               R"("object":"ab12","before":null,"after":null,)"
               R"("details":{"matter":"m","person":"ab12","reason":"d1"},"withheld":[]})");
+    record("bert", "person_export", {{"person", "cd34"}, {"vault", "yes"}});
+    EXPECT_EQ(page({{"action", "person_export"}}).entries.at(0).object, "cd34");
     EXPECT_EQ(to_json(page({{"action", "none"}})), R"({"entries":[],"next_cursor":null})");
 }
 

@@ -90,15 +90,17 @@ void add_person_export(Frame& frame) {
     auto& command = frame.add(
         {.name = "person export",
          .summary = "Export all that a store holds of one person, as JSON or a page",
-         .example = "rampart person export --person p-4711 --config rampartd.toml --out "
-                    "p-4711.html",
+         .example = "rampart person export --person p-4711 --config audit.toml --reason asked "
+                    "--out p-4711.html",
          .detail =
              "Decisions with features, draw, reasons and explanation; outcomes, overrides and what "
              "was joined; protected attributes; what waits in the log or lies in quarantine; legal "
              "holds, erasures, requests, entries of the audit log; the policies that decided. All "
              "of it is shown, protected attributes too, since who runs this has the store's keys. "
              "Keys and secrets are never shown. A part that cannot be read is named, and nothing "
-             "is written. The export is an entry of the audit log, under the person's tag. No "
+             "is written. The export is an entry of the audit log, under the person's tag. Of a "
+             "person in the vault, or at a node that does not train, it needs audit.enabled and "
+             "--reason. No "
              "node may be serving the store: stop it first. Exit code 2: the store knows no such "
              "person or application."},
         [options](const Context&) { return export_record(*options); });
@@ -112,7 +114,9 @@ void add_person_export(Frame& frame) {
                        "new file, readable by its owner only: a page, or the JSON document if its "
                        "name ends in .json; default: text on standard output");
     add_actor_option(command, options->actor);
-    command.add_option("--reason", options->reason, "reason, for the audit log; name no person");
+    command.add_option(
+        "--reason", options->reason,
+        "reason, for the audit log; name no person. Needed of a person in the vault");
 }
 
 }  // namespace rampart::cli

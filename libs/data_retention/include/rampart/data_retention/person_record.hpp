@@ -86,6 +86,9 @@ struct RecordDeps {
     std::vector<std::string> left_over;  // folders of the store that nothing reads
     /// Whether erasure.split_salt is that of the training sets: only the node that trains has it.
     bool knows_vault = false;
+    /// Returns why not, where outcomes of the vault must not be shown. Asked before they are given
+    /// of a person who is in the vault, or may be. No function: they may be shown.
+    std::function<base::Status()> check_vault{};
 };
 
 struct RecordRequest {
@@ -106,7 +109,7 @@ struct RecordRequest {
 ///
 /// Errors: not_found "unknown_person": nothing is held, and no entry of the audit log is about the
 /// person; data_loss "sealed_record_damaged": of a sealed record it cannot be said whose it is;
-/// those of what is read.
+/// those of check_vault and of what is read.
 base::Result<PersonRecord> export_person(const RecordDeps& deps, const RecordRequest& request);
 
 /// Returns whose an application is that has not been decided, or could not be: by what waits in the
