@@ -85,6 +85,28 @@ TEST_F(AuditCommands, ListsAndShowsWhatWasDone) {
               3);
 }
 
+TEST_F(AuditCommands, ATextInAnEntryMovesNoCursorAndForgesNoLine) {
+    fs::copy(out() / "a", out() / "forged", fs::copy_options::recursive);
+    uint64_t number = 0;
+    {
+        const auto registry =
+            registry::ModelRegistry::open(out() / "forged" / "store" / "registry").value();
+        ASSERT_TRUE(registry->record_operation(
+            base::TimePoint(), "anna", "accept_gap",
+            {{"topic", "t\n     1  forged\x1b[2J"}, {"reason", "r\n      9 \u009b2J"}}));
+        number = registry->audit_head().count;
+    }
+    const auto list =
+        rampart(fmt::format("audit list --store forged/store --cursor {} --limit 1", number - 1));
+    EXPECT_NE(list.output.find("  t\\n     1  forged\\x1b[2J\n"), std::string::npos) << list.output;
+    const auto show = rampart(fmt::format("audit show {} --store forged/store", number));
+    EXPECT_NE(show.output.find("reason: r\\n      9 \\x9b2J\n"), std::string::npos) << show.output;
+    for (const auto& text : {list.output, show.output}) {
+        EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+        EXPECT_EQ(text.find("\u009b"), std::string::npos) << text;
+    }
+}
+
 TEST_F(AuditCommands, RefusesWhatIsNoFilterAndNamesIt) {
     for (const char* wrong : {"--limit 0", "--limit many", "--from soon", "--to 1900",
                               "--cursor -1", "--from 2020-01-02 --to 2020-01-01"}) {

@@ -26,6 +26,13 @@ TEST_F(Errors, AnUnknownWordIsRefusedWithTheNearOnes) {
     EXPECT_THAT(ran.err, HasSubstr("near ones are retention_gap"));
 }
 
+TEST_F(Errors, WhatWasGivenMovesNoCursorWhenItIsPrinted) {
+    const auto ran = run("errors 'retension_gap\x1b[2J'");
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("retension_gap\\x1b[2J"));
+    EXPECT_EQ(ran.err.find('\x1b'), std::string::npos) << ran.err;
+}
+
 TEST_F(Errors, WithoutAWordThePageIsPrinted) {
     std::stringstream page;
     page << std::ifstream(test_support::source_dir() + "/schemas/errors.md").rdbuf();

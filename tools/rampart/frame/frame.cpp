@@ -13,6 +13,7 @@
 
 #include "frame/help.hpp"
 #include "frame/named_file.hpp"
+#include "frame/printable.hpp"
 #include "frame/reasons.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/runtime/secrets.hpp"
@@ -121,6 +122,9 @@ void print_line(std::FILE* to, std::string_view text) {
     fmt::print(to, "{}{}", text, text.back() == '\n' ? "" : "\n");
 }
 
+/// Prints text in which there may be that of others; a command's own has no control characters.
+void print_text(std::FILE* to, std::string_view text) { print_line(to, printable_lines(text)); }
+
 void add_help(CLI::App& app) { app.set_help_flag("-h,--help", "print this help")->group("Help"); }
 
 }  // namespace
@@ -132,7 +136,7 @@ struct Frame::Impl {
     std::string section = "Commands";
 
     int fail(const base::Error& error, bool as_json) const {
-        print_line(stderr, fmt::format("{}: {}", path_of(innermost(&app)), error.message));
+        print_text(stderr, fmt::format("{}: {}", path_of(innermost(&app)), error.message));
         if (as_json) print_line(stdout, to_json(error));
         return static_cast<int>(runtime::exit_code_of(error.code));
     }
@@ -211,8 +215,12 @@ int Frame::main(int argc, char** argv) {
         }
     }();
     if (!answer) return impl_->fail(answer.error(), context.json);
-    for (const auto& note : answer->notes) print_line(stderr, "note: " + note);
-    print_line(stdout, context.json ? answer->json : answer->text);
+    for (const auto& note : answer->notes) print_text(stderr, "note: " + note);
+    if (context.json) {
+        print_line(stdout, answer->json);
+    } else {
+        print_text(stdout, answer->text);
+    }
     if (std::fflush(stdout) != 0)  // a full disk, a closed pipe
         return static_cast<int>(ExitCode::kFailed);
     return static_cast<int>(answer->exit_code);

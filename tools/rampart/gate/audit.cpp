@@ -7,6 +7,7 @@
 #include "frame/frame.hpp"
 #include "frame/named_file.hpp"
 #include "frame/node_access.hpp"
+#include "frame/printable.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/certification/signer.hpp"
 #include "rampart/registry/audit_export.hpp"
@@ -42,7 +43,7 @@ std::string line_of(const registry::ShownEntry& entry) {
     if (!entry.object.empty()) text += "  " + entry.object;
     if (!entry.before.empty()) text += "  before " + entry.before;
     if (!entry.after.empty() && entry.after != entry.object) text += "  after " + entry.after;
-    return text + '\n';
+    return printable(text) + '\n';
 }
 
 Result<Answer> list(const Options& options) {
@@ -69,7 +70,7 @@ Result<Answer> show(const Options& options) {
     const auto& entry = *found;
     Answer answer{.text = {}, .json = to_json(entry)};
     const auto row = [&](std::string_view name, const std::string& text) {
-        if (!text.empty()) answer.text += fmt::format("{:<14}{}\n", name, text);
+        if (!text.empty()) answer.text += fmt::format("{:<14}{}\n", name, printable(text));
     };
     row("entry", fmt::format("{}", entry.number));
     row("at", base::to_iso8601(entry.at));

@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "frame/printable.hpp"
 #include "rampart/report/html.hpp"
 
 namespace rampart::cli {
@@ -112,8 +113,8 @@ std::string person_text(const json::object& document) {
     std::string text = fmt::format("Record of a person\n{}\n\n", kAbout);
     const auto add = [&](const Facts& facts) {
         for (const auto& [name, value] : facts)
-            text += name.empty() ? fmt::format("  {}\n", value)
-                                 : fmt::format("  {}: {}\n", name, value);
+            text += name.empty() ? fmt::format("  {}\n", printable(value))
+                                 : fmt::format("  {}: {}\n", printable(name), printable(value));
     };
     add(head_of(document));
     for (const auto& [member, title, what] : kParts) {
