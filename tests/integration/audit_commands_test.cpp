@@ -50,10 +50,10 @@ class AuditCommands : public testing::Test, public DemoStore {
             base::write_file_atomically(file, fmt::format("{}\n", fmt::join(export_lines, "\n"))));
         return script(file);
     }
-    static std::string script(const fs::path& file) {
-        const auto ran = test_support::run_program(
-            fmt::format("{}/tools/audit/verify_export {} {}", test_support::source_dir(),
-                        (out() / "a" / "store" / "gate.pub.pem").string(), file.string()));
+    static std::string script(const fs::path& file, const std::string& environment = "") {
+        const auto ran = test_support::run_program(fmt::format(
+            "{} {}/tools/audit/verify_export {} {}", environment, test_support::source_dir(),
+            (out() / "a" / "store" / "gate.pub.pem").string(), file.string()));
         return fmt::format("{} {}", ran.exit_code, ran.output);
     }
     static void expect_broken(const Lines& export_lines, const std::string& where) {
@@ -195,6 +195,32 @@ TEST_F(AuditCommands, AnExportThatWasChangedDoesNotVerify) {
     char& digit = forged.back()[forged.back().find("\"payload\":\"") + 40];
     digit = digit == 'A' ? 'B' : 'A';  // it stays one of base64
     expect_broken(forged, "signature");
+}
+
+TEST_F(AuditCommands, WhatReadersMayReadDifferentlyDoesNotVerify) {
+    const auto whole = lines();
+    const auto with = [&](const std::string& text, const std::string& other) {
+        auto edited = whole;
+        const auto at = edited[4].find(text);
+        EXPECT_NE(at, std::string::npos) << edited[4];
+        edited[4].replace(at, text.size(), other);
+        return edited;
+    };
+    expect_broken(with("\"action\":", "\"action\":\"none\",\"action\":"),
+                  "entry 5 cannot be read: a member is given twice");
+    expect_broken(with("Z\",\"principal", "+00:00\",\"principal"),
+                  "entry 5 cannot be read: the time");
+    expect_broken(with("\"number\":5", "\"number\":5.0"), "entry 5 cannot be read: 5.0 is no");
+}
+
+TEST_F(AuditCommands, WhatOpensslCannotVerifyIsNotCalledBroken) {
+    const auto folder = out() / "old_openssl";
+    fs::create_directories(folder);
+    ASSERT_TRUE(base::write_file_atomically(
+        folder / "openssl", "#!/bin/sh\necho 'Unknown option: -rawin'; exit 1\n", 0700));
+    const auto said = script(out_file(), fmt::format("PATH={}:$PATH", folder.string()));
+    EXPECT_TRUE(said.starts_with("2 ")) << said;
+    EXPECT_NE(said.find("Unknown option: -rawin"), std::string::npos) << said;
 }
 
 TEST_F(AuditCommands, AnEntryWhoseHashWasMadeAnewIsFoundByTheOneBehindItOrTheHead) {
