@@ -10,6 +10,7 @@
 #include "rampart/http/client.hpp"
 #include "rampart/registry/audit_export.hpp"
 #include "rampart/registry/model_registry.hpp"
+#include "rampart/runtime/secrets.hpp"
 #include "tools/demo/service_process.hpp"
 #include "unit/registry/audit_files.hpp"
 
@@ -195,6 +196,45 @@ TEST_F(AuditCommands, AnExportThatWasChangedDoesNotVerify) {
     char& digit = forged.back()[forged.back().find("\"payload\":\"") + 40];
     digit = digit == 'A' ? 'B' : 'A';  // it stays one of base64
     expect_broken(forged, "signature");
+}
+
+TEST_F(AuditCommands, ALogThatWasWrittenAnewDoesNotContinueAnEarlierExport) {
+    const auto store = out() / "a" / "store";
+    const auto key =
+        base::SigningKey::from_raw(runtime::load_secret(store / "keys" / "signing").value())
+            .value();
+    const auto entries =
+        registry::ModelRegistry::open(store / "registry", registry::ModelRegistry::Mode::kReadOnly)
+            ->get()
+            ->audit_entries()
+            .value();
+    const auto write = [&](const char* name, std::span<const registry::AuditEntry> log) {
+        const auto bytes = registry::export_audit_log(log, base::TimePoint(), key);
+        EXPECT_TRUE(base::write_file_atomically(out() / name, bytes));
+        return out() / name;
+    };
+    const auto earlier = write("earlier.jsonl", std::span(entries).first(4));
+    const auto both = [&](const fs::path& later) {
+        return script(later.string() + " " + earlier.string());
+    };
+    const auto sound = both(out_file());
+    EXPECT_TRUE(sound.starts_with("0 verified: ")) << sound;
+    EXPECT_NE(sound.find("with key " + key.public_key().id()), std::string::npos) << sound;
+    EXPECT_NE(sound.find("begins with the 4 entries"), std::string::npos) << sound;
+    std::vector<registry::AuditEntry> anew;
+    registry::AuditHead head;
+    for (const auto& entry : entries) {
+        const auto actor = entry.sequence == 3 ? "mallory" : entry.actor;
+        anew.push_back(
+            registry::next_entry(head, entry.at, actor, entry.action, entry.details).value());
+        head = head_of(anew.back());
+    }
+    const auto forged = write("anew.jsonl", anew);
+    EXPECT_TRUE(script(forged).starts_with("0 verified: ")) << "nothing in it shows that";
+    EXPECT_NE(both(forged).find("BROKEN: entry 3 is another one"), std::string::npos);
+    EXPECT_TRUE(both(forged).starts_with("1 "));
+    const auto cut = write("cut.jsonl", std::span(entries).first(2));
+    EXPECT_NE(both(cut).find("BROKEN: entry 3 is missing"), std::string::npos) << both(cut);
 }
 
 TEST_F(AuditCommands, WhatReadersMayReadDifferentlyDoesNotVerify) {

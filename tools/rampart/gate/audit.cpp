@@ -138,7 +138,8 @@ Result<Answer> export_log(const Options& options) {
         .text = fmt::format("export: {}, {} entries\n", options.out.string(), entries.size()),
         .json = json::serialize(
             json::object{{"export", options.out.string()}, {"entries", entries.size()}}),
-        .notes = {"tools/audit/verify_export verifies it with the store's gate.pub.pem"}};
+        .notes = {"tools/audit/verify_export verifies it with the store's gate.pub.pem, and with "
+                  "an earlier export that the log was not written anew"}};
 }
 
 void add_store_option(CLI::App& command, Options& options) {
