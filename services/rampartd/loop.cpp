@@ -484,7 +484,8 @@ Result<data_retention::PersonRecord> Loop::export_person(const PersonAsked& aske
         [&](const auto& names) { return jobs_of(store / "jobs", names); },
         std::move(left_over),
         deps_.settings.trains,
-        [&] { return check_vault(deps_.settings.audit, asked); }};
+        [&] { return check_vault(deps_.settings.audit, asked); },
+        deps_.keys.evidence};
     auto person = asked.person;
     if (!asked.application.value().empty()) {
         auto behind = person_behind(asked.application);

@@ -188,6 +188,13 @@ std::string certificate_json(const CertificateOfPolicy& certificate) {
         .json();
 }
 
+std::string evidence_json(const EvidenceOfPerson& evidence) {
+    return Object()
+        .text("certificate", evidence.certificate)
+        .put("records", array(evidence.records, [](const auto& one) { return one; }))
+        .json();
+}
+
 std::string policy_json(const PolicyOfPerson& policy) {
     Object object;
     object.text("policy_id", policy.id.value());  // the SHA-256 of its file
@@ -238,6 +245,8 @@ Result<PersonInRegistry> in_registry(const PersonRecord& record,
     // read after both, so that it knows each certificate that they name
     RAMPART_TRY(const auto names, registry::CertificateNames::read(registry));
     PersonInRegistry found;
+    for (const auto& [certificate, records] : record.evidence)
+        found.evidence.push_back({names.name_of(certificate), records});
     for (const auto& entry : record.audit) found.audit.push_back(registry::shown(entry, names));
     for (const auto& id : ids) {
         auto& policy =
@@ -274,6 +283,7 @@ std::string to_json(const PersonRecord& record, const PersonInRegistry& register
         .put("legal_holds", array(record.holds, hold_json))
         .put("erasure_under_way", erasure_json(record))
         .put("jobs", array(record.jobs, job_json))
+        .put("evidence", array(registered.evidence, evidence_json))
         .put("audit",
              array(registered.audit, [](const auto& one) { return registry::to_json(one); }))
         .put("policies", array(registered.policies, policy_json))

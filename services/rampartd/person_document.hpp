@@ -24,9 +24,16 @@ struct PolicyOfPerson {
     std::vector<CertificateOfPolicy> certificates{};  // that promoted it
 };
 
+/// What the evidence of a certificate has of the person.
+struct EvidenceOfPerson {
+    std::string certificate;           // its public name
+    std::vector<std::string> records;  // JSON objects
+};
+
 /// What the registry has about a person's record, without what depends on outcomes of the vault.
 struct PersonInRegistry {
-    std::vector<PolicyOfPerson> policies;     // that decided what is in the record
+    std::vector<PolicyOfPerson> policies;  // that decided what is in the record
+    std::vector<EvidenceOfPerson> evidence;
     std::vector<registry::ShownEntry> audit;  // the record's entries, as they are shown
 };
 

@@ -103,9 +103,9 @@ Result<size_t> count_in_clear(const ErasureDeps& deps, const std::vector<Decisio
 std::vector<std::string> what_remains(const ErasureDeps& deps, size_t in_clear) {
     std::vector<std::string> remains{
         "models: what they learnt from the person's loans; they hold no record of anybody",
-        "certificates and their evidence: probabilities and impacts under keyed hashes, without "
-        "ids "
-        "or features",
+        "certificates: figures of all together; and their evidence, of a person in the vault: "
+        "action, probabilities, impact, label and groups of each record under a keyed hash, which "
+        "who has keys/evidence and the person's id can compute (`rampart person export` does)",
         "the tally of erased records: how many of a month, side of the split and drawn action are "
         "gone, with their groups where 20 others or more are left in the same cell; no id, time or "
         "feature; the gate counts them at the worst",
@@ -238,6 +238,7 @@ Status remove_bytes_at(PersonPlace place, const ErasureDeps& deps, const Forgott
             return deps.applications.compact_erased();
         case PersonPlace::kRegister:  // Register::finish() ends the erasure; holds stay
         case PersonPlace::kJobs:      // the queue forgets a request that has ended
+        case PersonPlace::kEvidence:  // what a certificate has signed: what_remains() says it
         case PersonPlace::kAudit:     // has tags, and is never changed
             return base::ok();
     }

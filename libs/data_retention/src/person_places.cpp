@@ -24,6 +24,8 @@ std::string_view to_string(PersonPlace place) {
             return "register";
         case PersonPlace::kJobs:
             return "jobs";
+        case PersonPlace::kEvidence:
+            return "evidence of certificates";
         case PersonPlace::kAudit:
             return "audit log";
     }

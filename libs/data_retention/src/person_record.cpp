@@ -5,6 +5,7 @@
 
 #include "findings.hpp"
 #include "rampart/base/digest.hpp"
+#include "rampart/certification/vault.hpp"
 #include "rampart/data_retention/reasons.hpp"
 #include "rampart/decision_log/reasons.hpp"
 #include "rampart/protected_attributes/codec.hpp"
@@ -299,6 +300,8 @@ class Gathering {
                 RAMPART_TRY(record_.jobs, deps_.jobs(names_));
                 return base::ok();
             }
+            case PersonPlace::kEvidence:
+                return add_evidence();
             case PersonPlace::kAudit:
                 return add_audit();
         }
@@ -345,6 +348,28 @@ class Gathering {
         return base::ok();
     }
 
+    /// Finds the person's records by the pseudonym, with which each line of evidence begins.
+    Status add_evidence() {
+        const auto unit =
+            certification::pseudonym(deps_.evidence_key, "unit", request_.person.value());
+        const auto begin =
+            fmt::format(R"({{"unit":"{}",)",
+                        base::to_hex({reinterpret_cast<const char*>(unit.data()), unit.size()}));
+        RAMPART_TRY(const auto certificates, erasure_.registry.certificates());
+        for (const auto& info : certificates) {
+            if (!info.evidence) continue;
+            RAMPART_TRY(const auto file, erasure_.registry.evidence_file(*info.evidence));
+            HeldEvidence held{info.id, {}};
+            for (std::string_view rest = file; !rest.empty();) {
+                const auto line = rest.substr(0, rest.find('\n'));
+                if (line.starts_with(begin)) held.records.emplace_back(line);
+                rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+            }
+            if (!held.records.empty()) record_.evidence.push_back(std::move(held));
+        }
+        return base::ok();
+    }
+
     Status add_audit() {
         const auto tag = base::to_hex(record_.tag.value());
         // by the detail's name: an id may be any text, such as the number in another detail
@@ -388,10 +413,9 @@ class Gathering {
 
     void add_elsewhere() {
         auto& elsewhere = record_.elsewhere;
-        elsewhere = {
-            "backups, and what was exported before: see there",
-            "models, certificates and their evidence, and the tally of erased records: figures "
-            "without ids or features, from which no person's record can be read"};
+        elsewhere = {"backups, and what was exported before: see there",
+                     "models, certificates and the tally of erased records: figures without ids or "
+                     "features, from which no person's record can be read"};
         for (const auto& folder : deps_.left_over)
             elsewhere.push_back(folder +
                                 ": nothing reads it, and this export did not: delete it, "
@@ -402,6 +426,10 @@ class Gathering {
         if (log.shared && erasure_.feed == nullptr)
             elsewhere.push_back(
                 "protected attributes: this node has none; ask the node that trains as well");
+        if (!deps_.knows_vault)
+            elsewhere.push_back(
+                "evidence of certificates: the node that trains has it, and the key of its "
+                "pseudonyms; ask there as well");
         if (record_.unattributed > 0)
             elsewhere.push_back(
                 fmt::format("{} records that cannot be read, and so not whose they are: rampart "
@@ -426,7 +454,8 @@ class Gathering {
 
 bool PersonRecord::empty() const {
     return decisions.empty() && log.empty() && quarantine.empty() && !attributes &&
-           attribute_versions.empty() && keys == 0 && holds.empty() && !erasure && jobs.empty();
+           attribute_versions.empty() && keys == 0 && holds.empty() && !erasure && jobs.empty() &&
+           evidence.empty();
 }
 
 std::optional<base::TimePoint> PersonRecord::erased_at() const {

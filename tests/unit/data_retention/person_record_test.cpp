@@ -5,7 +5,9 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/protected_attributes/codec.hpp"
 #include "rampart/wire/record_codec.hpp"
+#include "support/explained_policy.hpp"
 #include "support/small_stores.hpp"
+#include "unit/registry/gate_run.hpp"
 
 // Through the program, on sealed and encrypted stores: tests/integration/person_export_test.
 namespace rampart::data_retention {
@@ -44,7 +46,8 @@ class PersonRecords : public testing::Test {
                               },
                               left_over_,
                               trains_,
-                              [this] { return allowed_; }};
+                              [this] { return allowed_; },
+                              evidence_key_};
         return export_person(deps, {domain::PersonId(person), "officer", "request 9", day(100)});
     }
     std::string refusal(const std::string& person) {
@@ -66,6 +69,7 @@ class PersonRecords : public testing::Test {
     std::vector<std::string> left_over_;
     bool trains_ = true;
     base::Status allowed_;
+    std::string evidence_key_ = "a key of the tests";  // run_gate's
 };
 
 TEST_F(PersonRecords, HaveWhatEachPlaceHoldsOfThePersonAndNothingOfOthers) {
@@ -292,6 +296,43 @@ TEST_F(PersonRecords, OutcomesOfTheVaultAreShownOnlyWhereTheyMayBeAndARefusalIsN
     ASSERT_TRUE(erase_person(erasure(), {decision.application.person, "o", "asked", day(100)}));
     stores_.log.topics["decisions"].partitions[0].front().record.value.clear();  // it was sealed
     EXPECT_EQ(refusal(decision.application.person.value()), "") << "there is no outcome to see";
+}
+
+TEST_F(PersonRecords, TheirRecordsInEvidenceAreFoundByThePseudonym) {
+    namespace gate = registry::testing;
+    auto& registry = *stores_.registry;
+    const auto key = base::SigningKey::generate();
+    const auto schema =
+        dataset::FeatureSchema::create({{"score", dataset::FeatureKind::kNumeric, {}}}).value();
+    const model::BootstrapLink rule{"score", {{0, 0.2}, {1, 0.8}}, 0.5};
+    const auto first = gate::must(registry.register_model(
+        model::encode_model_file(model::Policy::create(schema, {rule}, {}, {}).value()), day(1),
+        "anna"));
+    const auto second = gate::must(registry.register_model(
+        model::encode_model_file(support::explained_policy(schema, {support::scored_link(0.1)})),
+        day(1), "anna"));
+    const auto run = gate::run_gate(second.value(), first.value(), key, {}, 0.75, 0.25, 1);
+    ASSERT_TRUE(registry.append_ledger_entries(0, run.ledger, day(3), "gate"));
+    const auto certificate = gate::must(registry.store_certificate(
+        {run.files.certificate, run.files.evidence, key.public_key()}, day(3), "gate"));
+    std::set<std::string> lines;
+    // of the run's vault, each with its group
+    for (const auto& [person, groups] :
+         std::map<std::string, std::string>{{"vp5", "[1]"}, {"vp6", "[0]"}, {"vp2399", "[1]"}}) {
+        const auto record = record_of(person).value();
+        ASSERT_EQ(record.evidence.size(), 1u) << person;
+        EXPECT_EQ(record.evidence[0].certificate, certificate);
+        ASSERT_EQ(record.evidence[0].records.size(), 1u) << person;
+        const auto& line = record.evidence[0].records[0];
+        EXPECT_NE(run.files.evidence.find(line + '\n'), std::string::npos) << line;
+        EXPECT_NE(line.find("\"groups\":" + groups), std::string::npos) << line;
+        EXPECT_FALSE(record.empty());
+        lines.insert(line);
+    }
+    EXPECT_EQ(lines.size(), 3u);
+    EXPECT_EQ(refusal("vp2400"), "unknown_person");
+    evidence_key_ = "another key";
+    EXPECT_EQ(refusal("vp7"), "unknown_person");
 }
 
 TEST_F(PersonRecords, AnApplicationThatWaitsSaysWhoseItIs) {

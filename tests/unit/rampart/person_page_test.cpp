@@ -10,7 +10,7 @@ namespace json = boost::json;
 json::object document_with(const std::string& name, const std::string& value) {
     json::object document{{"person_id", "p-1"}};
     for (const char* member : {"decisions", "policies", "log", "quarantine", "legal_holds", "jobs",
-                               "audit", "elsewhere"})
+                               "evidence", "audit", "elsewhere"})
         document[member] = json::array();
     document["protected_attributes"] = json::object();
     document["erasure_under_way"] = nullptr;

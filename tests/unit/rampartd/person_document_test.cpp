@@ -35,8 +35,8 @@ TEST(PersonDocument, OfNothingHasEveryMemberAndSaysSo) {
     EXPECT_EQ(document.at("nothing_held"), true);
     EXPECT_EQ(document.at("person_id"), "p-1");
     EXPECT_TRUE(document.at("erased_at").is_null());
-    for (const char* member : {"decisions", "log", "quarantine", "legal_holds", "jobs", "audit",
-                               "policies", "elsewhere"})
+    for (const char* member : {"decisions", "log", "quarantine", "legal_holds", "jobs", "evidence",
+                               "audit", "policies", "elsewhere"})
         EXPECT_TRUE(document.at(member).as_array().empty()) << member;
 }
 
@@ -140,6 +140,7 @@ TEST(PersonDocument, HasNoDigestThatDependsOnTheVault) {
     record.decisions["d-1"].joined = decision;
     // no entry about a person has a certificate today; this one stands for those to come
     record.audit = must(registry.audit_entries());
+    record.evidence.push_back({digest, {R"({"unit":"ab","impact":75})"}});
     const auto text = to_json(record, must(in_registry(record, registry)));
     EXPECT_EQ(text.find(digest.hex()), std::string::npos) << text;
     for (const auto& line : run.ledger)
@@ -148,6 +149,9 @@ TEST(PersonDocument, HasNoDigestThatDependsOnTheVault) {
     const auto& certificates = document.at("policies").at(0).at("certificates").as_array();
     ASSERT_EQ(certificates.size(), 1u);
     EXPECT_EQ(certificates[0].at("certificate"), "e1r1");
+    const auto& evidence = document.at("evidence").at(0);
+    EXPECT_EQ(evidence.at("certificate"), "e1r1");
+    EXPECT_EQ(evidence.at("records").at(0).at("impact"), 75);
     const auto& audit = document.at("audit").as_array();
     ASSERT_EQ(audit.size(), record.audit.size());
     EXPECT_EQ(audit[0].at("principal"), "anna");

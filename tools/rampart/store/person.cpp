@@ -53,6 +53,11 @@ Answer answer_of(const data_retention::PersonRecord& record, std::string text) {
             fmt::format("the person was erased on {}: nothing is held but the entries of the "
                         "audit log",
                         base::to_iso8601(*erased).substr(0, 10)));
+    if (const auto erased = record.erased_at(); erased && !record.empty())
+        answer.notes.push_back(
+            fmt::format("the person was erased on {}: this is what was left, or "
+                        "has come since",
+                        base::to_iso8601(*erased).substr(0, 10)));
     if (record.in_vault.value_or(true))
         answer.notes.push_back(fmt::format(
             "the outcomes of this person {} among those that the gate tests with: who makes "

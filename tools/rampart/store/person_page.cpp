@@ -31,6 +31,11 @@ constexpr std::array kParts{
     Part{"legal_holds", "Legal holds", "Each forbids the erasure of the person."},
     Part{"erasure_under_way", "Erasure under way", "Asked for, and not done yet."},
     Part{"jobs", "Requests", "Those that wait, and those that have ended within the week."},
+    Part{
+        "evidence", "Evidence of certificates",
+        "Records of the person among those that the gate has tested with, under a pseudonym that "
+        "the store's key makes. pi and s: probabilities of the candidate and of the policy that it "
+        "was compared with; groups: numbers in the certificate."},
     Part{"audit", "Audit log",
          "What was done about the person and by whom; the last entry is that of this export."},
     Part{"elsewhere", "Not in this export", "Where else to look."}};

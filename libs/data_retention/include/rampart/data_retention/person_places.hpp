@@ -21,21 +21,16 @@ enum class PersonPlace : uint8_t {
     kIndexQuarantine,  // applications that cannot be decided
     kRegister,         // legal holds, erasures that are under way
     kJobs,             // requests that wait, or have ended within the week
+    kEvidence,         // of certificates: records of the vault under pseudonyms
     kAudit,            // entries under the person's tag
 };
 
 /// In the order in which an erasure takes bytes away; the audit log has it last.
-inline constexpr std::array kPersonPlaces{PersonPlace::kPersonKeys,
-                                          PersonPlace::kDecisionIndex,
-                                          PersonPlace::kAttributesTopic,
-                                          PersonPlace::kLog,
-                                          PersonPlace::kQuarantineTopic,
-                                          PersonPlace::kAttributes,
-                                          PersonPlace::kJoinedState,
-                                          PersonPlace::kIndexQuarantine,
-                                          PersonPlace::kRegister,
-                                          PersonPlace::kJobs,
-                                          PersonPlace::kAudit};
+inline constexpr std::array kPersonPlaces{
+    PersonPlace::kPersonKeys,  PersonPlace::kDecisionIndex,   PersonPlace::kAttributesTopic,
+    PersonPlace::kLog,         PersonPlace::kQuarantineTopic, PersonPlace::kAttributes,
+    PersonPlace::kJoinedState, PersonPlace::kIndexQuarantine, PersonPlace::kRegister,
+    PersonPlace::kJobs,        PersonPlace::kEvidence,        PersonPlace::kAudit};
 static_assert(kPersonPlaces.size() == static_cast<size_t>(PersonPlace::kAudit) + 1);
 
 /// Returns the place as errors and documents name it: "joined state".

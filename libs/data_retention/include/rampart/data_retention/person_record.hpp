@@ -51,6 +51,12 @@ struct HeldJob {
     std::string error{};  // its message
 };
 
+/// What the evidence of a certificate has of the person.
+struct HeldEvidence {
+    base::Digest certificate;
+    std::vector<std::string> records;  // lines of the file: JSON objects
+};
+
 /// All that a store holds of a person.
 struct PersonRecord {
     domain::PersonId person;
@@ -65,6 +71,7 @@ struct PersonRecord {
     std::vector<privacy::Hold> holds;
     std::optional<privacy::PendingErasure> erasure;  // under way
     std::vector<HeldJob> jobs;
+    std::vector<HeldEvidence> evidence;
     std::vector<registry::AuditEntry> audit;  // the entry of this export is the last
 
     size_t of_others = 0;     // records under ids of the person that name another one: not shown
@@ -84,11 +91,13 @@ struct RecordDeps {
     wire::Topics topics;
     std::function<base::Result<std::vector<HeldJob>>(const NamesOfPerson&)> jobs;
     std::vector<std::string> left_over;  // folders of the store that nothing reads
-    /// Whether erasure.split_salt is that of the training sets: only the node that trains has it.
+    /// Whether erasure.split_salt is that of the training sets, and evidence_key that of evidence:
+    /// only the node that trains has them.
     bool knows_vault = false;
     /// Returns why not, where outcomes of the vault must not be shown. Asked before they are given
     /// of a person who is in the vault, or may be. No function: they may be shown.
     std::function<base::Status()> check_vault{};
+    std::string evidence_key{};  // of the pseudonyms in evidence
 };
 
 struct RecordRequest {
