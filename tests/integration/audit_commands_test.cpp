@@ -161,6 +161,11 @@ TEST_F(AuditCommands, AnExportVerifiesWithoutRampart) {
     EXPECT_TRUE(script(out_file()).starts_with("0 verified: ")) << script(out_file());
     EXPECT_EQ(fs::status(out_file()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
     EXPECT_TRUE(script(out() / "nowhere").starts_with("2 "));
+    const auto before = read(out_file());
+    const auto again = rampart("audit export --config a/audit.toml --out export.jsonl");
+    EXPECT_EQ(again.exit_code, 2) << again.output;
+    EXPECT_NE(again.output.find("there is such a file already"), std::string::npos);
+    EXPECT_EQ(read(out_file()), before) << "what was filed stays as it is";
     const auto other = base::SigningKey::generate().public_key().to_pem();
     ASSERT_TRUE(base::write_file_atomically(out() / "other.pem", other));
     EXPECT_EQ(rampart("audit verify --store a/store --head export.jsonl --key other.pem").exit_code,

@@ -1,58 +1,9 @@
 #include "rampart/base/file.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
+#include "posix_file.hpp"
 #include "rampart/base/reasons.hpp"
 
 namespace rampart::base {
-namespace {
-
-Error from_errno(int error, const std::filesystem::path& path, std::string_view action) {
-    Reason reason = Reason::kIoError;
-    if (error == ENOENT) reason = Reason::kNoSuchFile;
-    if (error == EISDIR) reason = Reason::kIsFolder;
-    if (error == EACCES || error == EPERM) reason = Reason::kNoAccess;
-    if (error == ENOSPC || error == EDQUOT) reason = Reason::kDiskFull;
-    return make_error(reason, "cannot {} '{}': {}", action, path.string(), std::strerror(error));
-}
-
-class FileDescriptor {
-  public:
-    explicit FileDescriptor(int fd) : fd_(fd) {}
-    ~FileDescriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    FileDescriptor(const FileDescriptor&) = delete;
-    FileDescriptor& operator=(const FileDescriptor&) = delete;
-    int get() const { return fd_; }
-
-  private:
-    int fd_;
-};
-
-bool write_all(int fd, std::string_view content) {
-    while (!content.empty()) {
-        const ssize_t n = ::write(fd, content.data(), content.size());
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return false;
-        content.remove_prefix(static_cast<size_t>(n));
-    }
-    return true;
-}
-
-/// Syncs the content of a file, or the entries of a folder.
-Status sync_one(const std::filesystem::path& path) {
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.get() < 0 || ::fsync(file.get()) != 0) return from_errno(errno, path, "sync");
-    return ok();
-}
-
-}  // namespace
-
 Result<std::string> read_file(const std::filesystem::path& path, size_t limit) {
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.get() < 0) return from_errno(errno, path, "read");
@@ -91,8 +42,7 @@ Status write_file_atomically(const std::filesystem::path& path, std::string_view
         ::unlink(temporary.c_str());
         return from_errno(error, path, "write");
     }
-    const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-    return sync_one(parent);
+    return sync_folder_of(path);
 }
 
 Status sync_tree(const std::filesystem::path& folder) {

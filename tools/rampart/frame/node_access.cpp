@@ -217,6 +217,13 @@ base::Status check_exists(const rampartd::Settings& settings) {
                             settings.store.string());
 }
 
+base::Status check_new(std::string_view option, const std::filesystem::path& file) {
+    std::error_code failure;  // where it cannot be looked at, writing says why
+    if (!std::filesystem::exists(std::filesystem::symlink_status(file, failure))) return base::ok();
+    return base::make_error(Reason::kMisuse, "{} {}: there is such a file already", option,
+                            file.string());
+}
+
 base::Result<std::unique_ptr<rampartd::Node>> open_existing(const std::filesystem::path& config) {
     RAMPART_TRY(auto settings, rampartd::load_settings(config));
     RAMPART_RETURN_IF_ERROR(check_exists(settings));

@@ -57,6 +57,8 @@ base::Result<boost::json::value> send_to_node(const std::filesystem::path& confi
 /// not_found "no_store" where the store was never served: a mistyped path must not become a new
 /// store.
 base::Status check_exists(const rampartd::Settings& settings);
+/// invalid_argument "misuse" where there is such a file already: `option` names it.
+base::Status check_new(std::string_view option, const std::filesystem::path& file);
 
 /// The node of a store that exists, by its configuration file.
 base::Result<std::unique_ptr<rampartd::Node>> open_existing(const std::filesystem::path& config);

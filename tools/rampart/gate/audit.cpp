@@ -9,6 +9,7 @@
 #include "frame/node_access.hpp"
 #include "frame/printable.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/base/new_file.hpp"
 #include "rampart/certification/signer.hpp"
 #include "rampart/registry/audit_export.hpp"
 #include "rampart/registry/audit_reading.hpp"
@@ -120,6 +121,7 @@ Result<Answer> verify(const Options& options) {
 }
 
 Result<Answer> export_log(const Options& options) {
+    RAMPART_RETURN_IF_ERROR(check_new("--out", options.out));
     RAMPART_TRY(const auto settings, rampartd::load_settings(options.config));
     RAMPART_RETURN_IF_ERROR(check_exists(settings));
     if (!settings.audit.enabled) {
@@ -133,7 +135,7 @@ Result<Answer> export_log(const Options& options) {
     RAMPART_TRY(const auto registry, open_registry(settings.store));
     RAMPART_TRY(const auto entries, registry->audit_entries());
     const auto bytes = registry::export_audit_log(entries, runtime::SystemClock().now(), key);
-    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(options.out, bytes, 0600));
+    RAMPART_RETURN_IF_ERROR(base::write_new_file(options.out, bytes, 0600));
     return Answer{
         .text = fmt::format("export: {}, {} entries\n", options.out.string(), entries.size()),
         .json = json::serialize(
@@ -217,7 +219,7 @@ void add_audit_export(Frame& frame) {
         [options](const Context&) { return export_log(*options); });
     command.add_option("--config", options->config, "the service's configuration (TOML)")
         ->required();
-    command.add_option("--out", options->out, "the file to write")->required();
+    command.add_option("--out", options->out, "the new file to write")->required();
 }
 
 }  // namespace rampart::cli

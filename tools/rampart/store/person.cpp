@@ -6,7 +6,7 @@
 
 #include "frame/node_access.hpp"
 #include "frame/reasons.hpp"
-#include "rampart/base/file.hpp"
+#include "rampart/base/new_file.hpp"
 #include "services/rampartd/person_document.hpp"
 #include "store/person_page.hpp"
 
@@ -27,12 +27,7 @@ base::Status check(const Options& options) {
     const bool by_person = options.application.empty();
     RAMPART_RETURN_IF_ERROR(domain::check_id(by_person ? "--person" : "--application",
                                              by_person ? options.person : options.application));
-    if (options.out.empty()) return base::ok();
-    std::error_code failure;  // where it cannot be looked at, writing says why
-    if (fs::symlink_status(options.out, failure).type() != fs::file_type::not_found)
-        return base::make_error(Reason::kMisuse, "--out {}: there is such a file already",
-                                options.out.string());
-    return base::ok();
+    return options.out.empty() ? base::ok() : check_new("--out", options.out);
 }
 
 /// Returns what the store holds, in one line.
@@ -48,16 +43,11 @@ std::string counts_text(const data_retention::PersonRecord& record) {
 Answer answer_of(const data_retention::PersonRecord& record, std::string text) {
     Answer answer;
     answer.json = std::move(text);
-    if (const auto erased = record.erased_at(); erased && record.empty())
+    if (const auto erased = record.erased_at())
         answer.notes.push_back(
-            fmt::format("the person was erased on {}: nothing is held but the entries of the "
-                        "audit log",
-                        base::to_iso8601(*erased).substr(0, 10)));
-    if (const auto erased = record.erased_at(); erased && !record.empty())
-        answer.notes.push_back(
-            fmt::format("the person was erased on {}: this is what was left, or "
-                        "has come since",
-                        base::to_iso8601(*erased).substr(0, 10)));
+            fmt::format("the person was erased on {}: {}", base::to_iso8601(*erased).substr(0, 10),
+                        record.empty() ? "nothing is held but the entries of the audit log"
+                                       : "this is what was left, or has come since"));
     if (record.in_vault.value_or(true))
         answer.notes.push_back(fmt::format(
             "the outcomes of this person {} among those that the gate tests with: who makes "
@@ -82,8 +72,8 @@ Result<Answer> export_record(const Options& options) {
         return answer;
     }
     const bool data = options.out.extension() == ".json";
-    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(
-        options.out, data ? answer.json + "\n" : person_page(document), 0600));
+    RAMPART_RETURN_IF_ERROR(
+        base::write_new_file(options.out, data ? answer.json + "\n" : person_page(document), 0600));
     answer.text = fmt::format("wrote {}: {}", options.out.string(), counts_text(record));
     return answer;
 }
