@@ -224,10 +224,18 @@ std::string attributes_json(const PersonRecord& record) {
 
 std::string erasure_json(const PersonRecord& record) {
     if (!record.erasure) return "null";
+    const auto decision = [](const privacy::PendingDecision& one) {
+        Object object;
+        object.text("decision_id", one.id);
+        if (const auto& details = one.details)
+            object.text("application_id", details->application)
+                .time("event_time", details->event_time)
+                .time("decided_at", details->decided_at);
+        return object.json();
+    };
     return Object()
         .time("asked_at", record.erasure->asked_at)
-        .put("decisions", array(record.erasure->decisions,
-                                [](const auto& decision) { return json_quoted(decision.id); }))
+        .put("decisions", array(record.erasure->decisions, decision))
         .json();
 }
 

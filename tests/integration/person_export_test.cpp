@@ -137,7 +137,9 @@ class PersonExport : public Erasure {
         const auto list = privacy::Register::open(settings.store / "privacy/register").value();
         ASSERT_TRUE(
             list->add({tag, one.name("matter"), one.name("claim"), one.name("office"), time, {}}));
-        ASSERT_TRUE(list->begin({tag, time, {{.id = one.decision().value()}}, {}}));
+        const privacy::PendingDecision decision{one.decision().value(),
+                                                {{one.application().value(), time, time}}};
+        ASSERT_TRUE(list->begin({tag, time, {decision}, {}}));
         runtime::JobRecord job;
         job.id = one.name("job") + "00000000";
         job.kind = "erasure";

@@ -115,6 +115,19 @@ TEST(PersonDocument, NamesThePoliciesThatDecidedAndFailsOnADamagedFile) {
     EXPECT_THAT(damaged.error().message, HasSubstr("registry, model"));
 }
 
+TEST(PersonDocument, HasWhatAnErasureUnderWayHasNoted) {
+    auto record = empty_record();
+    record.erasure = privacy::PendingErasure{
+        record.tag, day(9), {{"d-1", {{"a-1", day(1), day(2)}}}, {"d-2", {}}}};
+    const auto document = json::parse(to_json(record, {}));
+    const auto& decisions = document.at("erasure_under_way").at("decisions").as_array();
+    ASSERT_EQ(decisions.size(), 2u);
+    EXPECT_EQ(decisions[0].at("application_id"), "a-1");
+    EXPECT_EQ(decisions[0].at("event_time"), json::value(base::to_iso8601(day(1))));
+    EXPECT_EQ(decisions[0].at("decided_at"), json::value(base::to_iso8601(day(2))));
+    EXPECT_EQ(decisions[1].at("decision_id"), "d-2") << "as an earlier release noted it";
+}
+
 TEST(PersonDocument, HasNoDigestThatDependsOnTheVault) {
     using registry::testing::must;
     support::SmallStores stores;
