@@ -316,7 +316,7 @@ TEST_F(PersonRecords, TheirRecordsInEvidenceAreFoundByThePseudonym) {
     const auto certificate = gate::must(registry.store_certificate(
         {run.files.certificate, run.files.evidence, key.public_key()}, day(3), "gate"));
     std::set<std::string> lines;
-    // of the run's vault, each with its group
+    // records of the run's vault, each with its group
     for (const auto& [person, groups] :
          std::map<std::string, std::string>{{"vp5", "[1]"}, {"vp6", "[0]"}, {"vp2399", "[1]"}}) {
         const auto record = record_of(person).value();

@@ -21,7 +21,7 @@ enum class PersonPlace : uint8_t {
     kIndexQuarantine,  // applications that cannot be decided
     kRegister,         // legal holds, erasures that are under way
     kJobs,             // requests that wait, or have ended within the week
-    kEvidence,         // of certificates: records of the vault under pseudonyms
+    kEvidence,         // records of the vault under pseudonyms, beside certificates
     kAudit,            // entries under the person's tag
 };
 

@@ -97,7 +97,7 @@ struct RecordDeps {
     /// Returns why not, where outcomes of the vault must not be shown. Asked before they are given
     /// of a person who is in the vault, or may be. No function: they may be shown.
     std::function<base::Status()> check_vault{};
-    std::string evidence_key{};  // of the pseudonyms in evidence
+    std::string evidence_key{};  // makes the pseudonyms of evidence
 };
 
 struct RecordRequest {
