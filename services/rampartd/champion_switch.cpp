@@ -16,10 +16,11 @@ Status ChampionSwitch::serve() {
     if (!trains()) {
         decisions_.end_assignment();  // where this node trained before
         RAMPART_RETURN_IF_ERROR(follow_champion());
-        if (decisions_.policy() != nullptr)
-            return base::ok();  // the registry's is the bootstrap, for the time before
-    } else if (publisher_) {
-        RAMPART_RETURN_IF_ERROR(publish(*champion));
+        // the registry's is the bootstrap, for the time before there is one to follow
+        if (decisions_.policy() != nullptr || (decides_ && !follower_->state())) return base::ok();
+    } else {
+        note(base::ok(), std::nullopt);
+        if (publisher_) RAMPART_RETURN_IF_ERROR(publish(*champion));
     }
     if (serving == nullptr || serving->id() != champion->policy) {
         RAMPART_TRY(auto loaded, registry_.load_model(champion->policy));
@@ -65,11 +66,27 @@ base::Result<model::LoadedPolicy> ChampionSwitch::load_model(const domain::Polic
 
 /// Where another node trains: lets decide what it says.
 Status ChampionSwitch::follow_champion() {
-    RAMPART_TRY(auto next, follower_->next());
-    if (!next) return base::ok();
-    return decisions_.set_policy(
-        std::make_shared<const model::LoadedPolicy>(std::move(next->policy)),
-        next->notice.certified);
+    const Status read = follower_->follow([this](const auto& champion) {
+        return decisions_.set_policy(champion.policy, champion.notice.certified);
+    });
+    note(follower_->state(), follower_->taken());
+    return read;
+}
+
+void ChampionSwitch::note(Status state, std::optional<registry::ChampionNotice> followed) {
+    const std::lock_guard lock(state_mutex_);
+    state_ = std::move(state);
+    followed_ = std::move(followed);
+}
+
+Status ChampionSwitch::check() const {
+    const std::lock_guard lock(state_mutex_);
+    return state_;
+}
+
+std::optional<registry::ChampionNotice> ChampionSwitch::followed() const {
+    const std::lock_guard lock(state_mutex_);
+    return followed_;
 }
 
 }  // namespace rampart::rampartd

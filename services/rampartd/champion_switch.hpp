@@ -14,20 +14,36 @@ namespace rampart::rampartd {
 /// Lets the champion decide, and its challengers beside it: that of the registry, which is
 /// published to other nodes where this one trains for them, or the one that the node that trains
 /// publishes. Which of both, the lease says where this node has training on. Thread safe.
+///
+/// A node that follows and cannot let the latest champion decide goes on with the one before, and
+/// check() says why. After a start it has none: it then decides nothing, as its own first policy is
+/// not what the group decides by.
 class ChampionSwitch {
   public:
     ChampionSwitch(const registry::ModelRegistry& registry, serving::DecisionService& decisions)
         : registry_(registry), decisions_(decisions) {}
 
-    // Before serve(): follow() where another node trains, both where this one may.
+    // Before serve(): follow() where another node trains, both where this one may. `decides`: the
+    // node has partitions, for which it does not let the first policy of its configuration decide
+    // where there is a champion to follow.
     void publish_by(registry::ChampionPublisher publisher, lease::TrainerLease& lease) {
         publisher_.emplace(std::move(publisher));
         lease_ = &lease;
     }
-    void follow(registry::ChampionFollower follower) { follower_.emplace(std::move(follower)); }
+    void follow(registry::ChampionFollower follower, bool decides) {
+        follower_.emplace(std::move(follower));
+        decides_ = decides;
+    }
 
     /// internal "no_champion"; those of ModelRegistry, set_policy, publisher and follower.
     base::Status serve();
+
+    /// ok: the node trains, or what decides is the latest champion of the node that does. Else why
+    /// not, as ChampionFollower::state says. Waits for no serve().
+    base::Status check() const;
+    /// Returns the notice of the champion that decides here; nullopt: this node trains, or follows
+    /// none. Waits for no serve().
+    std::optional<registry::ChampionNotice> followed() const;
 
     /// Loads a policy that decides here, or did: the registry's, or, where another node trains, one
     /// that was published. Errors: ModelRegistry::load_model's; the log's. Waits for no serve().
@@ -35,6 +51,7 @@ class ChampionSwitch {
 
   private:
     base::Status follow_champion();
+    void note(base::Status state, std::optional<registry::ChampionNotice> followed);
     base::Status serve_arms();
     base::Status publish(const registry::Promotion& champion);
     bool trains() const { return lease_ == nullptr ? !follower_ : lease_->held(); }
@@ -44,7 +61,12 @@ class ChampionSwitch {
     std::mutex mutex_;  // from a change of champion until it decides
     std::optional<registry::ChampionPublisher> publisher_;
     std::optional<registry::ChampionFollower> follower_;
+    bool decides_ = true;
     lease::TrainerLease* lease_ = nullptr;  // the publisher's
+
+    mutable std::mutex state_mutex_;  // held to copy, no longer
+    base::Status state_;
+    std::optional<registry::ChampionNotice> followed_;
 };
 
 }  // namespace rampart::rampartd

@@ -193,7 +193,7 @@ Status Node::open_services(const Progress& progress) {
     figures_ = std::make_unique<NodeMetrics>(
         NodeMetrics::Deps{settings_.store, *clock_, log, *stores_->memory(), stores_->joiner(),
                           stores_->draws(), *decisions_, stores_->registry(), loop_->trainer(),
-                          [this] { return loop_->stopped(); }, trainer_lease_.get(),
+                          [this] { return loop_->stopped(); }, trainer_lease_.get(), *champion_,
                           served_roles()},
         metrics_);
     add_health();
@@ -386,7 +386,11 @@ Status Node::open_champion() {
         RAMPART_TRY(const auto pem, base::read_file(settings_.gate_key, 1 << 16));
         RAMPART_TRY(keys, certification::read_keys(pem));
     }
-    champion_->follow({log.reader(), topic, std::move(keys)});
+    const bool decides = settings_.log.roles.decide;
+    champion_->follow({log.reader(), topic, std::move(keys)}, decides);
+    if (decides)
+        health_.add(runtime::Probe::kDegraded, "champion",
+                    [champion = champion_.get()] { return champion->check(); });
     return base::ok();
 }
 

@@ -15,6 +15,7 @@
 #include "rampart/runtime/metrics.hpp"
 #include "rampart/serving/decision_service.hpp"
 #include "rampart/storage/memory_budget.hpp"
+#include "services/rampartd/champion_switch.hpp"
 #include "services/rampartd/log_access.hpp"
 #include "services/rampartd/roles.hpp"
 
@@ -38,6 +39,7 @@ class NodeMetrics {
         const retraining::TrainingLoop* trainer;  // nullptr: training is off
         std::function<std::vector<joiner::StoppedPartition>()> stopped;
         const lease::TrainerLease* lease;  // nullptr: as of Loop::Deps
+        const ChampionSwitch& champion;
         Roles roles;
     };
     /// Adds its collector to `metrics`.

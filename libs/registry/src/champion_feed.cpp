@@ -1,5 +1,7 @@
 #include "rampart/registry/champion_feed.hpp"
 
+#include <algorithm>
+
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/certification/reasons.hpp"
@@ -45,6 +47,11 @@ bool is_notice(std::string_view key) {
 bool comes_later(const ChampionNotice& notice, const std::optional<ChampionNotice>& than) {
     return !than ||
            std::pair(notice.epoch, notice.sequence) > std::pair(than->epoch, than->sequence);
+}
+
+/// Returns whether both are of one promotion, under whatever epoch it was said.
+bool is_same(const ChampionNotice& a, const ChampionNotice& b) {
+    return a.policy == b.policy && a.certified == b.certified && a.sequence == b.sequence;
 }
 
 std::string message_of(std::string_view body) {
@@ -128,55 +135,93 @@ Result<ChampionNotice> ChampionFollower::verified(std::string_view bytes) const 
     return notice;
 }
 
-/// Reads to the end of the topic from `from` on, which it moves; returns the latest notice that
-/// comes later than the last one that counted.
-Result<std::optional<ChampionNotice>> ChampionFollower::read_on(Offset& from) const {
-    std::optional<ChampionNotice> latest;
+/// Reads to the end of the topic.
+Result<ChampionFollower::Read> ChampionFollower::read_on() const {
+    Read read{{}, unread_, from_};
+    auto latest = latest_;
     while (true) {
-        RAMPART_TRY(const auto records, reader_.read(topic_, kOnly, from, kReadBatch));
-        if (records.empty()) return latest;
+        RAMPART_TRY(const auto records, reader_.read(topic_, kOnly, read.end, kReadBatch));
+        if (records.empty()) return read;
         for (const auto& stored : records) {
             if (!is_notice(stored.record.key)) continue;
             const auto notice = verified(stored.record.value);
             if (!notice) {
                 kLog.error("msg=\"champion notice passed over\" offset={} reason={}", stored.offset,
                            notice.error().reason);
-            } else if (comes_later(*notice, latest ? latest : last_)) {
-                latest = *notice;
+                read.unread = notice.error().with_context(
+                    fmt::format("the champion's notice at offset {} of topic '{}' does not count",
+                                stored.offset, topic_));
+                continue;
             }
+            read.notices.push_back(*notice);
+            if (!comes_later(*notice, latest)) continue;
+            latest = *notice;
+            read.unread = {};
         }
-        from = Offset(records.back().offset.value() + 1);
+        read.end = Offset(records.back().offset.value() + 1);
     }
 }
 
-Result<std::optional<ChampionFollower::Champion>> ChampionFollower::next() {
+/// Lets the champion decide by its file.
+Status ChampionFollower::load_and_take(const ChampionNotice& notice,
+                                       const std::optional<std::string>& file, const Take& take) {
+    if (!file) return base::make_error(Reason::kNoModel, "topic '{}' has no model file", topic_);
+    RAMPART_TRY(auto policy, model::decode_model_file(*file));
+    RAMPART_RETURN_IF_ERROR(take(
+        {notice, std::make_shared<const model::LoadedPolicy>(std::move(policy), notice.policy)}));
+    taken_ = notice;
+    return base::ok();
+}
+
+/// Takes the first of the notices, latest first, whose champion can decide. Those after the first
+/// count only if each is of the promotion directly before.
+Status ChampionFollower::take_first(std::vector<ChampionNotice> notices, const Take& take) {
+    Status first;
+    for (size_t i = 0; i < notices.size(); ++i) {
+        if (i > 0 && notices[i].sequence + 1 != notices[i - 1].sequence) break;
+        RAMPART_TRY(const auto file, find_model(notices[i].policy));
+        const Status taken = load_and_take(notices[i], file, take);
+        if (taken) break;
+        kLog.error("msg=\"champion passed over\" policy={} sequence={} reason={} what=\"{}\"",
+                   notices[i].policy, notices[i].sequence, taken.error().reason,
+                   taken.error().message);
+        if (i == 0) first = taken;
+    }
+    refused_ = first;
+    if (first) return base::ok();
+    const auto decides = taken_ ? fmt::format("{} decides", taken_->policy) : "none decides";
+    refused_ = first.error().with_context(
+        fmt::format("the champion {} (promotion {}) cannot decide here, and {}",
+                    notices.front().policy, notices.front().sequence, decides));
+    return base::ok();
+}
+
+Status ChampionFollower::follow(const Take& take) {
     if (!started_) {
         RAMPART_TRY(from_, reader_.begin_offset(topic_, kOnly));
         started_ = true;
     }
-    Offset from = from_;
-    RAMPART_TRY(const auto latest, read_on(from));
-    if (!latest) {
-        from_ = from;
-        return std::optional<Champion>();
+    RAMPART_TRY(auto read, read_on());
+    auto& notices = read.notices;
+    std::erase_if(notices, [&](const auto& notice) { return !comes_later(notice, latest_); });
+    // the latest first, and of each promotion what was said last
+    std::sort(notices.begin(), notices.end(),
+              [](const auto& a, const auto& b) { return comes_later(a, b); });
+    const auto same = [](const auto& a, const auto& b) { return a.sequence == b.sequence; };
+    notices.erase(std::unique(notices.begin(), notices.end(), same), notices.end());
+    if (!notices.empty()) {
+        const auto latest = notices.front();
+        if (taken_ && is_same(*taken_, latest)) {
+            taken_ = latest;  // said again under a later epoch
+            refused_ = {};
+        } else {
+            RAMPART_RETURN_IF_ERROR(take_first(std::move(notices), take));
+        }
+        latest_ = latest;
     }
-    if (last_ && last_->policy == latest->policy && last_->certified == latest->certified &&
-        last_->sequence == latest->sequence) {
-        from_ = from;
-        last_ = latest;  // the same, said again under a later epoch
-        return std::optional<Champion>();
-    }
-    RAMPART_TRY(const auto file, find_model(latest->policy));
-    auto loaded = file ? model::decode_model_file(*file)
-                       : Result<model::Policy>(base::make_error(Reason::kNoModel, "no model file"));
-    from_ = from;
-    if (!loaded) {
-        kLog.error("msg=\"champion's model passed over\" policy={} what=\"{}\"", latest->policy,
-                   loaded.error().message);
-        return std::optional<Champion>();
-    }
-    last_ = latest;
-    return std::optional(Champion{*latest, {*std::move(loaded), latest->policy}});
+    unread_ = std::move(read.unread);
+    from_ = read.end;
+    return base::ok();
 }
 
 }  // namespace rampart::registry

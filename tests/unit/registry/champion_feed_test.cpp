@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "rampart/base/digest.hpp"
 #include "rampart/model/model_file.hpp"
 #include "support/memory_log.hpp"
@@ -34,30 +37,55 @@ class ChampionFeed : public testing::Test {
         return promotion;
     }
     ChampionFollower follower() { return {log_, "policies", {key_.public_key()}}; }
+    /// Returns the champion that the follower hands over next; one of `refused` is not taken.
+    static std::optional<ChampionFollower::Champion> follow(
+        ChampionFollower& follower, const std::set<domain::PolicyId>& refused = {}) {
+        std::optional<ChampionFollower::Champion> taken;
+        const auto status = follower.follow([&](const auto& champion) -> base::Status {
+            if (refused.contains(champion.policy->id))
+                return base::Error{base::ErrorCode::kFailedPrecondition, "refused", "by the test"};
+            taken = champion;
+            return base::ok();
+        });
+        EXPECT_TRUE(status) << status.error().message;
+        return taken;
+    }
+    static std::string trouble(const ChampionFollower& follower) {
+        return follower.state() ? "" : follower.state().error().reason;
+    }
+    /// Leaves the last record of each key, as compaction does.
+    void compact() {
+        std::map<std::string, streaming::Record> last;
+        for (const auto& stored : log_.topics["policies"].partitions[0])
+            last[stored.record.key] = stored.record;
+        log_.topics["policies"].partitions[0].clear();
+        for (const auto& [key, record] : last) ASSERT_TRUE(log_.append("policies", {&record, 1}));
+    }
 
     support::MemoryLog log_;
     base::SigningKey key_ = base::SigningKey::from_raw(key_bytes('a')).value();
     ChampionPublisher publisher_{log_, "policies", key_};
     const std::string first_ = model::encode_model_file(policy(100));
     const std::string second_ = model::encode_model_file(policy(200));
+    const std::string third_ = model::encode_model_file(policy(300));
 };
 
 TEST_F(ChampionFeed, FollowersGetEachChampionOnceAndLateOnesTheLast) {
     auto early = follower();
-    EXPECT_FALSE(early.next().value());
+    EXPECT_FALSE(follow(early));
     ASSERT_TRUE(publisher_.publish(champion(1, first_, false), first_, 7));
-    const auto one = early.next().value();
+    const auto one = follow(early);
     ASSERT_TRUE(one);
-    EXPECT_EQ(one->policy.id, model::policy_id_of(first_));
+    EXPECT_EQ(one->policy->id, model::policy_id_of(first_));
     EXPECT_FALSE(one->notice.certified);
-    EXPECT_FALSE(early.next().value());
+    EXPECT_FALSE(follow(early));
     ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 7));
     ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 7));  // writes nothing
     EXPECT_EQ(log_.topics["policies"].partitions[0].size(), 4u);
     ASSERT_TRUE(publisher_.publish(champion(3, first_), first_, 7));  // a rollback
-    for (auto* reader : {&early}) EXPECT_EQ(reader->next().value()->policy.id, one->policy.id);
+    for (auto* reader : {&early}) EXPECT_EQ(follow(*reader)->policy->id, one->policy->id);
     auto late = follower();
-    EXPECT_EQ(late.next().value()->notice.sequence, 3u);
+    EXPECT_EQ(follow(late)->notice.sequence, 3u);
 }
 
 TEST_F(ChampionFeed, WhatIsNotSignedByTheTrainerDecidesNothing) {
@@ -65,9 +93,9 @@ TEST_F(ChampionFeed, WhatIsNotSignedByTheTrainerDecidesNothing) {
     ASSERT_TRUE(
         ChampionPublisher(log_, "policies", stranger).publish(champion(9, first_), first_, 7));
     auto reader = follower();
-    EXPECT_FALSE(reader.next().value());
+    EXPECT_FALSE(follow(reader));
     ASSERT_TRUE(publisher_.publish(champion(1, second_), second_, 7));
-    EXPECT_EQ(reader.next().value()->policy.id, model::policy_id_of(second_));
+    EXPECT_EQ(follow(reader)->policy->id, model::policy_id_of(second_));
 }
 
 TEST_F(ChampionFeed, NoticesOfARetiredKeyCountForThoseWhoKnowIt) {
@@ -76,14 +104,14 @@ TEST_F(ChampionFeed, NoticesOfARetiredKeyCountForThoseWhoKnowIt) {
     ChampionFollower both(log_, "policies", {next.public_key(), key_.public_key()});
     ChampionFollower anew(log_, "policies", {next.public_key()});
     auto old = follower();
-    EXPECT_EQ(both.next().value()->policy.id, model::policy_id_of(first_));
-    EXPECT_FALSE(anew.next().value()) << "a key that was taken away does not decide";
-    EXPECT_TRUE(old.next().value());
+    EXPECT_EQ(follow(both)->policy->id, model::policy_id_of(first_));
+    EXPECT_FALSE(follow(anew)) << "a key that was taken away does not decide";
+    EXPECT_TRUE(follow(old));
     ASSERT_TRUE(
         ChampionPublisher(log_, "policies", next).publish(champion(2, second_), second_, 7));
-    EXPECT_EQ(both.next().value()->policy.id, model::policy_id_of(second_));
-    EXPECT_EQ(anew.next().value()->policy.id, model::policy_id_of(second_));
-    EXPECT_FALSE(old.next().value()) << "it goes on with the champion that it has";
+    EXPECT_EQ(follow(both)->policy->id, model::policy_id_of(second_));
+    EXPECT_EQ(follow(anew)->policy->id, model::policy_id_of(second_));
+    EXPECT_FALSE(follow(old)) << "it goes on with the champion that it has";
 }
 
 TEST_F(ChampionFeed, AnotherModelUnderTheChampionsNameIsNeitherPublishedNorTaken) {
@@ -95,44 +123,38 @@ TEST_F(ChampionFeed, AnotherModelUnderTheChampionsNameIsNeitherPublishedNorTaken
     // the id of one, the bytes of another
     log_.topics["policies"].partitions[0].front().record.value = second_;
     auto reader = follower();
-    EXPECT_FALSE(reader.next().value());
+    EXPECT_FALSE(follow(reader));
 }
 
 TEST_F(ChampionFeed, WhatAProcessWritesThatTrainsNoMoreDoesNotCount) {
     ChampionPublisher late(log_, "policies", key_);
     ASSERT_TRUE(late.publish(champion(3, first_), first_, 7));
     auto reader = follower();
-    EXPECT_EQ(reader.next().value()->notice.epoch, 7u);
+    EXPECT_EQ(follow(reader)->notice.epoch, 7u);
     ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 8));
-    EXPECT_EQ(reader.next().value()->policy.id, model::policy_id_of(second_))
+    EXPECT_EQ(follow(reader)->policy->id, model::policy_id_of(second_))
         << "a later epoch, whatever the number of the promotion";
     ASSERT_TRUE(late.publish(champion(4, first_), first_, 7));
-    EXPECT_FALSE(reader.next().value());
+    EXPECT_FALSE(follow(reader));
     auto anew = follower();
-    EXPECT_EQ(anew.next().value()->policy.id, model::policy_id_of(second_));
-    // compaction keeps the last record of a key
-    auto& records = log_.topics["policies"].partitions[0];
-    std::map<std::string, streaming::Record> last;
-    for (const auto& stored : records) last[stored.record.key] = stored.record;
-    support::MemoryLog compacted;
-    compacted.create("policies", 1);
-    for (const auto& [key, record] : last) ASSERT_TRUE(compacted.append("policies", {&record, 1}));
-    ChampionFollower after(compacted, "policies", {key_.public_key()});
-    EXPECT_EQ(after.next().value()->policy.id, model::policy_id_of(second_));
+    EXPECT_EQ(follow(anew)->policy->id, model::policy_id_of(second_));
+    compact();
+    auto after = follower();
+    EXPECT_EQ(follow(after)->policy->id, model::policy_id_of(second_));
 }
 
 TEST_F(ChampionFeed, TheSameChampionUnderALaterEpochIsNoNewOne) {
     auto reader = follower();
     ASSERT_TRUE(publisher_.publish(champion(1, first_), first_, 7));
-    ASSERT_TRUE(reader.next().value());
+    ASSERT_TRUE(follow(reader));
     EXPECT_TRUE(publisher_.is_published(champion(1, first_), 7));
     EXPECT_FALSE(publisher_.is_published(champion(1, first_), 8));
     ASSERT_TRUE(publisher_.publish(champion(1, first_), first_, 8));
     EXPECT_EQ(log_.topics["policies"].partitions[0].size(), 3u) << "the model is there";
-    EXPECT_FALSE(reader.next().value());
+    EXPECT_FALSE(follow(reader));
     ASSERT_TRUE(
         ChampionPublisher(log_, "policies", key_).publish(champion(2, second_), second_, 7));
-    EXPECT_FALSE(reader.next().value()) << "the later epoch was read";
+    EXPECT_FALSE(follow(reader)) << "the later epoch was read";
 }
 
 TEST_F(ChampionFeed, ANoticeOfAnEarlierReleaseCountsUntilThereIsOneWithAnEpoch) {
@@ -140,10 +162,88 @@ TEST_F(ChampionFeed, ANoticeOfAnEarlierReleaseCountsUntilThereIsOneWithAnEpoch) 
     EXPECT_EQ(log_.topics["policies"].partitions[0].back().record.key, "champion");
     EXPECT_EQ(log_.topics["policies"].partitions[0].back().record.value[0], 1);
     auto reader = follower();
-    EXPECT_EQ(reader.next().value()->policy.id, model::policy_id_of(first_));
+    EXPECT_EQ(follow(reader)->policy->id, model::policy_id_of(first_));
     ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 1));
     EXPECT_EQ(log_.topics["policies"].partitions[0].back().record.key, "champion/1");
-    EXPECT_EQ(reader.next().value()->policy.id, model::policy_id_of(second_));
+    EXPECT_EQ(follow(reader)->policy->id, model::policy_id_of(second_));
+}
+
+TEST_F(ChampionFeed, AChampionThatIsNotTakenIsSaidUntilOneIs) {
+    const std::set<domain::PolicyId> blind{model::policy_id_of(second_)};
+    auto reader = follower();
+    EXPECT_EQ(trouble(reader), "") << "there is none yet";
+    ASSERT_TRUE(publisher_.publish(champion(1, first_, false), first_, 7));
+    ASSERT_TRUE(follow(reader, blind));
+    ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 7));
+    for (int round = 0; round < 3; ++round) {
+        EXPECT_FALSE(follow(reader, blind));
+        EXPECT_EQ(trouble(reader), "refused") << round;
+        EXPECT_EQ(reader.taken()->sequence, 1u) << "that one decides on";
+    }
+    EXPECT_NE(reader.state().error().message.find(model::policy_id_of(first_).value() + " decides"),
+              std::string::npos)
+        << reader.state().error().message;
+    ASSERT_TRUE(publisher_.publish(champion(3, third_), third_, 7));
+    EXPECT_EQ(follow(reader, blind)->notice.sequence, 3u);
+    EXPECT_EQ(trouble(reader), "");
+    // it is asked again where the node that trains says it anew
+    ASSERT_TRUE(publisher_.publish(champion(4, second_), second_, 7));
+    EXPECT_FALSE(follow(reader, blind));
+    ASSERT_TRUE(publisher_.publish(champion(4, second_), second_, 8));
+    EXPECT_EQ(follow(reader)->notice.epoch, 8u);
+    EXPECT_EQ(trouble(reader), "");
+}
+
+TEST_F(ChampionFeed, AStartTakesWhatANodeThatRanOnWouldHave) {
+    const std::set<domain::PolicyId> later{model::policy_id_of(second_),
+                                           model::policy_id_of(third_)};
+    ASSERT_TRUE(publisher_.publish(champion(1, first_, false), first_, 6));
+    ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 7));
+    ASSERT_TRUE(publisher_.publish(champion(3, third_), third_, 8));
+    auto reader = follower();
+    EXPECT_EQ(follow(reader, later)->notice.sequence, 1u);
+    EXPECT_EQ(trouble(reader), "refused");
+    // a model that does not load
+    for (auto& stored : log_.topics["policies"].partitions[0])
+        if (stored.record.key == model::policy_id_of(third_).value()) stored.record.value = "x";
+    auto other = follower();
+    EXPECT_EQ(follow(other)->notice.sequence, 2u);
+    EXPECT_EQ(trouble(other), "no_model");
+    // the first may have been rolled back since: the topic has no more what came directly after it
+    compact();
+    ASSERT_TRUE(publisher_.publish(champion(5, second_), second_, 8));
+    compact();
+    auto late = follower();
+    EXPECT_FALSE(follow(late, later));
+    EXPECT_EQ(trouble(late), "refused");
+    EXPECT_FALSE(late.taken());
+    EXPECT_NE(late.state().error().message.find("none decides"), std::string::npos);
+}
+
+TEST_F(ChampionFeed, ANoticeThatNoKeySignedIsSaidUntilALaterOneCounts) {
+    const auto other = base::SigningKey::from_raw(key_bytes('n')).value();
+    auto reader = follower();
+    ASSERT_TRUE(ChampionPublisher(log_, "policies", other).publish(champion(1, first_), first_, 7));
+    EXPECT_FALSE(follow(reader));
+    EXPECT_EQ(trouble(reader), "bad_signature");
+    EXPECT_FALSE(follow(reader));
+    EXPECT_EQ(trouble(reader), "bad_signature") << "though it is read no more";
+    ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 7));
+    ASSERT_TRUE(follow(reader));
+    EXPECT_EQ(trouble(reader), "");
+    ASSERT_TRUE(ChampionPublisher(log_, "policies", other).publish(champion(3, first_), first_, 7));
+    EXPECT_FALSE(follow(reader));
+    EXPECT_EQ(trouble(reader), "bad_signature");
+    EXPECT_EQ(reader.taken()->sequence, 2u);
+}
+
+TEST_F(ChampionFeed, WhatCannotBeReadCountsAsUnread) {
+    ASSERT_TRUE(publisher_.publish(champion(1, first_), first_, 7));
+    auto reader = follower();
+    log_.topics["policies"].failure = {base::ErrorCode::kUnavailable, "away", "the log"};
+    EXPECT_EQ(reader.follow([](const auto&) { return base::ok(); }).error().reason, "away");
+    log_.topics["policies"].failure = {};
+    EXPECT_EQ(follow(reader)->notice.sequence, 1u);
 }
 
 TEST_F(ChampionFeed, ANoticeIsAllOfItsBytesAndNoOthers) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,7 +53,7 @@ class ChampionPublisher {
 /// The others: the latest champion in the topic of policies that is signed by one of `keys`: the
 /// one in use at the node that trains, and those before it, with which earlier notices are signed.
 /// A notice of an earlier epoch than one that was read is of a process that trains no more, and
-/// does not count.
+/// does not count. One thread at a time, but for find_model().
 class ChampionFollower {
   public:
     ChampionFollower(const streaming::Reader& reader, std::string topic,
@@ -60,26 +62,47 @@ class ChampionFollower {
 
     struct Champion {
         ChampionNotice notice;
-        model::LoadedPolicy policy;
+        std::shared_ptr<const model::LoadedPolicy> policy;
     };
-    /// Reads on; nullopt: the champion is still the one that was returned last, or there is none
-    /// yet. A notice that is not signed, or whose model is not there or does not load, is passed
-    /// over with a line in the log: what decides goes on deciding.
-    base::Result<std::optional<Champion>> next();
+    /// Lets a champion decide. An error: this node cannot.
+    using Take = std::function<base::Status(const Champion&)>;
+    /// Reads on, and hands each new champion to `take` once. Where that one cannot be loaded or
+    /// taken, what was taken before stays, and state() says why. At a first reading the champions
+    /// before it are tried: the one directly before, and so on, as long as the topic has each of
+    /// them, so that none comes back that was rolled back meanwhile. Errors: the log's; then
+    /// nothing counts as read.
+    base::Status follow(const Take& take);
+    /// ok: the latest champion was taken, or the topic has no notice. Why not, else: not_found
+    /// "no_model", those of decode_model_file and of `take`; that of decode_notice for a notice
+    /// that none of the keys has signed, if none that counts came after it.
+    const base::Status& state() const { return refused_ ? unread_ : refused_; }
+    /// Returns the notice of the champion that was taken last; nullopt: none was.
+    const std::optional<ChampionNotice>& taken() const { return taken_; }
     /// Returns the file of a model that was champion, by its name, which is its digest; nullopt:
     /// the topic has none. Thread safe.
     base::Result<std::optional<std::string>> find_model(const domain::PolicyId& policy) const;
 
   private:
+    /// What was read from one place of the topic to its end.
+    struct Read {
+        std::vector<ChampionNotice> notices;  // that are signed
+        base::Status unread;                  // why one after the latest of them does not count
+        streaming::Offset end{0};
+    };
     base::Result<ChampionNotice> verified(std::string_view bytes) const;
-    base::Result<std::optional<ChampionNotice>> read_on(streaming::Offset& from) const;
+    base::Result<Read> read_on() const;
+    base::Status load_and_take(const ChampionNotice& notice, const std::optional<std::string>& file,
+                               const Take& take);
+    base::Status take_first(std::vector<ChampionNotice> notices, const Take& take);
 
     const streaming::Reader& reader_;
     std::string topic_;
     std::vector<base::VerifyingKey> keys_;
     streaming::Offset from_{0};
     bool started_ = false;
-    std::optional<ChampionNotice> last_;  // that counted
+    std::optional<ChampionNotice> latest_, taken_;
+    base::Status refused_;  // why the latest was not taken
+    base::Status unread_;   // why a later one does not count
 };
 
 }  // namespace rampart::registry

@@ -217,6 +217,11 @@ namespace rampart::runtime::metric {
       "Gate runs that the epoch's error budget still pays for; at 0 each is REFUSED.")       \
     X(kBudgetSpent, "gauge", "rampart_error_budget_spent_ratio", "",                         \
       "Part of the epoch's error budget that is charged, in delta.")                         \
+    X(kFollowedEpoch, "gauge", "rampart_followed_champion_epoch", "",                        \
+      "Epoch of the lease under which the champion that decides here was published; only "   \
+      "where another node trains.")                                                          \
+    X(kFollowedSequence, "gauge", "rampart_followed_champion_sequence", "",                  \
+      "Number of its promotion at the node that trains: the same at all nodes that decide.") \
     X(kMonitorAlarms, "gauge", "rampart_monitor_alarms", "",                                 \
       "Promotions that are watched and have raised an alarm: a group fares worse since.")    \
     X(kMonitorEvidence, "gauge", "rampart_monitor_evidence", "group",                        \
