@@ -64,7 +64,7 @@ namespace rampart::rampartd {
     X(kStarting, kUnavailable, "starting",                                                      \
       "Try again when GET /readyz answers 200; it says how far the start is.")                  \
     X(kStateLeft, kFailedPrecondition, "state_left",                                            \
-      "Add the role again, or delete the database of that name of each partition: it is made "  \
+      "Give the node the role and the partition again, or delete the database: it is made "     \
       "anew from the log (ops/runbooks/roles.md).")                                             \
     X(kStopping, kUnavailable, "stopping", "Ask another node, or this one when it runs again.") \
     X(kStopPending, kUnavailable, "stop_pending",                                               \

@@ -12,7 +12,7 @@
 #include "services/rampartd/attributes_left.hpp"
 #include "services/rampartd/key_change.hpp"
 #include "services/rampartd/key_inventory.hpp"
-#include "services/rampartd/reasons.hpp"
+#include "services/rampartd/state_left.hpp"
 #include "services/rampartd/store_layout.hpp"
 
 namespace rampart::rampartd {
@@ -35,31 +35,6 @@ void tell_of_earlier_layout(const std::filesystem::path& store) {
     }
 }
 
-/// Refuses what another role has left: the joined state of a node that joins no more, the index of
-/// one that decides no more, whole, set aside or half deleted. No erasure would reach it.
-Status check_nothing_left(const Settings& settings) {
-    const auto& roles = settings.log.roles;
-    std::error_code failure;
-    for (int32_t p = 0; p < settings.log.partitions; ++p) {
-        const auto folder = settings.store / "partitions" / std::to_string(p);
-        if (roles.all() || !std::filesystem::exists(folder, failure)) continue;
-        for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
-            const auto name = entry.path().filename().string();
-            const auto role =
-                name.substr(0, name.find('.')) == "joins" ? Role::kJoin : Role::kDecide;
-            std::error_code ignored;
-            if (roles.has(role) || !entry.is_directory(ignored) ||
-                std::filesystem::is_empty(entry.path(), ignored))
-                continue;
-            return base::make_error(Reason::kStateLeft,
-                                    "'{}' is from when this node had the role {}; its roles are "
-                                    "{}, so no erasure would reach the persons in it",
-                                    entry.path().string(), to_string(role), to_string(roles));
-        }
-    }
-    return base::ok();
-}
-
 /// The bootstrap policy as its model file.
 Result<std::string> bootstrap_model(const Settings& settings) {
     RAMPART_TRY(auto policy, model::Policy::create(
@@ -73,7 +48,7 @@ Result<std::string> bootstrap_model(const Settings& settings) {
 Result<std::unique_ptr<Stores>> Stores::open(const Settings& settings, const Keys& keys,
                                              const runtime::Shutdown* shutdown,
                                              OnUnreadable on_unreadable) {
-    RAMPART_RETURN_IF_ERROR(check_nothing_left(settings));
+    RAMPART_RETURN_IF_ERROR(check_nothing_left(settings.store, settings.log));
     std::unique_ptr<Stores> stores(new Stores(settings, keys, shutdown));
     RAMPART_RETURN_IF_ERROR(stores->open_registry());
     RAMPART_RETURN_IF_ERROR(stores->open_log());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "rampart/base/file.hpp"
@@ -69,8 +70,25 @@ void Node::configure(const Share& share) {
                                      config_text(group_, name_, share, workspace_.store)));
 }
 
+/// Deletes what is left of partitions that the node no longer has, as people have to: with it the
+/// program does not start (ops/runbooks/roles.md).
+void Node::remove_left_over() const {
+    const auto has = [](const std::vector<int32_t>& partitions, const fs::path& folder) {
+        return std::any_of(partitions.begin(), partitions.end(),
+                           [&](int32_t p) { return folder.filename() == std::to_string(p); });
+    };
+    std::vector<fs::path> left;
+    std::error_code failure;
+    for (const auto& folder : fs::directory_iterator(store() / "partitions", failure)) {
+        if (has(share_.own, folder)) continue;
+        left.push_back(has(share_.follow, folder) ? folder.path() / "decisions" : folder.path());
+    }
+    for (const auto& one : left) fs::remove_all(one);
+}
+
 void Node::spawn() {
     kill();
+    remove_left_over();
     process_ =
         std::make_unique<Process>(std::vector<std::string>{kProgram.string(), "serve", "--config",
                                                            workspace_.config.string()},

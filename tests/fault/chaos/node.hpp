@@ -67,6 +67,8 @@ class Node {
     std::optional<std::string> endpoint() const;
 
   private:
+    void remove_left_over() const;
+
     const std::string name_;
     const Group group_;
     demo::Workspace workspace_;
