@@ -61,6 +61,8 @@ namespace rampart::rampartd {
       "Set privacy.retention_months to what the message says, or more.")                        \
     X(kRoleNotHere, kFailedPrecondition, "role_not_here",                                       \
       "Ask a node with the role that the message names: GET /v1/status says which a node has.") \
+    X(kRolesMissing, kFailedPrecondition, "roles_missing",                                      \
+      "Give --roles as before, or name 'roles' in the configuration (ops/runbooks/roles.md).")  \
     X(kStarting, kUnavailable, "starting",                                                      \
       "Try again when GET /readyz answers 200; it says how far the start is.")                  \
     X(kStateLeft, kFailedPrecondition, "state_left",                                            \

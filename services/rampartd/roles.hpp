@@ -41,7 +41,8 @@ base::Result<Roles> parse_roles(std::span<const std::string> names);
 base::Result<Roles> parse_roles(std::string_view text);
 
 /// Keeps in the store the roles that the command line gave at a start, for commands that read the
-/// configuration without it; empty: the configuration says it, and nothing is kept. Errors: io's.
+/// configuration without it, and for the next start; empty: the configuration says it, and nothing
+/// is kept. Errors: io's.
 base::Status remember_roles(const std::filesystem::path& store, std::string_view given);
 /// Returns them; empty: none. Errors: parse_roles's, io's.
 base::Result<std::string> remembered_roles(const std::filesystem::path& store);

@@ -130,9 +130,15 @@ void check_trainer(config::Table& root, const LogSettings& log, bool trains,
 
 Result<LogSettings> read_log(config::Table& root, const config::Places& places,
                              const std::filesystem::path& store, GivenRoles roles) {
-    if (roles) return read_log_settings(root, places, *roles);
-    RAMPART_TRY(const auto given, remembered_roles(store));
-    return read_log_settings(root, places, given);
+    if (roles && (!roles->empty() || root.has("roles")))
+        return read_log_settings(root, places, *roles);
+    RAMPART_TRY(const auto before, remembered_roles(store));
+    if (!roles || before.empty()) return read_log_settings(root, places, before);
+    return base::make_error(Reason::kRolesMissing,
+                            "the store '{}' ran with --roles {}, and neither this start nor "
+                            "'roles' of the configuration says what it is to do: give --roles {} "
+                            "again, or, for a node that does all, --roles {}",
+                            store.string(), before, before, to_string(Roles()));
 }
 
 champion_monitor::MonitorSettings read_monitor(config::Table& root, const Roles& roles) {

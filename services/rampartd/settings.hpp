@@ -107,7 +107,9 @@ std::optional<training::Fault> find_misfit(const training::Recipe& recipe,
                                            const dataset::FeatureSchema& features,
                                            const ProductFile& file);
 
-/// As read_log_settings() has them; nullopt: those of the last start (remembered_roles()).
+/// As read_log_settings() has them; nullopt: those of the last start (remembered_roles()), for
+/// commands. A start that has none, nor the configuration, on a store that ran with some is
+/// refused: failed_precondition "roles_missing".
 using GivenRoles = std::optional<std::string_view>;
 
 /// Reads rampartd.toml and the product and schema files that it names. Strict: unknown keys are

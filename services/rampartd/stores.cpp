@@ -1,5 +1,7 @@
 #include "services/rampartd/stores.hpp"
 
+#include <set>
+
 #include "rampart/base/file.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/data_retention/log_retention.hpp"
@@ -52,6 +54,7 @@ Result<std::unique_ptr<Stores>> Stores::open(const Settings& settings, const Key
     std::unique_ptr<Stores> stores(new Stores(settings, keys, shutdown));
     RAMPART_RETURN_IF_ERROR(stores->open_registry());
     RAMPART_RETURN_IF_ERROR(stores->open_log());
+    RAMPART_RETURN_IF_ERROR(stores->check_owners());
     RAMPART_RETURN_IF_ERROR(stores->open_privacy());
     RAMPART_RETURN_IF_ERROR(stores->open_joiner(std::move(on_unreadable)));
     return stores;
@@ -79,6 +82,19 @@ Status Stores::open_log() {
     RAMPART_TRY(log_, LogAccess::open(settings_.log, settings_.store / "log", wall_clock_, patience,
                                       memory_));
     return base::ok();
+}
+
+/// Refuses to begin with a partition that another node owns, before anything is made for it that
+/// would be left here.
+Status Stores::check_owners() {
+    if (!log_->shared() || !settings_.log.roles.decide) return base::ok();
+    std::set<streaming::PartitionId> begun;
+    for (const auto partition : settings_.log.own) {
+        const auto folder = settings_.store / "partitions" / std::to_string(partition.value());
+        std::error_code failure;  // then it counts as not there, and the leases say more
+        if (!std::filesystem::exists(folder / "decisions", failure)) begun.insert(partition);
+    }
+    return log_->leases()->check_free(begun);
 }
 
 Status Stores::open_privacy() {

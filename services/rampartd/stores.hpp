@@ -58,6 +58,7 @@ class Stores {
         : settings_(settings), keys_(keys), shutdown_(shutdown) {}
     base::Status open_registry();
     base::Status open_log();
+    base::Status check_owners();
     base::Status open_privacy();
     base::Status open_joiner(OnUnreadable on_unreadable);
     bool wait(base::Duration duration);

@@ -270,6 +270,7 @@ TEST_F(TwoNodes, WhatALiveNodeOwnsIsRefusedAndWhatADeadOneOwnedIsTakenOver) {
     ASSERT_FALSE(early);
     EXPECT_EQ(early.error().reason, "partition_owned");
     EXPECT_NE(early.error().message.find("first"), std::string::npos);
+    EXPECT_FALSE(fs::exists(heir.store / "partitions" / "1")) << "it would be left over";
     tending_a.reset();
     // `a` gives no sign of life any more, as if it were stopped; its process still exists.
     const auto c = open(heir);

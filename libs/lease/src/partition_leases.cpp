@@ -172,6 +172,14 @@ Status PartitionLeases::watch_others(const std::set<PartitionId>& partitions) {
     return base::ok();
 }
 
+Status PartitionLeases::check_free(const std::set<PartitionId>& partitions) {
+    const std::lock_guard lock(mutex_);
+    RAMPART_RETURN_IF_ERROR(board_.refresh());
+    const Status free = watch_others(partitions);
+    publish();
+    return free;
+}
+
 Status PartitionLeases::write(LeaseRecord::Kind kind, const Epochs& epochs) {
     std::vector<streaming::Record> records;
     const auto now = deps_.clock.now();

@@ -200,6 +200,25 @@ TEST_F(PartitionLeasesTest, ANodeThatIsAliveIsNotRobbed) {
     EXPECT_TRUE(a->heartbeat()->empty());
 }
 
+TEST_F(PartitionLeasesTest, WhoIsToBeginWithAPartitionSeesWhetherItIsFreeAndClaimsNothing) {
+    auto a = node("a"), b = node("b");
+    ASSERT_TRUE(b->check_free({kZero}));
+    ASSERT_TRUE(a->claim({kZero}));
+    const auto records = log_.topics["leases"].partitions[0].size();
+    EXPECT_TRUE(a->check_free({kZero, kOne}));
+    let_beat(*a);
+    const auto refused = b->check_free({kZero, kOne});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "partition_owned");
+    timer_.meanwhile = {};
+    EXPECT_TRUE(b->check_free({kOne}));
+    const auto beaten = log_.topics["leases"].partitions[0].size();
+    EXPECT_GT(beaten, records) << "by the beats of a";
+    EXPECT_TRUE(b->check_free({kZero})) << "a is silent now";
+    EXPECT_EQ(log_.topics["leases"].partitions[0].size(), beaten);
+    EXPECT_TRUE(b->owned().empty());
+}
+
 TEST_F(PartitionLeasesTest, ASilentNodeIsReplacedAfterOneTtlUnderAHigherEpoch) {
     const auto a = node("a"), b = node("b");
     ASSERT_TRUE(a->claim({kZero, kOne}));

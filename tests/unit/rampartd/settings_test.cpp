@@ -32,6 +32,28 @@ class CredentialSettings : public testing::Test {
     fs::path folder_ = fs::path(testing::TempDir()) / ("s" + base::to_hex(base::random_bytes(8)));
 };
 
+TEST_F(CredentialSettings, AStartWithoutTheRolesOfTheOneBeforeIsRefused) {
+    const auto file = folder_ / "rampartd.toml";
+    const auto start = [&](const std::string& text, GivenRoles roles) {
+        EXPECT_TRUE(base::write_file_atomically(
+            file, text + "product = \"p.toml\"\nschema = \"s.toml\"\nstore = \"store\"\n"
+                         "[log]\nbroker = \"kafka\"\ncontrol_records = \"unauthenticated\"\n"));
+        return load_settings(file, roles).error();
+    };
+    ASSERT_TRUE(fs::create_directories(folder_ / "store"));
+    EXPECT_NE(start("", "").reason, "roles_missing") << "the first start";
+    ASSERT_TRUE(remember_roles(folder_ / "store", "join,train"));
+    const auto refused = start("", "");
+    EXPECT_EQ(refused.reason, "roles_missing");
+    EXPECT_NE(refused.message.find("give --roles join,train again, or, for a node that does all, "
+                                   "--roles decide,join,train,monitor"),
+              std::string::npos)
+        << refused.message;
+    EXPECT_NE(start("", "decide").reason, "roles_missing");
+    EXPECT_NE(start("", std::nullopt).reason, "roles_missing") << "a command";
+    EXPECT_NE(start("roles = [\"join\"]\n", "").reason, "roles_missing") << "the file says it";
+}
+
 TEST_F(CredentialSettings, EachFileOfASecretMayBeOne) {
     const std::string kafka = "[log]\nbroker = \"kafka\"\n", open =
                                                                  "control_records = \"unauthen"

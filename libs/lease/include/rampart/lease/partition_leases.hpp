@@ -52,8 +52,8 @@ struct Holder {
 /// epoch distinguishes them. An epoch of a partition is never used twice, and each is higher than
 /// all before. Claims and releases are durable when the call returns.
 ///
-/// Thread safe. claim() may take a ttl and blocks other calls that use the topic; owned() and
-/// holder() never wait.
+/// Thread safe. claim() and check_free() may take a ttl and block other calls that use the topic;
+/// owned() and holder() never wait.
 class PartitionLeases {
   public:
     using Epochs = std::map<streaming::PartitionId, uint64_t>;
@@ -75,6 +75,10 @@ class PartitionLeases {
     /// do, after which the claim may be repeated.
     base::Result<Epochs> claim(const std::set<streaming::PartitionId>& partitions,
                                const Epochs& floors = {});
+
+    /// Watches what other nodes have of `partitions` as claim() does, and claims nothing: for a
+    /// node that is to make something for them first. Errors: claim()'s.
+    base::Status check_free(const std::set<streaming::PartitionId>& partitions);
 
     /// Reads the claims of other nodes and sends a beat for each partition still owned. Returns the
     /// partitions lost since the last call, with their new holders: stop deciding for those. On an
