@@ -414,7 +414,7 @@ Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person
 /// Returns what erasures and exports of persons work with.
 Result<data_retention::ErasureDeps> Loop::person_deps() {
     const auto& settings = deps_.settings;
-    // without the joined state nothing says which decisions are the person's, nor forbids it
+    // without the joined state nothing says which decisions are the person's
     RAMPART_RETURN_IF_ERROR(check_role(settings.log.roles, Role::kJoin));
     const auto& stores = deps_.stores;
     RAMPART_TRY(auto set_aside, storage::find_set_aside(settings.store / "partitions"));
@@ -449,6 +449,8 @@ Result<data_retention::ErasureDeps> Loop::person_deps() {
 Result<data_retention::ErasureReport> Loop::erase(data_retention::ErasureRequest request,
                                                   Keep keep) {
     const std::lock_guard lock(erasing_);
+    // holds, and the tally that the gate reads, are those of the node that trains
+    RAMPART_RETURN_IF_ERROR(check_role(deps_.settings.log.roles, Role::kTrain));
     RAMPART_TRY(auto deps, person_deps());
     deps.keep = std::move(keep);
     const auto& stores = deps_.stores;

@@ -80,7 +80,8 @@ void Node::add_decided_routes(const JobAnswers& answers, http::Router& router) {
         .add_to(router);
 }
 
-/// Adds the routes whose answers are in the joined state.
+/// Adds the routes whose answers are in the joined state; persons are erased where holds and the
+/// tally of the erased are, too.
 void Node::add_joined_routes(const JobAnswers& answers, http::Router& router) {
     const auto& roles = settings_.log.roles;
     add_for_role(
@@ -91,7 +92,7 @@ void Node::add_joined_routes(const JobAnswers& answers, http::Router& router) {
                        },
                        [this](const auto& application) { return person_behind(application); },
                        answers}),
-        roles, Role::kJoin, router);
+        roles, Role::kTrain, router);
     add_for_role(UnmatchedRoutes(stores_->joiner(), *clock_), roles, Role::kJoin, router);
 }
 

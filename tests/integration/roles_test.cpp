@@ -209,6 +209,96 @@ TEST_F(DividedWork, RoutesOfARoleThatIsElsewhereSaySo) {
     }
 }
 
+TEST_F(DividedWork, OnlyTheNodeThatTrainsErasesAndHasHolds) {
+    const auto learner = open(learning());
+    const auto joiner = open(with_roles("joiner", "join", "", kFollows));
+    for (const auto& [method, path] :
+         std::vector<std::pair<std::string, std::string>>{{"POST", "/v1/erasures"},
+                                                          {"GET", "/v1/holds"},
+                                                          {"POST", "/v1/holds"},
+                                                          {"POST", "/v1/holds/remove"}}) {
+        const auto answer = ask(*joiner, method, path);
+        EXPECT_EQ(answer.status, 409) << path << ": the holds are the learner's";
+        EXPECT_THAT(answer.body, HasSubstr("this node does not train")) << path;
+        EXPECT_THAT(ask(*learner, method, path).body, Not(HasSubstr("role_not_here"))) << path;
+    }
+    for (const bool dry_run : {false, true}) {
+        const auto refused = joiner->erase(applications()[0].person, "anna", "why", dry_run);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().reason, "role_not_here");
+    }
+}
+
+TEST_F(DividedWork, DrawsOfANodeThatWasGivenTheDrawKeyAreChecked) {
+    const auto learner = open(learning());
+    const auto all = applications();
+    for (const bool given : {true, false}) {
+        const auto config = decider(given ? "a" : "b", given ? "[0, 1]" : "[2, 3]");
+        // what the node makes by itself at its first start
+        for (const char* key : {"draw", "arm", "split", "evidence", "signing"})
+            if (!given || std::string_view(key) != "draw") fs::remove(config.store / "keys" / key);
+        const auto node = open(config);
+        ASSERT_TRUE(node->keep_leases());
+        size_t decided = 0;
+        for (const auto& one : std::span(all).first(60))
+            if ((node->decisions().partition_of(one.id).value() < 2) == given)
+                decided += decide(*node, one).has_value();
+        ASSERT_GT(decided, 0u);
+        ASSERT_TRUE(learner->advance(all[60].event_time));
+        const std::string none = "\nrampart_join_unchecked_draws_total 0\n";
+        EXPECT_EQ(ask(*learner, "GET", "/metrics").body.find(none) != std::string::npos, given);
+        ASSERT_TRUE(node->release());
+    }
+}
+
+TEST_F(DividedWork, AnOwnerWithTheAddressOfTheNodeThatIsAskedIsNoAddressToGoTo) {
+    const auto learner = open(learning());
+    auto of_a = decider("a", "[0, 1]"), of_b = decider("b", "[2, 3]");
+    of_a.log.advertise = of_b.log.advertise = "http://copied.example:8080";
+    const auto a = open(of_a), b = open(of_b);
+    for (Node* node : {a.get(), b.get()}) ASSERT_TRUE(node->keep_leases());
+    for (const auto& one : applications()) {
+        if (a->decisions().partition_of(one.id).value() > 1) continue;
+        const auto answer = ask(*b, "POST", "/v1/decisions", wire::to_json(one));
+        EXPECT_EQ(answer.status, 421) << answer.body;
+        EXPECT_THAT(answer.body, HasSubstr("the node 'a'"));
+        EXPECT_EQ(answer.header("X-Rampart-Owner"), "") << "the client would come back for ever";
+        break;
+    }
+}
+
+TEST_F(DividedWork, ANodeThatDoesNotKnowTheKeyOfTheTrainerDecidesNothingAndSaysWhy) {
+    const auto learner = open(learning());
+    auto of_a = decider("a", "[0, 1, 2, 3]");
+    const auto right = of_a.gate_key;
+    of_a.gate_key = folder_ / "old.pem";
+    const auto old = base::SigningKey::from_raw(std::string(32, 'o')).value();
+    ASSERT_TRUE(base::write_file_atomically(of_a.gate_key, old.public_key().to_pem()));
+    {
+        const auto a = open(of_a);
+        ASSERT_TRUE(a->keep_leases());
+        const auto refused = decide(*a, applications()[0]);
+        ASSERT_FALSE(refused) << "by a policy that the group does not decide by";
+        EXPECT_EQ(refused.error().reason, "no_policy");
+        const auto ready = ask(*a, "GET", "/readyz");
+        EXPECT_EQ(ready.status, 503);
+        EXPECT_THAT(ready.body, HasSubstr("not signed by key"));
+        if (support::Alerts::can_run()) {
+            const support::Scrape scrape(ask(*a, "GET", "/metrics").body,
+                                         runtime::SystemClock().now());
+            for (const char* alert : {"RampartCannotDecide", "RampartCheckFails"})
+                EXPECT_TRUE(support::Alerts(folder_).fires(alert, scrape, scrape)) << alert;
+        }
+        ASSERT_TRUE(a->release());
+    }
+    of_a.gate_key = right;
+    const auto a = open(of_a);
+    ASSERT_TRUE(decide(*a, applications()[0]));
+    EXPECT_THAT(ask(*a, "GET", "/metrics").body,
+                testing::AllOf(HasSubstr("\nrampart_followed_champion_sequence 1\n"),
+                               Not(HasSubstr("\nrampart_champion_certificate_end"))));
+}
+
 TEST_F(DividedWork, ANodeDoesNotGiveUpARoleWithPersonsInItsStore) {
     { const auto learner = open(learning()); }
     const auto whole = with_roles("a", "decide,join", "own = [0, 1]", kFollows);
