@@ -37,15 +37,6 @@ bool is_whole(const joiner::OutcomeJoiner& joiner) {
     return upkeep.rebuilding + upkeep.refused == 0;
 }
 
-/// Whether a node that joins nothing is to read what others have erased: not while a partition
-/// stands still, for which the others would wait.
-bool reads_erasures(const Settings& settings, const serving::DecisionService& decisions) {
-    if (settings.log.roles.join) return false;  // its joined states say when
-    const auto views = decisions.partitions();
-    return std::all_of(views.begin(), views.end(),
-                       [](const auto& view) { return view.status.has_value(); });
-}
-
 /// Returns the partitions that have stopped; none if anything but partitions of this topic has.
 std::set<streaming::PartitionId> only_partitions_of(
     const std::string& topic, const std::vector<joiner::StoppedPartition>& stopped) {
@@ -164,8 +155,9 @@ Status Loop::read_to_end(const std::function<bool()>& stopping,
         .add(conflicts - std::min(before, conflicts));
     const Status status = joiner::nothing_stopped(caught_up.stopped);
     if (const uint64_t erased = joiner.counts().erased;
-        erased != erased_ || reads_erasures(deps_.settings, deps_.decisions)) {
-        // another node may have been asked: the index would read of it with the next decision only
+        erased != erased_ || !deps_.settings.log.roles.join) {
+        // another node may have been asked: the index would read of it with the next decision only;
+        // a node that joins nothing has no joined state that says when
         RAMPART_RETURN_IF_ERROR(deps_.decisions.erase({}, deps_.clock.now()));
         erased_ = erased;
     }

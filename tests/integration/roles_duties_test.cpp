@@ -217,6 +217,33 @@ TEST_F(DutiesByRole, WhoIsErasedUnderSealedRecordsIsGoneAtTheNodeThatDecides) {
     EXPECT_EQ(ask(*a, "GET", "/readyz").status, 200);
 }
 
+TEST_F(DutiesByRole, WhoIsErasedIsGoneAtANodeThatHasLostAnotherPartition) {
+    const auto learner = open(learning());
+    const auto a = open(decider("a", "[0, 1, 2, 3]"));
+    const auto all = applications();
+    std::vector<domain::Decision> decided;
+    for (const auto& one : std::span(all).first(60)) decided.push_back(*decide(*a, one));
+    ASSERT_TRUE(learner->advance(all[60].event_time));
+    const auto b = open(decider("b", "[1]"));  // a gives no sign of life meanwhile
+    ASSERT_TRUE(a->keep_leases());
+    const auto views = a->decisions().partitions();
+    for (const auto& view : views)
+        ASSERT_EQ(view.status.has_value(), view.partition != PartitionId(1));
+    EXPECT_THAT(ask(*a, "GET", "/metrics").body,
+                testing::AllOf(HasSubstr("\nrampart_partitions_owned 3\n"),
+                               HasSubstr("\nrampart_partitions_configured 4\n")));
+    const auto gone = std::find_if(decided.begin(), decided.end(), [&](const auto& one) {
+        return a->decisions().partition_of(one.application.id) != PartitionId(1);
+    });
+    ASSERT_NE(gone, decided.end());
+    const auto erased = learner->erase(gone->application.person, "privacy-office", "why", false);
+    ASSERT_TRUE(erased) << erased.error().message;
+    ASSERT_TRUE(a->advance(all[60].event_time));
+    const auto found = a->decisions().find(gone->id);
+    ASSERT_FALSE(found) << "it stays for ever";
+    EXPECT_EQ(found.error().reason, "erased");
+}
+
 TEST_F(DutiesByRole, ARoleIsTakenAwayAndGivenBackOnAStore) {
     const auto learner = open(learning());
     const auto all = applications();

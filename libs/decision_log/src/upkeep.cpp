@@ -103,11 +103,11 @@ Result<std::optional<AcceptedGap>> DecisionLog::accept_gap_of(OwnedPartition& pa
     return gap;
 }
 
-/// Asks where all partitions of this node end, at once.
+/// Asks where all partitions end that this node decides for and that do not stand still, at once.
 std::map<PartitionId, Result<streaming::Offset>> DecisionLog::ends_of_owned() const {
     std::vector<PartitionId> places;
     for (const auto& partition : partitions_)
-        if (partition) places.push_back(partition->id());
+        if (partition && partition->status()) places.push_back(partition->id());
     if (places.empty()) return {};
     const auto found = deps_.reader.end_offsets(options_.topic, places);
     std::map<PartitionId, Result<streaming::Offset>> ends;
@@ -130,11 +130,13 @@ Status DecisionLog::erase(std::span<const domain::DecisionId> decisions, base::T
         const auto behind = [&](const OwnedPartition& partition) {
             const auto end = ends.find(partition.id());
             if (end == ends.end()) return homes.contains(partition.id());
-            return !end->second || !partition.status() || partition.index().next() < *end->second;
+            return !end->second || partition.index().next() < *end->second;
         };
         for (const auto& partition : partitions_) {
             if (!partition || partition->given_up() || partition->is_rebuilding()) continue;
-            if (status && behind(*partition)) status = partition->catch_up();
+            if (!behind(*partition)) continue;
+            const Status read = partition->catch_up();
+            if (status) status = read;  // the first failure; the others read on
         }
     });
     RAMPART_RETURN_IF_ERROR(status);

@@ -162,7 +162,9 @@ TEST_F(DecisionLogTest, WhatOthersErasedIsReadOnlyWhereTheLogHasMoreThanTheIndex
     ASSERT_TRUE(log_.append_to("decisions", kZero, {&erasure, 1}));
     EXPECT_EQ(decisions_->erase({}, clock_.now()).error().reason, "timeout");
     log_.topics["decisions"].failure = {};
-    ASSERT_TRUE(decisions_->erase({}, clock_.now())) << "a partition in trouble is tried again";
+    ASSERT_TRUE(decisions_->erase({}, clock_.now())) << "the others do not wait for it";
+    EXPECT_FALSE(decisions_->all_decide()) << "it was not asked";
+    decisions_->maintain();
     EXPECT_TRUE(decisions_->all_decide());
     EXPECT_FALSE(decisions_->look_up(*decisions_->owned(kZero), decision(0, kZero).id));
     EXPECT_TRUE(has(decision(0, kOne)));
