@@ -410,10 +410,10 @@ Result<data_retention::ErasureDeps> Loop::person_deps() {
     RAMPART_RETURN_IF_ERROR(check_role(settings.log.roles, Role::kJoin));
     const auto& stores = deps_.stores;
     RAMPART_TRY(auto set_aside, storage::find_set_aside(settings.store / "partitions"));
-    const data_retention::HeldLog log{stores.topics().decisions, settings.log.partitions,
-                                      settings.log.broker != LogSettings::Broker::kLocal,
-                                      settings.log.held(),
-                                      !settings.log.follow.empty() || !settings.log.holds_all()};
+    // where the log is shared, nodes with other roles may be there, too
+    const bool shared = settings.log.broker != LogSettings::Broker::kLocal;
+    const data_retention::HeldLog log{stores.topics().decisions, settings.log.partitions, shared,
+                                      settings.log.held(), shared};
     return data_retention::ErasureDeps{
         log,
         settings.privacy.retention_months,
@@ -452,12 +452,7 @@ Result<data_retention::ErasureReport> Loop::erase(data_retention::ErasureRequest
         };
     }
     request.now = deps_.clock.now();
-    RAMPART_TRY(auto report, data_retention::erase_person(deps, request));
-    if (!deps_.settings.log.roles.decide)
-        report.remains.push_back(
-            "quarantines of applications at the nodes that decide: look there (GET "
-            "/v1/quarantine), or let them run out");
-    return report;
+    return data_retention::erase_person(deps, request);
 }
 
 Result<data_retention::PersonRecord> Loop::export_person(const PersonAsked& asked) {

@@ -183,6 +183,7 @@ Status Node::open_services(const Progress& progress) {
         attributes_ = std::make_unique<protected_attributes::AttributeFeed>(
             log.reader(), log.writer(), log.topics().protected_attributes, stores_->attributes());
     }
+    erased_bytes_ = std::make_unique<ErasedBytes>(*decisions_);
     champion_ = std::make_unique<ChampionSwitch>(stores_->registry(), *decisions_);
     RAMPART_RETURN_IF_ERROR(open_lease());
     open_stops();
@@ -331,6 +332,13 @@ void Node::begin_work() {
               [this](const auto& run) {
                   return scrub_->run(wall_.now(), [&] { return run.stopping(); });
               });
+    if (settings_.log.roles.decide && !settings_.log.roles.train)
+        jobs_.add({.name = "erased_bytes",
+                   .every = base::Duration::days(1),
+                   .longest = base::Duration::days(1),
+                   .stuck_after = base::Duration::hours(6),
+                   .background = true},
+                  [this](const auto&) { return erased_bytes_->rewrite(); });
     jobs_.add({.name = "principals", .every = second, .longest = base::Duration::seconds(30)},
               [this](const auto&) { return refresh_callers(); });
     begin_requests();

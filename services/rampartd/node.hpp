@@ -16,6 +16,7 @@
 #include "rampart/serving/application_consumer.hpp"
 #include "rampart/serving/decision_service.hpp"
 #include "services/rampartd/champion_switch.hpp"
+#include "services/rampartd/erased_bytes.hpp"
 #include "services/rampartd/explanations.hpp"
 #include "services/rampartd/keys.hpp"
 #include "services/rampartd/loop.hpp"
@@ -241,6 +242,7 @@ class Node {
     std::unique_ptr<data_retention::LogRetention> retention_;
     std::unique_ptr<QuarantineUpkeep> quarantine_;
     std::unique_ptr<ScrubJob> scrub_;
+    std::unique_ptr<ErasedBytes> erased_bytes_;
     // on a shared log, where the node has to do with them
     std::unique_ptr<protected_attributes::AttributeFeed> attributes_;
     std::unique_ptr<lease::TrainerLease> trainer_lease_;  // where it trains, on a shared log

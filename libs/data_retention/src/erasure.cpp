@@ -148,7 +148,10 @@ std::vector<std::string> what_remains(const ErasureDeps& deps, size_t in_clear) 
     if (deps.log.other_nodes) {
         remains.push_back(
             "other nodes' files: they forget when they read the log, within seconds; their old "
-            "bytes go within a week");
+            "bytes go within two days where they only decide, and within a week otherwise");
+        remains.push_back(
+            "quarantines of applications at other nodes that decide: look there (GET "
+            "/v1/quarantine), or let them run out");
     }
     return remains;
 }
