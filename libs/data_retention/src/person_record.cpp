@@ -411,6 +411,14 @@ class Gathering {
         return add_audit();
     }
 
+    /// Returns how many partitions this node decides for; one that was taken over has no index.
+    size_t decided_here() const {
+        size_t here = 0;
+        for (const auto& view : erasure_.decisions.partitions())
+            here += erasure_.decisions.index_of(view.partition) != nullptr;
+        return here;
+    }
+
     void add_elsewhere() {
         auto& elsewhere = record_.elsewhere;
         elsewhere = {"backups, and what was exported before: see there",
@@ -423,6 +431,12 @@ class Gathering {
         const auto& log = erasure_.log;
         if (!log.holds_all())
             elsewhere.push_back("partitions that other nodes hold: ask there as well");
+        if (decided_here() < static_cast<size_t>(log.partitions))
+            elsewhere.push_back(
+                "partitions that other nodes decide: explanations of the person's declines, "
+                "applications in quarantine there, jobs, and entries of their audit logs such as "
+                "overrides; look there (GET /v1/decisions/ID/explanation, rampart quarantine list, "
+                "rampart audit show)");
         if (log.shared && erasure_.feed == nullptr)
             elsewhere.push_back(
                 "protected attributes: this node has none; ask the node that trains as well");

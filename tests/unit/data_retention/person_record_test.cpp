@@ -145,6 +145,21 @@ TEST_F(PersonRecords, WhoNamesAnothersApplicationGetsOnlyWhatTheySent) {
     EXPECT_EQ(mine.log.size(), 2u);
 }
 
+TEST_F(PersonRecords, WhatNodesHaveThatDecideOtherPartitionsIsSaid) {
+    stores_.decide(1);
+    const auto elsewhere = [&] {
+        const auto record = record_of("p-1");
+        EXPECT_TRUE(record) << record.error().message;
+        std::string all;
+        if (record)
+            for (const auto& sentence : record->elsewhere) all += sentence + '\n';
+        return all.find("partitions that other nodes decide: explanations") != std::string::npos;
+    };
+    EXPECT_FALSE(elsewhere()) << "this node decides all";
+    stores_.service.service->give_up(streaming::PartitionId(0), "other");
+    EXPECT_TRUE(elsewhere());
+}
+
 TEST_F(PersonRecords, AnEntryOfTheAuditLogIsOfWhomItNamesAndNotOfWhoHasANumberForAnId) {
     const auto annas = stores_.decide(1);
     auto waits = support::make_application(1, day(100));
