@@ -1,6 +1,7 @@
 #include "services/rampartd/node.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 
 #include "rampart/base/file.hpp"
@@ -66,10 +67,21 @@ decision_log::DecisionLogOptions log_options(const Settings& settings, const Sto
         for (const auto& [partition, epoch] : fences) partitions.insert(partition);
         return leases->claim(partitions, fences);
     };
-    options.owner_of =
-        [leases](streaming::PartitionId partition) -> std::optional<decision_log::Owner> {
+    options.owner_of = [leases, &log = settings.log,
+                        said = std::make_shared<std::atomic<bool>>(false)](
+                           streaming::PartitionId partition) -> std::optional<decision_log::Owner> {
         const auto holder = leases->holder(partition);
         if (!holder) return std::nullopt;
+        if (!log.advertise.empty() && holder->address == log.advertise &&
+            holder->node != log.node) {
+            if (!said->exchange(true))
+                kLog.error(
+                    "msg=\"another node advertises the address of this one, which would send "
+                    "clients "
+                    "in a circle\" node={} address={}",
+                    holder->node, holder->address);
+            return decision_log::Owner{holder->node, ""};
+        }
         return decision_log::Owner{holder->node, holder->address};
     };
     return options;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "rampart/base/log.hpp"
+#include "rampart/decision_log/reasons.hpp"
 #include "rampart/runtime/metric_list.hpp"
 #include "rampart/runtime/version.hpp"
 #include "rampart/storage/database_figures.hpp"
@@ -102,9 +103,10 @@ void NodeMetrics::write(Samples& out) const {
 void NodeMetrics::write_deciding(Samples& out) const {
     size_t owned = 0, stopped = 0;
     for (const auto& view : deps_.decisions.partitions()) {
-        ++owned;
+        owned += view.status || !view.status.error().is(decision_log::Reason::kFenced);
         stopped += !view.status;
     }
+    out.add(metric::kPartitionsConfigured, deps_.decisions.partition_count());
     out.add(metric::kPartitionsOwned, number(owned));
     out.add(metric::kPartitionsStopped, number(stopped));
 }

@@ -206,6 +206,9 @@ TEST_F(DividedWork, RoutesOfARoleThatIsElsewhereSaySo) {
               "RampartLeaseNotRenewed", "RampartOutcomesOverdue", "RampartOutcomesUnmatched"})
             EXPECT_FALSE(support::Alerts(folder_).fires(alert, scrape, scrape))
                 << alert << " at " << node->settings().log.node;
+        // the learner alone, as if no node that decides answered
+        EXPECT_EQ(support::Alerts(folder_).fires("RampartPartitionWithoutOwner", scrape, scrape),
+                  node == learner.get());
     }
 }
 

@@ -33,10 +33,13 @@ namespace rampart::runtime::metric {
       "Requests for decisions refused, as too many were waiting.")                             \
     X(kOverrides, "counter", "rampart_overrides_total", "",                                    \
       "Overrides by people taken in, repeats included.")                                       \
+    X(kPartitionsConfigured, "gauge", "rampart_partitions_configured", "",                     \
+      "Partitions of the log, which the nodes that decide share.")                             \
     X(kPartitionsGivenUp, "counter", "rampart_partitions_given_up_total", "",                  \
       "Partitions that another node was found to have taken over.")                            \
     X(kPartitionsOwned, "gauge", "rampart_partitions_owned", "",                               \
-      "Partitions that this node decides for, stopped ones included.")                         \
+      "Partitions that this node decides for, stopped ones included, and those not that "      \
+      "another node has taken over.")                                                          \
     X(kPartitionsStopped, "gauge", "rampart_partitions_stopped", "",                           \
       "Partitions among the owned ones that decide nothing now; GET /v1/partitions says why.") \
     X(kPolicyDecisions, "counter", "rampart_policy_decisions_total", "policy",                 \
