@@ -207,11 +207,12 @@ namespace rampart::runtime::metric {
 
 #define RAMPART_METRICS_OF_LEARNING(X)                                                       \
     X(kCertificateEnd, "gauge", "rampart_champion_certificate_end_timestamp_seconds", "",    \
-      "When the champion's certificate expires; +Inf: it has no end, or there is none.")     \
+      "When the champion's certificate expires; +Inf: it has no end, or there is none. Not " \
+      "at a node that follows another's champion.")                                          \
     X(kCertificateExpired, "gauge", "rampart_champion_certificate_expired", "",              \
       "1: the certificate by which the champion was promoted has expired; it decides on.")   \
     X(kChampionSince, "gauge", "rampart_champion_since_timestamp_seconds", "",               \
-      "When the present champion was promoted.")                                             \
+      "When the present champion was promoted. Not at a node that follows another's.")       \
     X(kBudgetEpoch, "gauge", "rampart_error_budget_epoch", "",                               \
       "Number of the open epoch of the error budget; 0: none was opened yet.")               \
     X(kBudgetLeft, "gauge", "rampart_error_budget_left_ratio", "",                           \
