@@ -39,6 +39,8 @@ class DividedWork : public RolesOnABroker {
             EXPECT_THAT(metrics, Not(HasSubstr("\nrampart_join")));
         }
         const auto metrics = ask(learner, "GET", "/metrics").body;
+        // all have one draw key, as the runbook has it
+        EXPECT_THAT(metrics, HasSubstr("\nrampart_join_unchecked_draws_total 0\n"));
         EXPECT_THAT(metrics, HasSubstr(read_records("outcomes")));
         EXPECT_THAT(metrics, Not(HasSubstr(read_records("applications"))));
         EXPECT_THAT(metrics, Not(HasSubstr("{role=\"decide\"}")));
