@@ -32,6 +32,10 @@ namespace rampart::rampartd {
     X(kDatabasesEncrypted, kFailedPrecondition, "databases_encrypted",                          \
       "Set privacy.encrypt_databases = true: a store that is encrypted stays so.")              \
     X(kEmptyBatch, kInvalidArgument, "empty_batch", "Send one JSON object a line.")             \
+    X(kErasureLeft, kFailedPrecondition, "erasure_left",                                        \
+      "Start the node with its roles of before until the erasure has ended ('rampart status', " \
+      "GET /v1/jobs/ID), then take the role away; where it has no job, erase the person again " \
+      "then (ops/runbooks/roles.md).")                                                          \
     X(kEventClock, kFailedPrecondition, "event_clock", "Move time by POST /v1/clock.")          \
     X(kExplanationsBusy, kUnavailable, "explanations_busy",                                     \
       "Ask again in a few seconds; each is worked out once, and kept.")                         \

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "rampart/base/digest.hpp"
 #include "rampart/base/reasons.hpp"
+#include "rampart/privacy/at_rest.hpp"
+#include "rampart/runtime/job_record.hpp"
+#include "services/rampartd/api/privacy_routes.hpp"
 #include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
@@ -92,6 +96,34 @@ Status check_nothing_left(const fs::path& store, const LogSettings& log) {
                                     database.string(), why);
         }
     }
+    return base::ok();
+}
+
+Status check_no_erasure_left(const fs::path& store, const Roles& roles) {
+    if (roles.train) return base::ok();
+    const auto left = [&](const std::string& what) {
+        return base::make_error(
+            Reason::kErasureLeft,
+            "{} has not ended, and this node would not go on with it: its roles "
+            "are {}",
+            what, to_string(roles));
+    };
+    const auto folder = store / "privacy" / "register";
+    std::error_code failure;
+    const bool there = fs::exists(folder, failure);
+    if (failure) return cannot_look(folder, failure);
+    if (there) {
+        RAMPART_TRY(const auto known, privacy::read_register(folder));
+        if (!known.begun.empty())
+            return left(fmt::format("the erasure of person {} in '{}', begun before,",
+                                    base::to_hex(known.begun.front().person.value()),
+                                    folder.string()));
+    }
+    RAMPART_TRY(const auto jobs, runtime::read_jobs(store / "jobs"));
+    for (const auto& [id, error] : jobs.unreadable) return error.with_context("job " + id);
+    for (const auto& job : jobs.records)
+        if (!job.ended() && job.kind == PrivacyRoutes::kErasure)
+            return left(fmt::format("the erasure of job {}", job.id));
     return base::ok();
 }
 

@@ -16,4 +16,12 @@ namespace rampart::rampartd {
 /// cannot be looked at may have persons, too.
 base::Status check_nothing_left(const std::filesystem::path& store, const LogSettings& log);
 
+/// Refuses a node that does not erase persons (role train) with an erasure that was accepted and
+/// has not ended: in the register, or as a job. Nothing would go on with it. Changes nothing; the
+/// register may be open nowhere.
+///
+/// Fails with failed_precondition "erasure_left"; data_loss "bad_job_record": a job that cannot be
+/// read may be one; those of privacy::read_register and runtime::read_jobs.
+base::Status check_no_erasure_left(const std::filesystem::path& store, const Roles& roles);
+
 }  // namespace rampart::rampartd

@@ -51,6 +51,7 @@ Result<std::unique_ptr<Stores>> Stores::open(const Settings& settings, const Key
                                              const runtime::Shutdown* shutdown,
                                              OnUnreadable on_unreadable) {
     RAMPART_RETURN_IF_ERROR(check_nothing_left(settings.store, settings.log));
+    RAMPART_RETURN_IF_ERROR(check_no_erasure_left(settings.store, settings.log.roles));
     std::unique_ptr<Stores> stores(new Stores(settings, keys, shutdown));
     RAMPART_RETURN_IF_ERROR(stores->open_registry());
     RAMPART_RETURN_IF_ERROR(stores->open_log());

@@ -5,6 +5,10 @@
 #include <unistd.h>
 
 #include "rampart/base/file.hpp"
+#include "rampart/privacy/register.hpp"
+#include "rampart/runtime/job_queue.hpp"
+#include "services/rampartd/api/privacy_routes.hpp"
+#include "support/set_clock.hpp"
 
 namespace rampart::rampartd {
 namespace {
@@ -97,6 +101,42 @@ TEST_F(StateLeft, WhatCannotBeLookedAtIsRefused) {
     fs::create_directories(store_ / "partitions/0");
     fs::create_symlink("joins", store_ / "partitions/0/joins");
     EXPECT_THAT(refusal("decide", {0}), HasSubstr("io_error: cannot look at"));
+}
+
+TEST_F(StateLeft, AnErasureThatHasNotEndedKeepsItsRole) {
+    const auto refusal_of = [&](const std::string& roles) {
+        const auto status = check_no_erasure_left(store_, parse_roles(roles).value());
+        return status ? "" : status.error().reason + ": " + status.error().message;
+    };
+    EXPECT_EQ(refusal_of("decide"), "") << "a store that is not there yet";
+    const auto person = privacy::person_tag("secret", domain::PersonId("p-1"));
+    const auto open = [&] {
+        fs::create_directories(store_ / "privacy");
+        return privacy::Register::open(store_ / "privacy/register").value();
+    };
+    ASSERT_TRUE(open());
+    EXPECT_EQ(refusal_of("decide"), "");
+    ASSERT_TRUE(open()->begin({person, base::TimePoint::from_micros(7), {}}));
+    for (const char* roles : {"decide", "join", "decide,join"})
+        EXPECT_THAT(refusal_of(roles),
+                    AllOf(HasSubstr("erasure_left: "), HasSubstr(base::to_hex(person.value()))));
+    EXPECT_EQ(refusal_of("join,train"), "");
+    ASSERT_TRUE(open()->finish(person));
+    EXPECT_EQ(refusal_of("decide"), "");
+
+    support::SetClock clock{base::TimePoint::from_micros(7)};
+    runtime::Metrics metrics;
+    runtime::JobQueueOptions options;
+    options.folder = store_ / "jobs";
+    options.kinds = {PrivacyRoutes::kErasure, "candidate"};
+    const auto queue = runtime::JobQueue::open(options, clock, metrics).value();
+    ASSERT_TRUE(queue->submit("candidate", "a model", 1));
+    EXPECT_EQ(refusal_of("decide"), "");
+    const auto job = queue->submit(PrivacyRoutes::kErasure, "a person", 3).value();
+    EXPECT_THAT(refusal_of("decide"), AllOf(HasSubstr("erasure_left: "), HasSubstr(job.id)));
+    EXPECT_EQ(refusal_of("join,train,monitor"), "");
+    ASSERT_TRUE(base::write_file_atomically(store_ / "jobs" / (job.id + ".job"), "damaged"));
+    EXPECT_THAT(refusal_of("decide"), HasSubstr("bad_job_record: "));
 }
 
 TEST_F(StateLeft, TheEmbeddedLogHasNoOtherNode) {
