@@ -1,7 +1,6 @@
 #include "services/rampartd/replay.hpp"
 
 #include <algorithm>
-#include <queue>
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/reasons.hpp"
@@ -92,19 +91,19 @@ class Replay {
             });
             if (!visited && !report_.interrupted) return visited.error();
         }
-        for (; !drawn_.empty(); drawn_.pop()) {
-            if (!report_.interrupted) count(drawn_.top().decision);
-        }
+        uint64_t again = 0;
+        for (const auto& [unit, decisions] : drawn_)
+            for (const auto& decision : decisions) {
+                if (report_.interrupted || !goes_on(++again)) break;
+                count(decision);
+            }
         return std::move(report_);
     }
 
   private:
-    /// A decision of the sample; those with the smallest numbers are in it.
-    struct Drawn {
-        double number;
-        Decision decision;
-        bool operator<(const Drawn& other) const { return number < other.number; }
-    };
+    /// A decision or a person of the sample: its number, and its id. Those with the smallest
+    /// numbers are in it.
+    using Unit = std::pair<double, std::string>;
 
     Status replay_one() {
         for (auto* index : indices_) {
@@ -120,14 +119,15 @@ class Replay {
         ++report_.erased;
         return base::ok();
     }
+    bool goes_on(uint64_t done) {
+        if (!request_.progress(done)) report_.interrupted = true;
+        return !report_.interrupted;
+    }
     Status take(const DecisionIndex& index, const domain::DecisionId& id) {
-        if (!request_.progress(++seen_)) {
-            report_.interrupted = true;
-            return base::make_error(Reason::kStopping, "interrupted");
-        }
-        const double number = request_.sample == 0 ? 0 : base::keyed_uniform(seed_, id.value());
-        const bool full = request_.sample > 0 && drawn_.size() == request_.sample;
-        if (full && number >= drawn_.top().number) return base::ok();
+        if (!goes_on(++seen_)) return base::make_error(Reason::kStopping, "interrupted");
+        const bool by_decision = request_.sample > 0 && request_.sample_of == SampleOf::kDecisions;
+        // what is not drawn need not be read; whose it is, only the decision says
+        if (by_decision && !may_draw(unit_of(id.value()))) return base::ok();
         RAMPART_TRY(auto decision, index.find(id));
         if (!decision) return base::ok();
         if (request_.from && decision->decided_at < *request_.from) return base::ok();
@@ -136,22 +136,36 @@ class Replay {
             count(*decision);
             return base::ok();
         }
-        if (full) drawn_.pop();
-        drawn_.push({number, *std::move(decision)});
+        const auto unit = unit_of(by_decision ? id.value() : decision->application.person.value());
+        draw(unit, *std::move(decision));
         return base::ok();
+    }
+    Unit unit_of(const std::string& id) const { return {base::keyed_uniform(seed_, id), id}; }
+    bool may_draw(const Unit& unit) const {
+        return drawn_.size() < request_.sample || unit <= drawn_.rbegin()->first;
+    }
+    void draw(const Unit& unit, Decision decision) {
+        if (!may_draw(unit)) return;
+        drawn_[unit].push_back(std::move(decision));
+        if (drawn_.size() > request_.sample) drawn_.erase(std::prev(drawn_.end()));
     }
     void count(const Decision& decision) {
         const auto status = made_.replay(decision);
+        auto& of_policy = report_.by_policy[decision.policy.value()];
         if (status) {
             ++report_.replayed;
+            ++of_policy.replayed;
         } else if (status.error().is(decision::Reason::kReplayMismatch)) {
             ++report_.replayed;
             ++report_.different;
+            ++of_policy.replayed;
+            ++of_policy.different;
             if (report_.differences.size() < kDifferencesNamed)
                 report_.differences.push_back(status.error().message);
         } else {
             if (report_.failed.empty()) report_.first_failure = status.error().message;
             ++report_.failed[status.error().reason];
+            ++of_policy.failed;
         }
     }
 
@@ -159,7 +173,7 @@ class Replay {
     const ReplayRequest& request_;
     const std::string seed_;
     std::vector<DecisionIndex*> indices_;
-    std::priority_queue<Drawn> drawn_;
+    std::map<Unit, std::vector<Decision>> drawn_;
     uint64_t seen_ = 0;
     ReplayReport report_;
 };

@@ -62,6 +62,53 @@ TEST_F(Replay, AKeyThatIsRetiredIsFoundAndOneThatIsMissingIsNamed) {
     fs::rename(retired.string() + ".away", retired);
 }
 
+TEST_F(Replay, ASampleOfPersonsHasAllOfTheirDecisionsAndIsTheSameForTheSameSeed) {
+    const auto few = report("--sample 40 --sample-of persons --seed 3");
+    EXPECT_EQ(number(few, "replayed"), 40) << "each has one in a demo";
+    EXPECT_EQ(json::serialize(few), json::serialize(report("--sample 40 --sample-of persons "
+                                                           "--seed 3")));
+    EXPECT_EQ(number(report("--sample 6000 --sample-of persons"), "replayed"), 6000);
+    EXPECT_EQ(replay("--sample-of persons").exit_code, 2) << "of how many";
+    EXPECT_EQ(replay("--sample 5 --sample-of loans").exit_code, 2);
+}
+
+TEST_F(Replay, AWindowThatEndsBeforeItBeginsIsRefusedAndAnEmptyOneIsSaid) {
+    const auto refused =
+        rampart("replay --config a/rampartd.toml --from 2006-01-01 --to 2005-01-01 2>&1");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.output, HasSubstr("--to 2005-01-01 is not after --from 2006-01-01"));
+    const auto none = rampart("replay --config a/rampartd.toml --from 2090-01-01 2>&1");
+    EXPECT_EQ(none.exit_code, 0);
+    EXPECT_THAT(none.output, HasSubstr("there was none to decide again"));
+}
+
+TEST_F(Replay, DecisionsAreCountedByPolicyAndAByteOfOneModelConcernsItsOwn) {
+    const auto before = report("").at("policies").as_object();
+    ASSERT_GT(before.size(), 1u) << "the demo promotes";
+    int64_t all = 0;
+    for (const auto& [policy, counts] : before) all += number(counts.as_object(), "replayed");
+    EXPECT_EQ(all, 6000);
+    const auto listed = rampart("models --store a/store --json 2>/dev/null");
+    const auto promotions = json::parse(listed.output).at("promotions").as_array();
+    const auto champion = std::string(promotions.back().at("policy").as_string());
+    for (const auto& [name, counts] : before) {
+        const std::string policy(name);
+        if (policy == champion) continue;
+        const auto file = out() / "a" / "store" / "registry" / "models" / (policy + ".rmp");
+        const auto whole = read(file);
+        auto bytes = whole;
+        bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+        ASSERT_TRUE(base::write_file_atomically(file, bytes));
+        const auto found = report("", 1);
+        ASSERT_TRUE(base::write_file_atomically(file, whole));
+        const auto its = number(counts.as_object(), "replayed");
+        EXPECT_EQ(number(found.at("policies").as_object().at(name).as_object(), "failed"), its);
+        EXPECT_EQ(number(found, "replayed"), 6000 - its);
+        EXPECT_EQ(number(found.at("failed").as_object(), "model_digest"), its);
+        break;
+    }
+}
+
 TEST_F(Replay, AByteOfAModelThatIsChangedIsFound) {
     int changed = 0;
     for (const auto& model :
