@@ -19,7 +19,7 @@ inline std::set<std::string> names_in(const std::string& text) {
 /// export` writes keys, `replay` numbers of decisions and which differ, `letter` reasons; `person
 /// export` outcomes of the vault with audit.enabled only (PersonExport tests that).
 inline const std::set<std::string> kOthers = names_in(
-    "audit-individual, calibrate, card, clock accept, compare, cv, decide, erase, errors, "
+    "audit-individual, calibrate, card, clock accept, cv, decide, erase, errors, "
     "metrics, evaluate, export, frontier, gate, hold add, hold remove, import, inspect model, "
     "keys export, keys import, keys list, keys rotate, learners, letter, score, "
     "postprocessors, partition move, partition resume, person export, postprocess, quarantine "
@@ -59,6 +59,8 @@ inline const std::vector<SecrecyCommand> kAtRest{
     {"export-log", "--config CONFIG --side vault --out FOLDER/log.csv --reason curious", 2},
     {"export-log", "--config CONFIG --side development --out FOLDER/log.csv", 0},
     {"candidate", "--config CONFIG --model FOLDER/m.rmp --plan --json", 0},
+    {"compare", "--config CONFIG --policy CHAMPION --policy WORSE", 0},
+    {"compare", "--config CONFIG --policy CHAMPION --policy WORSE --json", 0},
     {"monitor", "--config CONFIG --json", 0},
     {"report", "--config CONFIG --json", 0},
     {"report", "--config CONFIG --from 1990-01 --to 1999-12 --out FOLDER/report.html", 0},

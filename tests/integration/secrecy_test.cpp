@@ -442,12 +442,15 @@ TEST_F(Secrecy, NorDoesWhatAnyCommandPrints) {
         world->link_certificate("e1r1", "own.cert");
         world->write_model("m.rmp");
         const auto worse = world->with_base_score(-50).value();
+        const auto champion = world->node().registry().champion()->policy.value();
         world->close();
         auto& of_world = answers[world == a_.get() ? 0 : 1];
         const auto run = [&](const auto& list) {
             for (const auto& [command, options, exit_code] : list) {
                 const auto line = command + " " + options;
-                auto answer = world->command(std::regex_replace(line, std::regex("WORSE"), worse));
+                auto typed = std::regex_replace(line, std::regex("WORSE"), worse);
+                typed = std::regex_replace(typed, std::regex("CHAMPION"), champion);
+                auto answer = world->command(typed);
                 EXPECT_TRUE(answer.starts_with(fmt::format("{}\n", exit_code))) << line << answer;
                 if (line.find("--svg ") != std::string::npos)
                     answer += base::read_file(world->workspace().folder / "p.svg", 1 << 20).value();

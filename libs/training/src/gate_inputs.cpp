@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "control_variates.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/ope/impact_regression.hpp"
 #include "rampart/ope/value_bound.hpp"
@@ -213,6 +214,14 @@ std::vector<double> impacts_to_fit(const certification::GateConfig& config,
             out[i] = std::numeric_limits<double>::quiet_NaN();
     }
     return out;
+}
+
+/// Returns the values where a decline's impact is known: that of a decline is not used, and is that
+/// impact.
+ope::ControlVariates known_decline(const certification::GateConfig& config,
+                                   ope::ControlVariates q) {
+    if (config.declined_impact && !config.declines_overridden) q.decline = *config.declined_impact;
+    return q;
 }
 
 /// Returns P(approve) by `policy`. For a group-aware policy a row without a cell has none: NaN,
@@ -426,32 +435,41 @@ Result<ope::LoggedDecisions> vault_decisions(const training_set::VaultSet& vault
     return decisions;
 }
 
+Result<std::vector<ope::ControlVariates>> development_control_variates(
+    const training_set::DevelopmentSet& development, const model::Policy& candidate,
+    const model::Policy& reference, const certification::GateConfig& config,
+    const ope::LoggedFeedback& selection) {
+    const DesignColumns columns(development.schema);
+    const auto known = design_of(development, columns, candidate, reference);
+    const auto impact = impacts_to_fit(config, selection);
+    const ope::RegressionData data{columns.size(), known, selection.decisions.approved, impact};
+    std::vector<uint32_t> all(selection.decisions.size());
+    std::iota(all.begin(), all.end(), 0u);
+    const auto persons = ope::map_units(selection.decisions, all);
+    RAMPART_TRY(auto variates,
+                ope::cross_fitted_control_variates(data, persons.unit_of, kFolds,
+                                                   {config.impact_lo, config.impact_hi}));
+    for (auto& q : variates) q = known_decline(config, q);
+    return variates;
+}
+
 base::Status add_control_variates(const ControlVariateInputs& in, ope::LoggedFeedback& selection,
                                   ope::LoggedDecisions& decisions) {
     const auto& config = in.config;
+    RAMPART_TRY(selection.decisions.control_variates,
+                development_control_variates(in.development, in.candidate, in.reference, config,
+                                             selection));
     const DesignColumns columns(in.development.schema);
     const auto known = design_of(in.development, columns, in.candidate, in.reference);
     const auto impact = impacts_to_fit(config, selection);
     const ope::RegressionData data{columns.size(), known, selection.decisions.approved, impact};
-    const ope::Interval range{config.impact_lo, config.impact_hi};
-    std::vector<uint32_t> all(selection.decisions.size());
-    std::iota(all.begin(), all.end(), 0u);
-    const auto persons = ope::map_units(selection.decisions, all);
-    // where a decline's impact is known, the value for declines is not used and is that impact
-    const auto known_decline = [&](ope::ControlVariates q) {
-        if (config.declined_impact && !config.declines_overridden)
-            q.decline = *config.declined_impact;
-        return q;
-    };
-    RAMPART_TRY(selection.decisions.control_variates,
-                ope::cross_fitted_control_variates(data, persons.unit_of, kFolds, range));
-    RAMPART_TRY(const auto model, ope::ImpactRegression::fit(data, range));
+    RAMPART_TRY(const auto model,
+                ope::ImpactRegression::fit(data, {config.impact_lo, config.impact_hi}));
     const auto tested = design_of(in.vault, columns, in.candidate, in.reference);
-    for (auto& q : selection.decisions.control_variates) q = known_decline(q);
     decisions.control_variates.clear();
     for (size_t i = 0; i < decisions.size(); ++i) {
-        decisions.control_variates.push_back(known_decline(
-            model.predict(std::span(tested).subspan(i * columns.size(), columns.size()))));
+        const auto x = std::span(tested).subspan(i * columns.size(), columns.size());
+        decisions.control_variates.push_back(known_decline(config, model.predict(x)));
     }
     return base::ok();
 }

@@ -1,7 +1,11 @@
+// compare: two models on a table, or two registered policies on what a store has logged
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "audit/compare_on_log.hpp"
 #include "frame/commands.hpp"
+#include "frame/named_file.hpp"
+#include "frame/reasons.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/evaluation/comparison.hpp"
 #include "rampart/evaluation/model_table.hpp"
@@ -73,7 +77,15 @@ json::array array_of(const std::vector<evaluation::ComparedRows>& parts) {
     return list;
 }
 
-base::Result<Answer> compare(const Options& options) {
+base::Result<Answer> compare_on_table(const Options& options) {
+    for (const auto& [flag, text] : {std::pair("--first", &options.first),
+                                     {"--second", &options.second},
+                                     {"--data", &options.data}})
+        if (text->empty())
+            return base::make_error(
+                Reason::kMisuse,
+                "{}: is missing; give --first, --second and --data, or --config and two --policy",
+                flag);
     RAMPART_TRY(const auto first, answers_of(options, options.first));
     RAMPART_TRY(const auto second, answers_of(options, options.second));
     if (first.data.label != second.data.label || first.data.target != second.data.target)
@@ -113,31 +125,67 @@ base::Result<Answer> compare(const Options& options) {
     return Answer{.text = std::move(text), .json = json::serialize(out), .notes = {}};
 }
 
+/// Returns whether the decisions of a store are asked about. Errors: "misuse" where both are.
+base::Result<bool> asks_a_log(const Options& options, const LogComparisonOptions& log) {
+    const bool is_log = !log.config.empty() || !log.policies.empty();
+    const bool is_table = !options.first.empty() || !options.second.empty() ||
+                          !options.data.empty() || !options.schema.empty();
+    if (is_log && is_table)
+        return base::make_error(Reason::kMisuse,
+                                "--first, --second, --data and --schema are of a table, --config "
+                                "and --policy of a store: give the ones or the others");
+    if (is_log && log.config.empty())
+        return base::make_error(Reason::kMisuse, "--config: is missing; name the store's");
+    if (!is_log && !(log.from.empty() && log.to.empty()))
+        return base::make_error(Reason::kMisuse,
+                                "--from and --to are of a store: give --config and two --policy");
+    return is_log;
+}
+
+base::Result<Answer> compare(const Options& options, const LogComparisonOptions& log) {
+    RAMPART_TRY(const bool on_log, asks_a_log(options, log));
+    return on_log ? compare_on_log(log) : named_file(compare_on_table(options));
+}
+
+void add_log_options(CLI::App& command, LogComparisonOptions& log) {
+    command.add_option("--config", log.config, "rampartd.toml of a store");
+    command.add_option("--policy", log.policies,
+                       "id of a registered model; twice: the first, and the one beside it");
+    command.add_option("--from", log.from, "applications of this time (ISO 8601) or later");
+    command.add_option("--to", log.to, "applications before this time (ISO 8601)");
+    command.add_option("--confidence", log.confidence, "of each interval, between 0 and 1")
+        ->capture_default_str();
+}
+
 }  // namespace
 
 void add_compare(Frame& frame) {
     auto options = std::make_shared<Options>();
+    auto log = std::make_shared<LogComparisonOptions>();
     auto& command = frame.add(
         {.name = "compare",
-         .summary = "Compare two models on a table: who is approved by one alone, by group and "
-                    "score",
+         .summary = "Compare two models, on a table or on a store's decisions: who is approved by "
+                    "one alone, by group and score",
          .example = "rampart compare --first old.rmp --second new.rmp --data data.csv.gz",
-         .detail = "Shares are those of decisions by the same draw: a row that the first approves "
-                   "with probability p and the second with q is approved by the first alone with "
-                   "p - q if that is positive. Good: of those, the share of favourable labels. PSI "
-                   "is the population stability index.",
-         .reads_no_store = true},
-        [options](const Context&) { return compare(*options); });
-    command.add_option("--first", options->first, "a model file, such as the champion's")
-        ->required();
-    command.add_option("--second", options->second, "the model file beside it")->required();
-    command.add_option("--data", options->data, "the table: .csv or .csv.gz")->required();
+         .detail =
+             "Shares are those of decisions by the same draw: a row that the first approves with "
+             "probability p and the second with q is approved by the first alone with p - q if "
+             "that is positive. Good: of those, the share of favourable labels. PSI is the "
+             "population stability index. With --config and two --policy the rows are logged "
+             "decisions about persons of the development side, the first of each, and the mean "
+             "impact of both policies and of the difference is estimated from the outcomes, with "
+             "an interval; no outcome of the vault is read. No node may be serving the store."},
+        [options, log](const Context&) { return compare(*options, *log); });
+    command.add_option("--first", options->first, "a model file, such as the champion's");
+    command.add_option("--second", options->second, "the model file beside it");
+    command.add_option("--data", options->data, "the table: .csv or .csv.gz");
     command.add_option("--schema", options->schema, "schema file, if a model carries none");
     command
         .add_option("--split", options->split,
                     "rows to compare on: all, or a part of the table that both were trained on")
         ->check(CLI::IsMember({"train", "validation", "test", "all"}))
         ->capture_default_str();
+    add_log_options(command, *log);
 }
 
 }  // namespace rampart::cli
