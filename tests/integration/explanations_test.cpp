@@ -5,12 +5,17 @@
 #include <unistd.h>
 
 #include <boost/json.hpp>
+#include <future>
 #include <thread>
 
 #include "rampart/base/file.hpp"
 #include "rampart/decision/chance_codes.hpp"
+#include "rampart/decision/decider.hpp"
+#include "rampart/decision/encode.hpp"
+#include "rampart/protected_attributes/codec.hpp"
 #include "services/rampartd/explanation_document.hpp"
 #include "services/rampartd/node.hpp"
+#include "support/explained_policy.hpp"
 #include "support/places.hpp"
 #include "tools/demo/workspace.hpp"
 
@@ -74,6 +79,16 @@ class ExplanationsTest : public testing::Test {
         EXPECT_TRUE(http::parse_target(target, request));
         return router.handle(std::move(request));
     }
+    http::Response post(const std::string& target, const std::string& body) {
+        http::Router router(access::one_token("t", {"anna", access::Scopes::all()}));
+        node_->add_routes(router);
+        http::Request request;
+        request.method = "POST";
+        request.headers = {{"Authorization", "Bearer t"}};
+        request.body = body;
+        EXPECT_TRUE(http::parse_target(target, request));
+        return router.handle(std::move(request));
+    }
     std::string explained(const domain::DecisionId& id) {
         const auto answer = get(fmt::format("/v1/decisions/{}/explanation", id));
         EXPECT_EQ(answer.status, 200) << answer.body;
@@ -94,6 +109,16 @@ class ExplanationsTest : public testing::Test {
         EXPECT_TRUE(made) << made.error().message;
         return made ? to_json(*made) : "";
     }
+    /// What explains with policies that a test gives.
+    ExplainDeps with_policies(std::function<model::LoadedPolicy(const domain::PolicyId&)> load) {
+        auto& node = *node_;
+        return {node.decisions(), [load = std::move(load)](const auto& id) { return load(id); },
+                node.attributes(), draw_key()};
+    }
+    const decision::DrawKey& draw_key() {
+        draw_key_ = {node_->keys().ids.draw, node_->keys().draw};
+        return draw_key_;
+    }
     static size_t pool_of(const std::string& document) {
         return json::parse(document).at("reference").at("pool").to_number<size_t>();
     }
@@ -104,6 +129,7 @@ class ExplanationsTest : public testing::Test {
     demo::Workspace workspace_;
     base::TimePoint start_;
     std::unique_ptr<Node> node_;
+    decision::DrawKey draw_key_;
 };
 
 TEST_F(ExplanationsTest, ADeclineIsExplainedSoonAfterItsAnswerAndTheSameEverAfter) {
@@ -200,6 +226,136 @@ TEST_F(ExplanationsTest, WhoIsAloneOrUnknownIsAnsweredWithTheReason) {
     const auto document = explained(made.id);
     EXPECT_EQ(pool_of(document), Explainer::kLeastPool) << "never with themselves";
     EXPECT_EQ(get(fmt::format("/v1/decisions/{}/explanation?x=1", made.id)).status, 400);
+}
+
+TEST_F(ExplanationsTest, ThePoolsOfTheLastPoliciesAreRememberedAndNoMore) {
+    open();
+    ASSERT_TRUE(node_->advance(start_));
+    const auto declined = declines_of(0, 120);
+    ASSERT_FALSE(declined.empty());
+    const auto champion = node_->load_model(declined.front().policy).value();
+    size_t read = 0;
+    Explainer explainer(with_policies([&](const domain::PolicyId& id) {
+        ++read;
+        return model::LoadedPolicy{champion.policy, id};
+    }));
+    const auto explained_by = [&](size_t n) {
+        auto one = declined.front();
+        one.policy = domain::PolicyId(fmt::format("policy-{}", n));
+        const auto made = explainer.explain(one);
+        EXPECT_TRUE(made) << made.error().message;
+        return made ? to_json(*made) : "";
+    };
+    constexpr size_t kPolicies = Explainer::kMostPools + 2;
+    std::vector<std::string> documents;
+    for (size_t n = 0; n < kPolicies; ++n) documents.push_back(explained_by(n));
+    EXPECT_EQ(read, kPolicies);
+    for (size_t n = 2; n < kPolicies; ++n) EXPECT_EQ(explained_by(n), documents[n]);
+    EXPECT_EQ(read, kPolicies) << "those of the last are remembered";
+    EXPECT_EQ(explained_by(0), documents[0])
+        << "what is forgotten is the same when it is read anew";
+    EXPECT_EQ(read, kPolicies + 1);
+    EXPECT_EQ(explained_by(2), documents[2]);
+    EXPECT_EQ(read, kPolicies + 2) << "the one that was asked for longest ago had to go";
+}
+
+TEST_F(ExplanationsTest, NoMoreThanSomeAreMadeForReadersAtATime) {
+    open();
+    ASSERT_TRUE(node_->advance(start_));
+    const auto declined = declines_of(0, 120);
+    constexpr size_t kReaders = Explanations::kAtOnce + 1;
+    ASSERT_GE(declined.size(), kReaders);
+    std::promise<void> go_on;
+    const auto may_go_on = go_on.get_future().share();
+    runtime::Metrics metrics;
+    Explanations explanations({with_policies([&](const domain::PolicyId& id) {
+                                   may_go_on.wait();
+                                   return node_->load_model(id).value();
+                               }),
+                               metrics});
+    // none that was let in can end before the policy is read: one of the readers is turned away
+    std::promise<std::string> turned_away;
+    std::atomic<bool> one_is{false};
+    std::vector<std::future<base::Result<std::string>>> readers;
+    for (size_t i = 0; i < kReaders; ++i)
+        readers.push_back(std::async(std::launch::async, [&, i] {
+            auto answer = explanations.of(declined[i].id);
+            if (!answer && !one_is.exchange(true)) turned_away.set_value(answer.error().reason);
+            return answer;
+        }));
+    auto away = turned_away.get_future();
+    const bool is_one = away.wait_for(std::chrono::minutes(2)) == std::future_status::ready;
+    EXPECT_TRUE(is_one) << "all were let in";
+    go_on.set_value();
+    size_t made = 0;
+    if (is_one) {
+        EXPECT_EQ(away.get(), "explanations_busy");
+    }
+    for (size_t i = 0; i < kReaders; ++i) {
+        const auto answer = readers[i].get();
+        made += answer.has_value();
+        EXPECT_EQ(stored(declined[i]), answer ? std::optional(*answer) : std::nullopt);
+    }
+    EXPECT_EQ(made, static_cast<size_t>(Explanations::kAtOnce));
+    for (size_t i = 0; i < kReaders; ++i)
+        EXPECT_TRUE(explanations.of(declined[i].id)) << "the next ones have their turn";
+}
+
+/// A policy that approves group 1 more readily than group 0.
+model::Policy by_group(const dataset::FeatureSchema& schema,
+                       const std::vector<std::string>& cells) {
+    auto link = support::scored_link(0);
+    link.ensemble.trees.front().nodes[2].value = 2;
+    link.ramp = {1, 0.5, std::vector<double>(cells.size(), 0.9), {}};
+    link.ramp.thresholds.at(1) = 0.1;
+    link.ramp.ties.assign(cells.size(), 1.0);
+    model::PolicyState state;
+    state.reasons = {model::ReasonMethod::kShapley, std::vector<float>(schema.size())};
+    return model::Policy::create(schema, {link}, cells, {}, std::move(state)).value();
+}
+
+TEST_F(ExplanationsTest, WhatReadsTheGroupIsExplainedForTheGroupOfThen) {
+    open();
+    ASSERT_TRUE(node_->advance(start_));
+    declines_of(0, 120);
+    const auto& applicant = stream_.applicants.at(200).application;
+    const auto& cells = node_->settings().catalog.cells();
+    ASSERT_GE(cells.size(), 2u);
+    const auto loaded = std::make_shared<const model::LoadedPolicy>(
+        model::LoadedPolicy{by_group(stream_.schema, cells), domain::PolicyId("by-group")});
+    const auto in_force = decision::PolicyInForce::create(loaded, true).value();
+    Explainer explainer(with_policies([&](const auto&) { return *loaded; }));
+    const auto decided_for = [&](size_t group) {
+        auto one = applicant;
+        one.event_time = node_->now();
+        const auto row = decision::encode_row(one, loaded->policy.schema()).value();
+        return decision::decide(*in_force, one, row, group, draw_key(), {"simulated"}, true,
+                                node_->now())
+            .value();
+    };
+    const auto of_group0 = decided_for(0), of_group1 = decided_for(1);
+    ASSERT_LT(of_group0.p_approve, of_group1.p_approve);
+    const auto unknown = explainer.explain(of_group0);
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().reason, "group_unknown");
+    const auto names = cells.at(1).substr(cells.at(1).find('=') + 1);
+    const auto stated =
+        post("/v1/protected-attributes",
+             protected_attributes::to_json({applicant.person, start_, {{"race", names}}}) + "\n");
+    ASSERT_EQ(stated.status, 200) << stated.body;
+    const auto made = explainer.explain(of_group1);
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_TRUE(made->group_read);
+    EXPECT_EQ(made->steps.back().approve, of_group1.p_approve);
+    EXPECT_TRUE(made->steps.back().reads_group);
+    EXPECT_EQ(made->values.p, of_group1.p_approve);
+    double sum = 0;
+    for (const double one : made->values.lowered) sum += one;
+    EXPECT_NEAR(sum, made->values.reference - of_group1.p_approve, 1e-9);
+    // drawn for a group that was not the applicant's: nothing is said of another P
+    const auto other = explainer.explain(of_group0);
+    ASSERT_FALSE(other);
+    EXPECT_EQ(other.error().reason, "replay_mismatch");
 }
 
 }  // namespace

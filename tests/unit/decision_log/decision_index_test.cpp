@@ -378,6 +378,26 @@ TEST_F(DecisionIndexTest, AnExplanationIsKeptOnceAndGoesWithItsDecision) {
     EXPECT_EQ(index_->check().value(), std::vector<std::string>());
 }
 
+TEST_F(DecisionIndexTest, WritesThatEraseAreCountedAndOthersAreNot) {
+    append(decision(0));
+    append(decision(1));
+    ASSERT_TRUE(index_->catch_up());
+    const DecisionIndex::Explanation one{decision(0).id, "why"};
+    ASSERT_TRUE(index_->keep_explanations({&one, 1}));
+    fence(3, "node-b");
+    ASSERT_TRUE(index_->catch_up());
+    EXPECT_EQ(index_->erasing_writes(), 0u);
+    append(wire::to_record(domain::Erasure{decision(0).id, support::day(9)}));
+    ASSERT_TRUE(index_->catch_up());
+    const auto once = index_->erasing_writes();
+    EXPECT_GT(once, 0u);
+    ASSERT_TRUE(index_->catch_up());
+    EXPECT_EQ(index_->erasing_writes(), once) << "nothing was there to take in";
+    append(wire::to_record(domain::Erasure{decision(1).id, support::day(9)}));
+    ASSERT_TRUE(index_->catch_up());
+    EXPECT_GT(index_->erasing_writes(), once);
+}
+
 TEST_F(DecisionIndexTest, ALeftOverExplanationIsFound) {
     append(decision(0));
     append(wire::to_record(domain::Erasure{decision(0).id, support::day(9)}));
