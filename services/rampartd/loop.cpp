@@ -244,7 +244,9 @@ Status Loop::learn(const std::function<bool()>& stopping) {
 
 Status Loop::follow() {
     RAMPART_RETURN_IF_ERROR(deps_.champion.serve());
-    return certificate_end().map([](const auto&) {});
+    const Status ended = end_proposals();
+    RAMPART_RETURN_IF_ERROR(certificate_end().map([](const auto&) {}));
+    return ended;
 }
 
 /// Returns the time up to which all that was appended can be read from now on.
@@ -377,6 +379,29 @@ Status Loop::rollback(std::string_view actor, std::string_view reason) {
                                 .rollback(deps_.clock.now(), actor, reason)
                                 .map([](const registry::Promotion&) {}));
     return deps_.champion.serve();
+}
+
+/// Puts the end of proposals on record that time has brought, where the clock is not in doubt.
+Status Loop::end_proposals() {
+    if (!trains() || !deps_.clock.check()) return base::ok();
+    return deps_.stores.registry().end_lapsed_proposals(deps_.clock.now());
+}
+
+Result<registry::PromotionProposal> Loop::approve(uint64_t number, registry::Judgement by) {
+    RAMPART_RETURN_IF_ERROR(check_trains());
+    RAMPART_RETURN_IF_ERROR(deps_.clock.check());  // else nothing says whether it has expired
+    by.at = deps_.clock.now();
+    RAMPART_TRY(auto proposal, deps_.stores.registry().approve_proposal(
+                                   number, by, deps_.keys.signing.public_key()));
+    RAMPART_RETURN_IF_ERROR(deps_.champion.serve());
+    return proposal;
+}
+
+Result<registry::PromotionProposal> Loop::reject(uint64_t number, registry::Judgement by) {
+    RAMPART_RETURN_IF_ERROR(check_trains());
+    RAMPART_RETURN_IF_ERROR(deps_.clock.check());
+    by.at = deps_.clock.now();
+    return deps_.stores.registry().reject_proposal(number, by);
 }
 
 Result<domain::PersonId> Loop::person_behind(const domain::ApplicationId& application) {

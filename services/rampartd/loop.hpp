@@ -76,7 +76,8 @@ class Loop {
     /// As Node::advance, Node::certify, Node::propose, Node::export_log, Node::monitor_report,
     /// Node::store_report, Node::rollback, Node::erase, Node::export_person, Node::person_behind,
     /// Node::override_of, Node::state_hash.
-    /// follow(): lets the champion decide, and says when its certificate expires.
+    /// follow(): lets the champion decide, ends proposals that have expired, and says when the
+    /// champion's certificate expires.
     base::Status advance(base::TimePoint now);
     base::Status join(const std::function<bool()>& stopping);
     base::Status learn(const std::function<bool()>& stopping);
@@ -89,6 +90,11 @@ class Loop {
     base::Result<std::string> monitor_report();
     base::Result<std::string> store_report(const ReportRequest& request);
     base::Status rollback(std::string_view actor, std::string_view reason);
+    /// As ModelRegistry::approve_proposal() and reject_proposal(), at the time of the clock; a
+    /// policy that is approved decides when this returns. Errors also: check_trains()'s;
+    /// failed_precondition "clock_jump". Waits for no training run.
+    base::Result<registry::PromotionProposal> approve(uint64_t number, registry::Judgement by);
+    base::Result<registry::PromotionProposal> reject(uint64_t number, registry::Judgement by);
     base::Result<data_retention::ErasureReport> erase(const domain::PersonId& person,
                                                       std::string_view actor,
                                                       std::string_view reason, bool dry_run);
@@ -130,6 +136,7 @@ class Loop {
     base::Status train_and_watch(base::TimePoint now);
     base::Status look(base::TimePoint t);
     base::Result<champion_monitor::CertificateEnd> certificate_end();
+    base::Status end_proposals();
     void note(base::Status Loop::*part, const base::Status& status);
 
     const Deps deps_;

@@ -72,6 +72,7 @@ Result<NodeMetrics::Learning> NodeMetrics::read_learning() {
     RAMPART_TRY(learning.certified_until, deps_.registry.champion_certified_until());
     if (deps_.trainer != nullptr) {
         RAMPART_TRY(learning.progress, deps_.trainer->progress());
+        RAMPART_RETURN_IF_ERROR(read_proposals(learning));
     }
     RAMPART_TRY(auto entries, deps_.registry.ledger_entries());
     if (entries.size() == ledger_.size()) return learning;
@@ -82,6 +83,18 @@ Result<NodeMetrics::Learning> NodeMetrics::read_learning() {
     learning.spent = ledger.spent();
     learning.left = ledger.current() ? ledger.current()->delta_epoch - ledger.spent() : 0;
     return learning;
+}
+
+base::Status NodeMetrics::read_proposals(Learning& learning) const {
+    RAMPART_TRY(const auto all, deps_.registry.proposals(deps_.clock.now()));
+    learning.proposals = 0;
+    learning.proposal_end = std::nullopt;
+    for (const auto& one : all) {
+        if (one.state != registry::ProposalState::kWaiting) continue;
+        ++learning.proposals;
+        learning.proposal_end = std::min(learning.proposal_end.value_or(one.expires), one.expires);
+    }
+    return base::ok();
 }
 
 void NodeMetrics::write(Samples& out) const {
@@ -219,6 +232,9 @@ void NodeMetrics::write_learning(Samples& out) const {
     out.add(metric::kRunTime, progress.last_run ? seconds_of(*progress.last_run) : kNone);
     out.add(metric::kRunSeconds, progress.last_seconds);
     out.add(metric::kNextDue, progress.next_due ? seconds_of(*progress.next_due) : kNever);
+    out.add(metric::kProposalsWaiting, number(learning.proposals));
+    const auto& end = learning.proposal_end;
+    out.add(metric::kProposalEnd, end ? seconds_of(*end) : kNever);
     out.add(metric::kBudgetEpoch, learning.epoch);
     out.add(metric::kBudgetSpent, learning.spent);
     out.add(metric::kBudgetLeft, learning.left);

@@ -56,10 +56,13 @@ class NodeMetrics {
         std::optional<registry::Promotion> champion;
         std::optional<base::TimePoint> certified_until;
         std::optional<retraining::TrainingLoop::Progress> progress;
+        size_t proposals = 0;                         // that wait
+        std::optional<base::TimePoint> proposal_end;  // when the first of them expires
         uint32_t epoch = 0, runs_left = 0;
         double spent = 0, left = 0;
     };
     base::Result<Learning> read_learning();
+    base::Status read_proposals(Learning& learning) const;
     void write(runtime::Samples& out) const;
     void write_joining(runtime::Samples& out) const;
     void write_deciding(runtime::Samples& out) const;

@@ -12,6 +12,7 @@
 #include "services/rampartd/api/partition_routes.hpp"
 #include "services/rampartd/api/policy_routes.hpp"
 #include "services/rampartd/api/privacy_routes.hpp"
+#include "services/rampartd/api/proposal_routes.hpp"
 #include "services/rampartd/api/quarantine_routes.hpp"
 #include "services/rampartd/api/report_routes.hpp"
 #include "services/rampartd/api/run_routes.hpp"
@@ -106,10 +107,16 @@ void Node::add_trained_routes(const JobAnswers& answers, http::Router& router) {
     }).add_to(router);
     add_for_role(CandidateRoutes(answers), roles, Role::kTrain, router);
     CertificateRoutes({*clock_, registry, settings_.audit.enabled}).add_to(router);
-    PolicyRoutes(registry, [this, &roles]() -> Status {
+    const auto has_champions = [this, &roles]() -> Status {
         RAMPART_RETURN_IF_ERROR(check_role(roles, Role::kTrain));
         return stores_->log().shared() ? check_trains() : base::ok();
-    }).add_to(router);
+    };
+    PolicyRoutes(registry, has_champions).add_to(router);
+    add_for_role(
+        ProposalRoutes({*clock_, registry, has_champions,
+                        [this](auto number, auto by) { return loop_->approve(number, by); },
+                        [this](auto number, auto by) { return loop_->reject(number, by); }}),
+        roles, Role::kTrain, router);
     const auto runs = [this, &roles]() -> Result<std::vector<retraining::RunRecord>> {
         RAMPART_RETURN_IF_ERROR(check_role(roles, Role::kTrain));
         return loop_->runs();

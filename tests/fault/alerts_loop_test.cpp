@@ -219,6 +219,25 @@ TEST_F(AlertsOfANode, TheBudgetIsSpentAndTheChampionsCertificateEnds) {
     expect_silent({both[0]}, before, after);
 }
 
+TEST_F(AlertsOfANode, AProposalIsAboutToExpire) {
+    prepare();
+    open();
+    EXPECT_EQ(tick(), "");
+    reopen();
+    const auto before = scrape();
+    support::propose_a_generous_one(*node_, {1, Duration::days(14)});
+    reopen();
+    EXPECT_EQ(tick(), "");
+    expect_silent({"RampartProposalExpiresSoon"}, before, scrape());
+    host_.pass(Duration::days(13));
+    EXPECT_EQ(tick(), "");
+    expect_fires({"RampartProposalExpiresSoon"}, before, scrape());
+    host_.pass(Duration::days(2));
+    EXPECT_EQ(tick(), "");
+    reopen();
+    expect_silent({"RampartProposalExpiresSoon"}, before, scrape());
+}
+
 // --- the program as a process
 
 /// `rampart serve` with the clocks of this host.

@@ -24,6 +24,7 @@ inline const std::set<std::string> kOthers = names_in(
     "keys export, keys import, keys list, keys rotate, learners, letter, score, "
     "postprocessors, partition move, partition resume, person export, postprocess, quarantine "
     "drop, "
+    "proposal approve, proposal reject, proposal show, "
     "quarantine replay, reasons check, recipe check, replay, schema infer, serve, stop "
     "exploration, stop rules-only, store encrypt, topics acls, topics check, topics create, "
     "trainer hand-over, trainer take-back, trainer take-over, train");
@@ -85,6 +86,7 @@ inline const std::vector<SecrecyCommand> kServed{
     {"report", "--config CONFIG", 0},
     {"status", "--config CONFIG", 0},
     {"stop list", "--config CONFIG --json", 0},
+    {"proposal list", "--config CONFIG --json", 0},
     {"candidate", "--config CONFIG --model FOLDER/m.rmp", 0},
     {"partition list", "--config CONFIG", 0},
     {"quarantine list", "--config CONFIG", 0},

@@ -183,6 +183,13 @@ def travel(journey, features):
     ask("GET /v1/stops")
     ask("DELETE /v1/stops/{name}", path="/v1/stops/exploration", query={"reason": "test"})
     ask("GET /v1/policies/at", query={"time": now})
+    # this node promotes by itself; integration_approvals asks one that proposes
+    ask("GET /v1/proposals")
+    ask("GET /v1/proposals/{id}", path="/v1/proposals/7", status=404)
+    seen = {"digest": "0" * 64, "comment": "test"}
+    for judgement in ("approve", "reject"):
+        ask("POST /v1/proposals/{id}/" + judgement, seen, path="/v1/proposals/7/" + judgement,
+            status=404)
     page = ask("GET /v1/audit", query={"limit": 2})
     ask("GET /v1/audit", query={"cursor": page["next_cursor"], "to": "2999-01-01"})
     ask("GET /v1/audit", query={"limit": 0}, status=400)

@@ -1,5 +1,6 @@
 #include "frame/commands.hpp"
 #include "gate/audit.hpp"
+#include "gate/proposal.hpp"
 #include "rampart/runtime/store_keys.hpp"
 #include "store/keys.hpp"
 #include "store/person.hpp"
@@ -61,6 +62,11 @@ void add_gate(Frame& frame) {
     add_audit_verify(frame);
     add_audit_export(frame);
     add_promote(frame);
+    frame.family("proposal", "Show, approve and reject what waits to decide");
+    add_proposal_list(frame);
+    add_proposal_show(frame);
+    add_proposal_approve(frame);
+    add_proposal_reject(frame);
     add_rollback(frame);
     add_monitor(frame);
     add_report(frame);

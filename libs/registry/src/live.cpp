@@ -43,9 +43,14 @@ json::value to_json(const std::vector<domain::ArmShare>& arms) {
 json::value champion_of(const Live& live) {
     if (!live.champion) return nullptr;
     const auto& promotion = *live.champion;
-    return {{"policy", promotion.policy.value()},  {"since", base::to_iso8601(promotion.at)},
-            {"kind", to_string(promotion.kind)},   {"by", promotion.actor},
-            {"reason", text_of(promotion.reason)}, {"certificate", text_of(live.certificate)}};
+    return {
+        {"policy", promotion.policy.value()},
+        {"since", base::to_iso8601(promotion.at)},
+        {"kind", to_string(promotion.kind)},
+        {"by", promotion.actor},
+        {"reason", text_of(promotion.reason)},
+        {"certificate", text_of(live.certificate)},
+        {"proposal", live.proposal ? json::parse(to_json(*live.proposal)) : json::value(nullptr)}};
 }
 
 json::value assignment_of(const Live& live) {
@@ -89,6 +94,7 @@ Result<Live> live_at(const ModelRegistry& registry, TimePoint at) {
     if (live.champion && live.champion->certificate) {
         RAMPART_TRY(const auto names, CertificateNames::read(registry));
         live.certificate = names.name_of(*live.champion->certificate);
+        live.proposal = registry.approval_of(*live.champion);
     }
     for (auto& one : registry.assignments()) {
         if (holds(one.assignment.from, one.to, at)) live.assignment = std::move(one);

@@ -53,6 +53,16 @@ base::Result<CertificateInfo> ModelRegistry::Impl::keep(const Proof& proof,
     return info;
 }
 
+base::Result<storage::WriteBatch> ModelRegistry::Impl::keep_in_batch(
+    const Proof& proof, const VerifiedCertificate& verified, base::TimePoint now) {
+    RAMPART_TRY(const auto info, keep(proof, verified, now));
+    storage::WriteBatch batch;
+    RAMPART_TRY(const auto known,
+                store->database().get(RegistryStore::kCertificates, verified.id.hex()));
+    if (!known) batch.put(RegistryStore::kCertificates, verified.id.hex(), encode(info));
+    return batch;
+}
+
 base::Result<std::vector<std::string>> ModelRegistry::Impl::ledger() const {
     std::vector<std::string> entries;
     RAMPART_RETURN_IF_ERROR(store->database().scan(
@@ -360,11 +370,7 @@ base::Result<Promotion> ModelRegistry::promote(const domain::PolicyId& candidate
     }
     RAMPART_RETURN_IF_ERROR(impl_->check_promotable(candidate, verified, now));
     RAMPART_RETURN_IF_ERROR(decision::check_explained(loaded.policy));  // earlier releases did not
-    RAMPART_TRY(const auto info, impl_->keep(proof, verified, now));
-    storage::WriteBatch batch;
-    RAMPART_TRY(const auto known,
-                impl_->store->database().get(RegistryStore::kCertificates, verified.id.hex()));
-    if (!known) batch.put(RegistryStore::kCertificates, verified.id.hex(), encode(info));
+    RAMPART_TRY(auto batch, impl_->keep_in_batch(proof, verified, now));
     const Promotion promotion{.sequence = current->sequence + 1,
                               .kind = PromotionKind::kPromotion,
                               .policy = candidate,
@@ -486,7 +492,7 @@ std::vector<base::VerifyingKey> ModelRegistry::verifying_keys(
 base::Status ModelRegistry::record_operation(base::TimePoint now, std::string_view actor,
                                              std::string_view action,
                                              std::map<std::string, std::string> details) {
-    if (DeploymentLog::is_own(action)) {
+    if (DeploymentLog::is_own(action) || ProposalLog::is_own(action)) {
         return base::make_error(Reason::kAuditEntry, "the action {} is the registry's own", action);
     }
     const std::lock_guard lock(impl_->mutex);

@@ -38,8 +38,20 @@ struct ModelRegistry::Impl {
     base::Status check_promotable(const domain::PolicyId& candidate,
                                   const VerifiedCertificate& verified, base::TimePoint now) const;
     base::Result<std::vector<CertificateInfo>> certificate_infos() const;
+    /// As keep(); returns a batch with the record, if the registry does not have it yet.
+    base::Result<storage::WriteBatch> keep_in_batch(const Proof& proof,
+                                                    const VerifiedCertificate& verified,
+                                                    base::TimePoint now);
     base::Status check_challenger(const domain::PolicyId& policy, const base::VerifyingKey& key,
                                   base::TimePoint now) const;
+    base::Result<uint32_t> current_epoch() const;
+    base::Status end_lapsed(base::TimePoint now);
+    base::Result<PromotionProposal> waiting(uint64_t number, const Judgement& by) const;
+    base::Status check_approver(const PromotionProposal& proposal, const std::string& who) const;
+    base::Status check_no_stop() const;
+    base::Status check_promotion(const domain::PolicyId& candidate,
+                                 const VerifiedCertificate& verified, base::TimePoint now) const;
+    base::Result<base::Digest> evidence_of(const base::Digest& certificate) const;
     base::Status begin_stop(const Stop& stop, base::TimePoint at);
     base::Status end_stop(const Stop& stop, base::TimePoint at);
 

@@ -102,6 +102,7 @@ base::Status RegistryStore::load_audit(const std::optional<AuditHead>& apart) {
         if (entry.action == kKeysAction) recorded_keys_ = entry.details;
         if (entry.action == kKeyChangeAction) RAMPART_RETURN_IF_ERROR(load_key_change(entry));
         RAMPART_RETURN_IF_ERROR(deployment_.add(entry));
+        RAMPART_RETURN_IF_ERROR(proposals_.add(entry));
     }
     return base::ok();
 }
@@ -154,21 +155,26 @@ base::Status RegistryStore::write_head_file() const {
     return base::write_file_atomically(head_path(folder_), to_text(head_));
 }
 
-base::Status RegistryStore::commit(storage::WriteBatch batch, base::TimePoint at,
-                                   std::string_view actor, std::string_view action,
-                                   std::map<std::string, std::string> details) {
+base::Status RegistryStore::commit(storage::WriteBatch batch, std::vector<Recorded> recorded) {
     if (read_only_) {
         return base::make_error(storage::Reason::kReadOnly, "{} was opened for reading only",
                                 folder_.string());
     }
-    RAMPART_TRY(const auto entry,
-                next_entry(head_, at, std::string(actor), std::string(action), std::move(details)));
+    AuditHead head = head_;
     DeploymentLog deployment = deployment_;
-    RAMPART_RETURN_IF_ERROR(deployment.add(entry));
-    batch.put(kAudit, key(entry.sequence), encode(entry));
+    ProposalLog proposals = proposals_;
+    for (auto& one : recorded) {
+        RAMPART_TRY(const auto entry, next_entry(head, one.at, std::move(one.actor),
+                                                 std::move(one.action), std::move(one.details)));
+        RAMPART_RETURN_IF_ERROR(deployment.add(entry));
+        RAMPART_RETURN_IF_ERROR(proposals.add(entry));
+        batch.put(kAudit, key(entry.sequence), encode(entry));
+        head = head_of(entry);
+    }
     RAMPART_RETURN_IF_ERROR(database_->write(batch, storage::Sync::kAlways));
-    head_ = head_of(entry);
+    head_ = head;
     deployment_ = std::move(deployment);
+    proposals_ = std::move(proposals);
     // The change is committed even if this file cannot be written: the file then lags until the
     // next change or opening.
     if (const auto written = write_head_file(); !written) {
@@ -178,7 +184,16 @@ base::Status RegistryStore::commit(storage::WriteBatch batch, base::TimePoint at
     return base::ok();
 }
 
-base::Status RegistryStore::commit(storage::WriteBatch batch, const Promotion& promotion) {
+base::Status RegistryStore::commit(storage::WriteBatch batch, base::TimePoint at,
+                                   std::string_view actor, std::string_view action,
+                                   std::map<std::string, std::string> details) {
+    std::vector<Recorded> recorded;
+    recorded.push_back({at, std::string(actor), std::string(action), std::move(details)});
+    return commit(std::move(batch), std::move(recorded));
+}
+
+base::Status RegistryStore::commit(storage::WriteBatch batch, const Promotion& promotion,
+                                   std::optional<ByProposal> by) {
     PromotionLog after = promotions_;
     RAMPART_RETURN_IF_ERROR(after.add(promotion));
     batch.put(kPromotions, key(promotion.sequence), encode(promotion));
@@ -190,8 +205,13 @@ base::Status RegistryStore::commit(storage::WriteBatch batch, const Promotion& p
     if (!promotion.reason.empty()) details["reason"] = promotion.reason;
     const auto action =
         promotion.kind == PromotionKind::kPromotion ? "promote" : to_string(promotion.kind);
-    RAMPART_RETURN_IF_ERROR(
-        commit(std::move(batch), promotion.at, promotion.actor, action, std::move(details)));
+    std::vector<Recorded> recorded;
+    if (by) {
+        details[std::string(ProposalLog::kNumber)] = std::to_string(by->number);
+        recorded.push_back(std::move(by->approval));
+    }
+    recorded.push_back({promotion.at, promotion.actor, std::string(action), std::move(details)});
+    RAMPART_RETURN_IF_ERROR(commit(std::move(batch), std::move(recorded)));
     promotions_ = std::move(after);
     return base::ok();
 }

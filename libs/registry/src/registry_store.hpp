@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,23 @@
 #include "rampart/registry/deployment_log.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/registry/promotion_log.hpp"
+#include "rampart/registry/proposal_log.hpp"
 #include "rampart/storage/database.hpp"
 
 namespace rampart::registry {
+
+/// What a commit puts into the audit log.
+struct Recorded {
+    base::TimePoint at;
+    std::string actor, action;
+    std::map<std::string, std::string> details;
+};
+
+/// The proposal by which a promotion is made, and the last approval.
+struct ByProposal {
+    uint64_t number = 0;
+    Recorded approval;
+};
 
 /// The registry's database and its invariants: promotion log, champion pointer and audit log are
 /// consistent, and every commit contains its audit entry. Not thread safe.
@@ -38,6 +53,8 @@ class RegistryStore {
     const PromotionLog& promotions() const { return promotions_; }
     /// Returns assignments and stop buttons, which are entries of the audit log alone.
     const DeploymentLog& deployment() const { return deployment_; }
+    /// Returns proposals, which are entries of the audit log alone, too.
+    const ProposalLog& proposals() const { return proposals_; }
     const AuditHead& head() const { return head_; }
     /// Returns the key ids from their audit entry; empty: there is none.
     const std::map<std::string, std::string>& recorded_keys() const { return recorded_keys_; }
@@ -46,8 +63,10 @@ class RegistryStore {
     /// Writes the batch and its audit entry together, synced.
     base::Status commit(storage::WriteBatch batch, base::TimePoint at, std::string_view actor,
                         std::string_view action, std::map<std::string, std::string> details);
-    /// Commits a promotion: entry, champion pointer, audit entry, and the batch.
-    base::Status commit(storage::WriteBatch batch, const Promotion& promotion);
+    /// Commits a promotion: entry, champion pointer, audit entry, and the batch; where it is made
+    /// by a proposal, also the audit entry of the last approval.
+    base::Status commit(storage::WriteBatch batch, const Promotion& promotion,
+                        std::optional<ByProposal> by = std::nullopt);
     /// Commits an audit entry of the ids, and nothing else.
     base::Status commit_keys(const std::map<std::string, std::string>& ids, base::TimePoint at,
                              std::string_view actor);
@@ -70,6 +89,7 @@ class RegistryStore {
     base::Status load_audit(const std::optional<AuditHead>& apart);
     base::Status load_key_change(const AuditEntry& entry);
     base::Status write_head_file() const;
+    base::Status commit(storage::WriteBatch batch, std::vector<Recorded> recorded);
     static std::filesystem::path head_path(const std::filesystem::path& folder) {
         return folder / "audit.head";
     }
@@ -79,6 +99,7 @@ class RegistryStore {
     std::unique_ptr<storage::Database> database_;
     PromotionLog promotions_;
     DeploymentLog deployment_;
+    ProposalLog proposals_;
     AuditHead head_;
     std::map<std::string, std::string> recorded_keys_;
     std::vector<KeyChange> key_changes_;

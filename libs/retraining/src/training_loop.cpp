@@ -5,7 +5,6 @@
 #include "gate_stores.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/base/random.hpp"
-#include "rampart/certification/signer.hpp"
 #include "rampart/decision/reason_codes.hpp"
 #include "rampart/learning/reasons.hpp"
 #include "rampart/registry/figures.hpp"
@@ -527,11 +526,14 @@ Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     const auto& missed = candidate.policy.state().constraints_missed;
     say_missed(missed, record);
     if (answer.result.verdict != certification::Verdict::kCertified) return base::ok();
-    const auto promoted = promote(run, candidate.id, answer.certificate);
-    if (promoted || !training::is_about_data(promoted.error())) return promoted;
+    const auto accepted = accept(run, candidate.id, answer.certificate, record);
+    if (accepted || !training::is_about_data(accepted.error())) return accepted;
     // e.g. an operator rolled back meanwhile: the certificate is valid, but no longer for promotion
-    record.reason = promoted.error().reason;
-    record.message = "certified, but not promoted: " + promoted.error().message;
+    record.reason = accepted.error().reason;
+    record.message =
+        fmt::format("certified, but not {}: {}",
+                    settings_.on_certified == OnCertified::kPropose ? "proposed" : "promoted",
+                    accepted.error().message);
     say_missed(missed, record);
     return base::ok();
 }
@@ -559,34 +561,6 @@ Result<RunRecord> TrainingLoop::execute(StartedRun run) {
     RAMPART_RETURN_IF_ERROR(store_.finish(record, !run.on_request));
     if (deps_.seconds) last_seconds_ = deps_.seconds() - begun;
     return record;
-}
-
-Status TrainingLoop::promote(const StartedRun& run, const domain::PolicyId& candidate,
-                             const std::string& certificate) {
-    RAMPART_TRY(const auto id, base::Digest::from_hex(certificate));
-    RAMPART_TRY(const auto file, deps_.registry.certificate_file(id));
-    RAMPART_TRY(const auto certificates, deps_.registry.certificates());
-    const auto info = std::find_if(certificates.begin(), certificates.end(),
-                                   [&](const auto& c) { return c.id == id; });
-    if (info == certificates.end() || !info->evidence) {
-        return base::make_error(Reason::kNoEvidence,
-                                "the certificate of run {} has no evidence in the registry",
-                                run.ordinal);
-    }
-    RAMPART_TRY(const auto evidence, deps_.registry.evidence_file(*info->evidence));
-    // the run may have begun before the key was changed
-    const auto keys = deps_.registry.verifying_keys(deps_.signing_key.public_key());
-    const registry::Proof proof{file, evidence, certification::signer_among(file, keys)};
-    const bool by_request = run.on_request && !run.proposed_by.empty();
-    TimePoint at = run.at;
-    if (deps_.wall_clock != nullptr) at = std::max(at, deps_.wall_clock->now());
-    // a clock that was set back must not stand in the way
-    if (const auto champion = deps_.registry.champion()) at = std::max(at, champion->at);
-    return deps_.registry
-        .promote(
-            candidate, proof, at,
-            by_request && run.proposed_by != kSchedule ? run.proposed_by : std::string(kTrainer))
-        .map([](const registry::Promotion&) {});
 }
 
 }  // namespace rampart::retraining

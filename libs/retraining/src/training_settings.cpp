@@ -31,6 +31,22 @@ Schedule read_schedule(config::Table& table) {
     return schedule;
 }
 
+void read_on_certified(config::Table& table, TrainingSettings& settings) {
+    const auto word = table.choice("on_certified", {"promote", "propose"}, "promote");
+    const auto approvals = table.integer("approvals", 1, registry::kMostApprovals, 1);
+    const auto days = table.integer("proposal_days", 1, 365, 14);
+    settings.terms = {static_cast<unsigned>(approvals), base::Duration::days(days)};
+    if (word == "propose") {
+        settings.on_certified = OnCertified::kPropose;
+        return;
+    }
+    for (const char* key : {"approvals", "proposal_days"})
+        if (table.has(key))
+            table.fail(key,
+                       "is of proposals, and training.on_certified is \"promote\": make that "
+                       "\"propose\", or leave this out");
+}
+
 TrainingWindow read_training_window(config::Table& table) {
     TrainingWindow window;
     window.months = static_cast<int>(table.integer("window_months", 0, 1200, 0));
@@ -136,6 +152,7 @@ TrainingSettings read_training_settings(config::Table& root, const std::filesyst
     TrainingSettings settings;
     auto training = root.table("training");
     settings.schedule = read_schedule(training);
+    read_on_certified(training, settings);
     settings.window = read_training_window(training);
     if (settings.window.max_rows < static_cast<size_t>(settings.schedule.min_examples))
         training.fail("max_rows",

@@ -125,6 +125,29 @@ TEST_F(ProposedTest, IsTestedPromotedAndTheSameRequestMakesTheNextStep) {
     EXPECT_LT(next.proposal.change.distance, made.proposal.change.distance);
 }
 
+TEST_F(ProposedTest, WaitsForPeopleWhereTheSettingsSaySoAndChargesTheSame) {
+    fill();
+    settings_.on_certified = OnCertified::kPropose;
+    settings_.terms = {1, base::Duration::days(7)};
+    const auto trainer = loop();
+    const ProposalRequest request{.model = model(), .submit = true, .proposed_by = "anna"};
+    const auto made = trainer->propose(request, day(kNow)).value();
+    ASSERT_EQ(made.run->verdict, Verdict::kCertified) << made.run->message;
+    EXPECT_THAT(made.run->message, HasSubstr("proposal 1 is waiting, and needs 1 approval"));
+    EXPECT_EQ(node_.registry->champion()->policy, champion_);
+    const auto waiting = node_.registry->proposals(day(kNow)).value();
+    ASSERT_EQ(waiting.size(), 1u);
+    EXPECT_EQ(waiting[0].policy, made.id);
+    EXPECT_EQ(waiting[0].proposed_by, "anna");
+    EXPECT_EQ(waiting[0].expires, day(kNow + 7));
+    const auto charged = node_.registry->ledger_entries()->size();
+    const auto approved = node_.registry->approve_proposal(
+        1, {waiting[0].digest(), "bert", "seen", day(kNow + 1)}, key_.public_key());
+    ASSERT_TRUE(approved) << approved.error().message;
+    EXPECT_EQ(node_.registry->champion()->policy, made.id);
+    EXPECT_EQ(node_.registry->ledger_entries()->size(), charged) << "an approval costs nothing";
+}
+
 TEST_F(ProposedTest, ThatHarmsIsNotCertified) {
     fill();
     const auto made =

@@ -30,6 +30,22 @@ TEST(TrainingSettings, AScheduleThatIsNeverDueIsRefused) {
         << settings.error().message;
 }
 
+TEST(TrainingSettings, ACertifiedPolicyIsPromotedUnlessPeopleAreToApproveIt) {
+    EXPECT_EQ(settings_of("")->on_certified, OnCertified::kPromote);
+    const auto settings =
+        settings_of("[training]\non_certified = \"propose\"\napprovals = 2\nproposal_days = 3");
+    ASSERT_TRUE(settings) << settings.error().message;
+    EXPECT_EQ(settings->on_certified, OnCertified::kPropose);
+    EXPECT_EQ(settings->terms.approvals, 2u);
+    EXPECT_EQ(settings->terms.lasts, base::Duration::days(3));
+    for (const char* wrong :
+         {"on_certified = \"ask\"", "approvals = 1",
+          "on_certified = \"promote\"\nproposal_days = 3",
+          "on_certified = \"propose\"\napprovals = 3", "on_certified = \"propose\"\napprovals = 0",
+          "on_certified = \"propose\"\nproposal_days = 0"})
+        EXPECT_FALSE(settings_of(std::string("[training]\n") + wrong)) << wrong;
+}
+
 TEST(TrainingSettings, AStepThatTheGateWouldRefuseIsRefused) {
     EXPECT_FALSE(settings_of("[training]\nkappa = 0.9\n[gate]\nkappa = 0.5"));
     EXPECT_TRUE(settings_of("[training]\nkappa = 0.5\n[gate]\nkappa = 0.5"));

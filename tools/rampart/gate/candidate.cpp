@@ -189,7 +189,8 @@ void add_candidate(Frame& frame) {
              "The model, of `rampart train`, `import` or `postprocess`, becomes a link of the "
              "champion's chain, clipped to the trust region. With --submit it is registered and "
              "tested at the gate, which charges the error budget (δ ledger), and promoted if "
-             "CERTIFIED; the same command again makes the next step. Exit code 1: any other "
+             "CERTIFIED, or proposed to people (training.on_certified); the same command again "
+             "makes the next step. Exit code 1: any other "
              "verdict. A node that serves the store is asked; else the store is opened. Figures "
              "are of the development set alone."},
         [options](const Context&) { return candidate(*options); });

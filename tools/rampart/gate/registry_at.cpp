@@ -30,6 +30,13 @@ std::string text_of(const registry::Live& live) {
         text +=
             row("certificate", live.certificate.empty() ? "none (uncertified)" : live.certificate);
     }
+    if (const auto& proposal = live.proposal) {
+        text += row("proposal",
+                    fmt::format("{}, proposed by {}", proposal->number, proposal->proposed_by));
+        for (const auto& [who, when, comment] : proposal->approvals)
+            text += row("approved",
+                        fmt::format("by {} at {}: {}", who, base::to_iso8601(when), comment));
+    }
     if (const auto& one = live.assignment)
         text += row("assignment", fmt::format("{} since {} by {}", one->assignment.id,
                                               base::to_iso8601(one->assignment.from), one->who));
@@ -64,7 +71,7 @@ void add_registry_at(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add(
         {.name = "registry at",
-         .summary = "Show who decided at a time: policy, certificate, stops, epoch",
+         .summary = "Show who decided at a time: policy, certificate, approvals, stops, epoch",
          .example = "rampart registry at 2023-06-01T12:00:00Z --store demo-out/store",
          .detail = "From the store of the node that trains. Exit code 1: there was no policy yet."},
         [options](const Context&) { return at(*options); });

@@ -136,6 +136,16 @@ Result<Answer> answer_of(const Result<registry::Promotion>& result) {
     return no ? Result<Answer>(refused(result.error())) : Result<Answer>(result.error());
 }
 
+Answer proposal_is(const registry::PromotionProposal& proposal) {
+    return {
+        .exit_code = ExitCode::kDone,
+        .text = fmt::format("proposal {}: {}, needs {} of scope approve until {}\ndigest: {}\n",
+                            proposal.number, to_string(proposal.state), proposal.approvals_needed,
+                            base::to_iso8601(proposal.expires), proposal.digest().hex()),
+        .json = fmt::format(R"({{"proposal":{}}})", to_json(proposal)),
+        .notes = {}};
+}
+
 struct PromoteOptions {
     fs::path config, certificate, evidence;
     std::string model, actor = "operator";
@@ -152,8 +162,14 @@ Result<Answer> promote(const PromoteOptions& options) {
     const auto keys = node->registry().verifying_keys(node->keys().signing.public_key());
     const registry::Proof proof{certificate, evidence,
                                 certification::signer_among(certificate, keys)};
-    return answer_of(node->registry().promote(domain::PolicyId(options.model), proof, node->now(),
-                                              options.actor));
+    const domain::PolicyId model(options.model);
+    const auto& training = node->settings().training;
+    if (training.on_certified == retraining::OnCertified::kPromote)
+        return answer_of(node->registry().promote(model, proof, node->now(), options.actor));
+    const auto proposal =
+        node->registry().propose(model, proof, training.terms, node->now(), options.actor, true);
+    if (!proposal) return answer_of(Result<registry::Promotion>(proposal.error()));
+    return proposal_is(*proposal);
 }
 
 struct RollbackOptions {
@@ -199,11 +215,13 @@ void add_promote(Frame& frame) {
     auto options = std::make_shared<PromoteOptions>();
     auto& command = frame.add(
         {.name = "promote",
-         .summary = "Promote a certified model",
+         .summary = "Promote a certified model, or propose it to those who approve",
          .example = "rampart promote --config rampartd.toml --model 5ac… --certificate 3f….cert",
          .detail =
-             "Exit code 1: the registry refuses (other model, other verdict, stale reference, bad "
-             "evidence). No node may be serving the store."},
+             "With training.on_certified = \"propose\" the model waits for approval (`rampart "
+             "proposal`), again where its earlier proposal has ended. Exit code 1: the registry "
+             "refuses (other model, other verdict, stale reference, bad evidence). No node may be "
+             "serving the store."},
         [options](const Context&) { return promote(*options); });
     command.add_option("--config", options->config, "rampartd.toml of the store")->required();
     command.add_option("--model", options->model, "id of the model")->required();
@@ -274,7 +292,7 @@ void add_certify(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add(
         {.name = "certify",
-         .summary = "Test a model at the gate; promote it if CERTIFIED",
+         .summary = "Test a model at the gate; promote or propose it if CERTIFIED",
          .example = "rampart certify --config rampartd.toml --model candidate.rmp",
          .detail =
              "Charges the error budget (δ ledger) for a run, unless the model is refused before "

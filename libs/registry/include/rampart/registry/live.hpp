@@ -14,6 +14,7 @@ struct Live {
     base::TimePoint at;
     std::vector<domain::ArmShare> decides;       // policies and shares; none: no policy was there
     std::optional<Promotion> champion;           // also where rules decided
+    std::optional<PromotionProposal> proposal;   // by which the champion was approved
     std::string certificate;                     // the champion's public name; empty: uncertified
     std::optional<AssignmentPeriod> assignment;  // also where rules decided
     std::vector<Stop> stops;                     // in force then

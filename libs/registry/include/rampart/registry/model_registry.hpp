@@ -19,6 +19,7 @@
 #include "rampart/registry/audit_log.hpp"
 #include "rampart/registry/deployment_log.hpp"
 #include "rampart/registry/promotion_log.hpp"
+#include "rampart/registry/proposal_log.hpp"
 
 namespace rampart::registry {
 
@@ -155,6 +156,39 @@ class ModelRegistry {
                                      std::string_view reason,
                                      const std::optional<domain::PolicyId>& from = std::nullopt);
 
+    // --- proposals: certified policies that wait for people (proposal_log.hpp)
+
+    /// Records that `candidate` waits to become champion; until it is approved it decides nothing.
+    /// Requires what promote() requires. Repeating it with the same certificate returns its
+    /// proposal; with `again`, one that has ended without a switch is followed by a new one.
+    ///
+    /// Fails as promote() does; failed_precondition "rules_only_pressed": people have taken learned
+    /// policies out of service.
+    base::Result<PromotionProposal> propose(const domain::PolicyId& candidate, const Proof& proof,
+                                            const ProposalTerms& terms, base::TimePoint now,
+                                            std::string_view actor, bool again = false);
+    /// Records an approval. The last one that is needed makes the policy champion: approval,
+    /// promotion and both audit entries are one synced write. What promote() requires is checked
+    /// anew with each approval; `current` is the public key in use.
+    ///
+    /// Fails as promote() does; not_found "unknown_proposal"; failed_precondition
+    /// "proposal_ended" (it was approved or rejected, has expired, or is void: the message says
+    /// which), "proposal_differs" (`by.digest` is another proposal's), "approved_already" (by this
+    /// principal); permission_denied "own_proposal"; invalid_argument "bad_comment".
+    base::Result<PromotionProposal> approve_proposal(uint64_t number, const Judgement& by,
+                                                     const base::VerifyingKey& current);
+    /// Ends a proposal; who proposed may do so, too. Fails as approve_proposal() does.
+    base::Result<PromotionProposal> reject_proposal(uint64_t number, const Judgement& by);
+    /// Records the end of each proposal that `now` has expired, or whose certificate or epoch of
+    /// the error budget has ended. Approving does not depend on it.
+    base::Status end_lapsed_proposals(base::TimePoint now);
+    /// Returns all as they are at `now`, the first one first; an end that
+    /// end_lapsed_proposals() would record is there already.
+    base::Result<std::vector<PromotionProposal>> proposals(base::TimePoint now) const;
+    /// Returns the proposal by which a promotion, or the one that a rollback returned to, was
+    /// approved; nullopt: it was promoted without one.
+    std::optional<PromotionProposal> approval_of(const Promotion& promotion) const;
+
     std::optional<Promotion> champion() const;
     std::optional<Promotion> live_at(base::TimePoint time) const;
     std::vector<Promotion> promotions() const;
@@ -217,7 +251,7 @@ class ModelRegistry {
 
     /// Stores the record of an operator's request outside the registry's own actions, such as
     /// accepting a gap in the log, durably. `action` must not be one of the registry's own; one of
-    /// DeploymentLog's is refused as "audit_entry".
+    /// DeploymentLog's or ProposalLog's is refused as "audit_entry".
     base::Status record_operation(base::TimePoint now, std::string_view actor,
                                   std::string_view action,
                                   std::map<std::string, std::string> details);

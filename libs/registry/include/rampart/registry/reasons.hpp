@@ -17,8 +17,12 @@ namespace rampart::registry {
       "Restore the audit log from a copy, and find out who changed it.")                          \
     X(kAuditTruncated, kDataLoss, "audit_truncated",                                              \
       "Restore the audit log from a copy, and find out who cut it.")                              \
+    X(kApprovedAlready, kFailedPrecondition, "approved_already",                                  \
+      "Let another principal approve it.")                                                        \
     X(kAssignmentUsed, kFailedPrecondition, "assignment_used",                                    \
       "Give each assignment of arms an id of its own.")                                           \
+    X(kBadComment, kInvalidArgument, "bad_comment",                                               \
+      "Say why, for the audit log, in a text of the allowed length.")                             \
     X(kBadNotice, kDataLoss, "bad_notice",                                                        \
       "Look at the topic of policies: another program wrote to it, or the record is "             \
       "damaged.")                                                                                 \
@@ -67,13 +71,25 @@ namespace rampart::registry {
     X(kNothingToRollBackTo, kFailedPrecondition, "nothing_to_roll_back_to",                       \
       "Promote another policy: there is none before the first.")                                  \
     X(kOtherModel, kFailedPrecondition, "other_model", "Give the certificate of this model.")     \
+    X(kOwnProposal, kPermissionDenied, "own_proposal",                                            \
+      "Let a principal approve it who did not propose the candidate.")                            \
     X(kPromotionFormat, kDataLoss, "promotion_format",                                            \
       "Restore the registry from a copy, or read it with the release that wrote it.")             \
     X(kPromotionLog, kDataLoss, "promotion_log", "Restore the registry from a copy.")             \
+    X(kProposalDiffers, kFailedPrecondition, "proposal_differs",                                  \
+      "Read the proposal again, and give the digest that it has.")                                \
+    X(kProposalEnded, kFailedPrecondition, "proposal_ended",                                      \
+      "See why it ended; `rampart promote` proposes a certified policy again while its "          \
+      "certificate holds.")                                                                       \
+    X(kProposalLog, kDataLoss, "proposal_log", "Restore the registry from a copy.")               \
     X(kReasonMissing, kInvalidArgument, "reason_missing",                                         \
       "Say why, for the audit log, in a text of the allowed length.")                             \
     X(kRegistryFormat, kDataLoss, "registry_format",                                              \
       "Restore the registry from a copy, or read it with the release that wrote it.")             \
+    X(kRulesOnlyPressed, kFailedPrecondition, "rules_only_pressed",                               \
+      "End the stop first; `rampart promote` proposes the certified policy again then.")          \
+    X(kStaleEpoch, kFailedPrecondition, "stale_epoch",                                            \
+      "Certify the candidate anew, in the epoch of the error budget that is open.")               \
     X(kStaleReference, kFailedPrecondition, "stale_reference",                                    \
       "Certify the candidate against the present champion, or name that champion.")               \
     X(kTimeGoesBack, kFailedPrecondition, "time_goes_back",                                       \
@@ -86,6 +102,8 @@ namespace rampart::registry {
       "Name a certificate of the registry, or restore its file from a copy.")                     \
     X(kUnknownEvidence, kNotFound, "unknown_evidence",                                            \
       "Restore the evidence file in the registry from a copy.")                                   \
+    X(kUnknownProposal, kNotFound, "unknown_proposal",                                            \
+      "Give a number that `rampart proposal list` shows.")                                        \
     X(kUnknownModel, kNotFound, "unknown_model",                                                  \
       "Register the model's file first, or restore it in the registry.")
 RAMPART_REASONS("registry", RAMPART_REGISTRY_REASONS)

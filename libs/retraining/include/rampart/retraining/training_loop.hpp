@@ -64,12 +64,12 @@ struct ExportedLog {
 /// Retrains on schedule and takes each candidate to the gate.
 ///
 /// One run at time t: development set as known at t → candidate → registered → tested by the gate
-/// (gate::Gate) → promoted if CERTIFIED → recorded. Every step may be repeated: after a crash the
-/// run is continued under its number, time and reference, and comes to the same result; so is one
-/// that was left because of TrainerDeps::stopping (unavailable "training_stopped"). What was known
-/// at t does not change once the joiner's clock is past it, so that a run and the joiner work at
-/// the same time. A promotion is dated at the moment of the switch by TrainerDeps::wall_clock;
-/// without one, as of t. One thread at a time.
+/// (gate::Gate) → promoted if CERTIFIED, or proposed to people (on_certified) → recorded. Every
+/// step may be repeated: after a crash the run is continued under its number, time and reference,
+/// and comes to the same result; so is one that was left because of TrainerDeps::stopping
+/// (unavailable "training_stopped"). What was known at t does not change once the joiner's clock is
+/// past it, so that a run and the joiner work at the same time. A promotion is dated at the moment
+/// of the switch by TrainerDeps::wall_clock; without one, as of t. One thread at a time.
 class TrainingLoop {
   public:
     static base::Result<std::unique_ptr<TrainingLoop>> open(const std::filesystem::path& folder,
@@ -166,8 +166,8 @@ class TrainingLoop {
     base::Status check_fits(const model::Policy& policy) const;
     base::Status check_goes_on() const;
     std::shared_lock<std::shared_mutex> counting() const;
-    base::Status promote(const StartedRun& run, const domain::PolicyId& candidate,
-                         const std::string& certificate);
+    base::Status accept(const StartedRun& run, const domain::PolicyId& candidate,
+                        const std::string& certificate, RunRecord& record);
 
     RunStore store_;
     TrainingSettings settings_;

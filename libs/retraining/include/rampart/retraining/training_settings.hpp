@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "rampart/config/table.hpp"
 #include "rampart/gate/gate_settings.hpp"
+#include "rampart/registry/proposal_log.hpp"
 #include "rampart/retraining/training_window.hpp"
 #include "rampart/training/choice.hpp"
 
@@ -18,8 +20,16 @@ struct Schedule {
 
 inline constexpr size_t kMaxRecipes = 16;
 
+/// What becomes of a policy that the gate has certified.
+enum class OnCertified : uint8_t {
+    kPromote,  // it decides
+    kPropose,  // it waits until people approve it
+};
+
 struct TrainingSettings {
     Schedule schedule;
+    OnCertified on_certified = OnCertified::kPromote;
+    registry::ProposalTerms terms;  // for kPropose
     TrainingWindow window;
     /// 1 to kMaxRecipes; of several a run takes the candidate of one to the gate.
     std::vector<training::Recipe> recipes = std::vector<training::Recipe>(1);

@@ -234,6 +234,10 @@ namespace rampart::runtime::metric {
       "Looks at how the champions do.")                                                      \
     X(kMonitorRollbacks, "counter", "rampart_monitor_rollbacks_total", "",                   \
       "Champions rolled back by the monitor.")                                               \
+    X(kProposalEnd, "gauge", "rampart_proposal_next_expiry_timestamp_seconds", "",           \
+      "When the first proposal that waits for approval expires; +Inf: none waits.")          \
+    X(kProposalsWaiting, "gauge", "rampart_proposals_waiting", "",                           \
+      "Certified policies that wait for people's approval; GET /v1/proposals shows them.")   \
     X(kTrainerEpoch, "gauge", "rampart_trainer_lease_epoch", "",                             \
       "Epoch of the lease by which this node trains for its group; 0: it does not hold it.") \
     X(kTrainerHeld, "gauge", "rampart_trainer_lease_held", "",                               \

@@ -1,0 +1,202 @@
+// Certified policies that wait for people, as a story: two candidates, of which one expires and one
+// is approved by two principals, over kill -9, by commands and by HTTP.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/http/client.hpp"
+#include "rampart/model/model_file.hpp"
+#include "services/rampartd/node.hpp"
+#include "services/rampartd/settings.hpp"
+#include "support/explained_policy.hpp"
+#include "support/places.hpp"
+#include "support/program.hpp"
+#include "tools/demo/service_process.hpp"
+#include "tools/demo/workspace.hpp"
+#include "unit/registry/gate_run.hpp"
+
+namespace rampart::rampartd {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kProgram = test_support::bin_dir() + "/rampart";
+
+class Approvals : public testing::Test {
+  protected:
+    struct Certified {
+        std::string model, file;
+    };
+
+    Approvals()
+        : folder_(fs::path(testing::TempDir()) /
+                  ("approvals" + base::to_hex(base::random_bytes(8)))) {
+        const auto stream =
+            loan_stream::load({.name = "simulated", .data_dir = {}, .rows = 50}).value();
+        workspace_ =
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream, 1)
+                .value();
+        auto config = base::read_file(workspace_.config, 1 << 20).value();
+        const std::string section = "[training]\n";
+        config.replace(config.find(section), section.size(),
+                       section + "on_certified = \"propose\"\napprovals = 2\nproposal_days = 14\n");
+        EXPECT_TRUE(base::write_file_atomically(workspace_.config, config));
+        const auto node = Node::open(load_settings(workspace_.config).value()).value();
+        const auto began = node->advance(start_);
+        EXPECT_TRUE(began) << began.error().message;
+        late_ = certify(*node, 50, "late");
+        good_ = certify(*node, 60, "good");
+        first_ = node->registry().champion()->policy.value();
+    }
+    ~Approvals() override { fs::remove_all(folder_); }
+
+    /// Registers a policy and has it certified, as a run of the gate does; writes the files.
+    Certified certify(Node& node, double score, const std::string& name) {
+        namespace gate = registry::testing;
+        auto& registry = node.registry();
+        const auto reference = registry.champion()->policy;
+        const auto loaded = registry.load_model(reference).value();
+        auto links = loaded.policy.links();
+        auto link = support::scored_link(score);
+        link.ramp = {0.3, 0.5, {0.0}, {1.0}};
+        links.emplace_back(link);
+        const auto policy = support::explained_policy(loaded.policy.schema(), links);
+        const auto id =
+            registry.register_model(model::encode_model_file(policy), node.now(), "a test").value();
+        const auto run = gate::run_gate(id.value(), reference.value(), node.keys().signing,
+                                        registry.ledger_entries().value(), 0.75, 0.25, 8,
+                                        node.now() - gate::at(4));
+        EXPECT_EQ(run.verdict, certification::Verdict::kCertified);
+        for (size_t i = 0; i < run.ledger.size(); ++i)
+            EXPECT_TRUE(registry.append_ledger_entries(i, std::vector<std::string>{run.ledger[i]},
+                                                       node.now(), "gate"));
+        const auto file = folder_ / (name + ".cert");
+        EXPECT_TRUE(base::write_file_atomically(file, run.files.certificate));
+        EXPECT_TRUE(base::write_file_atomically(folder_ / (name + ".jsonl"), run.files.evidence));
+        return {id.value(), file.string()};
+    }
+    /// Proposes, as people do after the first proposal of a certificate has ended, too.
+    test_support::Ran promote(const Certified& what, const std::string& name) {
+        return as("petra",
+                  fmt::format("promote --model {} --certificate {} --evidence {} --actor "
+                              "petra",
+                              what.model, what.file, (folder_ / (name + ".jsonl")).string()));
+    }
+    demo::ServiceProcess start() {
+        auto process = demo::ServiceProcess::start(kProgram, workspace_.config,
+                                                   workspace_.endpoint_file, workspace_.log);
+        EXPECT_TRUE(process) << process.error().message;
+        return std::move(*process);
+    }
+    http::Client client() const {
+        auto endpoint = base::read_file(workspace_.endpoint_file, 256).value();
+        endpoint.pop_back();
+        return http::Client::create(endpoint, {.token = workspace_.token}).value();
+    }
+    /// Runs a command with the token of a principal.
+    test_support::Ran as(const std::string& who, const std::string& arguments) const {
+        return test_support::run_program(fmt::format("RAMPART_TOKEN_FILE={} {} {} --config {}",
+                                                     (folder_ / who).string(), kProgram, arguments,
+                                                     workspace_.config.string()));
+    }
+    test_support::Ran approve(const std::string& who, int number, const std::string& digest) const {
+        return as(who, fmt::format("proposal approve {} --digest {} --comment 'board, {}'", number,
+                                   digest, who));
+    }
+    void make_token(const std::string& who, const std::string& scopes) {
+        const auto made = test_support::run_program(
+            fmt::format("{} token create {} {} --out {} --config {}", kProgram, who, scopes,
+                        (folder_ / who).string(), workspace_.config.string()));
+        ASSERT_EQ(made.exit_code, 0) << made.output;
+    }
+    json::object proposal(int number) const {
+        const auto answer = client().get(fmt::format("/v1/proposals/{}", number)).value();
+        EXPECT_EQ(answer.status, 200) << answer.body;
+        return json::parse(answer.body).at("proposal").as_object();
+    }
+    std::string digest_of(int number) const {
+        return std::string(proposal(number).at("digest").as_string());
+    }
+    std::string deciding() const { return client().get("/v1/policy").value().body; }
+    void move_clock(const std::string& time) const {
+        const auto moved = client().post("/v1/clock", fmt::format(R"({{"now":"{}"}})", time));
+        ASSERT_EQ(moved->status, 200) << moved->body;
+    }
+
+    const base::TimePoint start_ = base::parse_iso8601("2006-01-01").value();
+    fs::path folder_;
+    demo::Workspace workspace_;
+    Certified late_, good_;
+    std::string first_;
+};
+
+TEST_F(Approvals, OneExpiresAndOneIsApprovedByTwo) {
+    for (const char* who : {"anna", "bert", "petra"})
+        make_token(who, "--scope approve --scope read --scope operate");
+    make_token("rita", "--scope read");
+
+    // the first candidate waits for too long
+    const auto proposed = promote(late_, "late");
+    ASSERT_EQ(proposed.exit_code, 0) << proposed.output;
+    EXPECT_THAT(proposed.output, HasSubstr("proposal 1: waiting"));
+    auto process = start();
+    EXPECT_THAT(deciding(), HasSubstr(first_)) << "what is proposed does not decide";
+    EXPECT_EQ(approve("anna", 1, digest_of(1)).exit_code, 0);
+    move_clock("2006-01-16");
+    EXPECT_EQ(proposal(1).at("state"), "expired");
+    const auto too_late = approve("bert", 1, digest_of(1));
+    EXPECT_NE(too_late.exit_code, 0);
+    EXPECT_THAT(too_late.output, HasSubstr("proposal 1 is expired"));
+    EXPECT_THAT(deciding(), HasSubstr(first_));
+    ASSERT_TRUE(process.stop());
+
+    // the second one is seen and approved
+    ASSERT_EQ(promote(good_, "good").exit_code, 0);
+    process = start();
+    const auto digest = digest_of(2);
+    EXPECT_THAT(client().get("/metrics")->body, HasSubstr("rampart_proposals_waiting 1"));
+    EXPECT_NE(approve("rita", 2, digest).exit_code, 0) << "who may read may not approve";
+    EXPECT_THAT(approve("petra", 2, digest).output, HasSubstr("was made by petra"));
+    EXPECT_THAT(approve("anna", 2, digest_of(1)).output, HasSubstr("is not that of proposal 2"));
+    EXPECT_EQ(approve("anna", 2, digest).exit_code, 0);
+    EXPECT_THAT(deciding(), HasSubstr(first_)) << "the first alone does not switch";
+    EXPECT_THAT(approve("anna", 2, digest).output, HasSubstr("has approved proposal 2 already"));
+    process.kill();
+    process = start();
+    EXPECT_EQ(proposal(2).at("approvals").as_array().size(), 1u);
+    EXPECT_THAT(deciding(), HasSubstr(first_));
+    const auto switched = approve("bert", 2, digest);
+    ASSERT_EQ(switched.exit_code, 0) << switched.output;
+    EXPECT_THAT(switched.output, HasSubstr("2 of 2 approvals (anna, bert)"));
+    EXPECT_THAT(deciding(), HasSubstr(good_.model)) << "when the answer is there, it decides";
+    process.kill();
+    process = start();
+    EXPECT_THAT(deciding(), HasSubstr(good_.model));
+
+    // who let that policy decide, when, and on what evidence
+    const auto live = client().get("/v1/policies/at?time=2099-01-01").value();
+    EXPECT_THAT(live.body, HasSubstr(R"("proposed_by":"petra")"));
+    const auto at = test_support::run_program(
+        fmt::format("{} registry at 2099-01-01 --store {}", kProgram, workspace_.store.string()));
+    EXPECT_THAT(at.output, HasSubstr("by anna at 2006-01-16T00:00:00Z: board, anna"));
+    EXPECT_THAT(at.output, HasSubstr("by bert"));
+    const auto audit = test_support::run_program(
+        fmt::format("{} audit list --store {} --object 2", kProgram, workspace_.store.string()));
+    for (const char* action : {"open_proposal", "approve_proposal", "promote"})
+        EXPECT_THAT(audit.output, HasSubstr(action));
+    const auto listed = as("rita", "proposal list");
+    EXPECT_THAT(listed.output, HasSubstr("approved"));
+    EXPECT_THAT(listed.output, HasSubstr("expired"));
+    const auto again = as("anna", "proposal reject 2 --digest " + digest + " --comment late");
+    EXPECT_THAT(again.output, HasSubstr("proposal 2 is approved"));
+}
+
+}  // namespace
+}  // namespace rampart::rampartd
