@@ -11,6 +11,7 @@
 #include "rampart/dataset/reasons.hpp"
 #include "rampart/dataset/text.hpp"
 #include "rule_checks.hpp"
+#include "schema_file.hpp"
 
 namespace rampart::dataset {
 namespace {
@@ -18,21 +19,8 @@ namespace {
 using base::Result;
 namespace limits = base::limits;
 
-/// Writes a TOML basic string (TOML 1.0.0, "String").
-std::string quote(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            out += '\\';
-            out += c;
-        } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-            out += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
-        } else {
-            out += c;
-        }
-    }
-    return out + '"';
-}
+std::string quote(std::string_view text) { return toml_quote(text); }
+std::string list(const std::vector<std::string>& values) { return toml_list(values); }
 
 /// Replaces control characters other than tabs, which a comment may not contain.
 std::string comment(std::string_view text) {
@@ -44,43 +32,7 @@ std::string comment(std::string_view text) {
     return out;
 }
 
-std::string list(const std::vector<std::string>& values) {
-    constexpr size_t kWrap = 96;
-    std::string out = "[";
-    size_t column = 0;
-    for (size_t i = 0; i < values.size(); ++i) {
-        const std::string item = quote(values[i]) + (i + 1 < values.size() ? "," : "]");
-        const bool wrap = column + item.size() > kWrap;
-        out += wrap ? "\n    " : i > 0 ? " " : "";
-        column = (wrap ? 4 : column + 1) + item.size();
-        out += item;
-    }
-    return values.empty() ? "[]" : out;
-}
-
 constexpr double kMost = std::numeric_limits<double>::max();
-
-void parse_features(config::Table& root, TableSchema& schema, std::vector<FeatureSpec>& features) {
-    for (auto& table : root.tables("feature")) {
-        FeatureSpec& spec = features.emplace_back();
-        spec.name = table.string("name");
-        if (table.choice("kind", {"numeric", "categorical"}, "") == "categorical") {
-            spec.kind = FeatureKind::kCategorical;
-            spec.categories = table.strings("categories");
-        } else if (!table.has("kind")) {
-            table.fail("kind", "is required: \"numeric\" or \"categorical\"");
-        }
-        if (table.has("categories") && spec.kind == FeatureKind::kNumeric) {
-            table.fail("categories", "is only for kind = \"categorical\"");
-        }
-        if (!table.has("derived")) continue;
-        auto derived = parse_derivation(table.string("derived"));
-        if (derived)
-            schema.derived[spec.name] = *std::move(derived);
-        else
-            table.fail("derived", derived.error().message);
-    }
-}
 
 NumericRange parse_range(config::Table& table) {
     const auto ends = table.numbers("range", -kMost, kMost);
@@ -156,16 +108,6 @@ class Roles {
     std::map<std::string, std::string, std::less<>> role_of_;
 };
 
-/// Writes a number with a fraction if as an integer it
-/// would not fit a double.
-std::string toml_number(double value) {
-    if (value == 0) return "0";                  // an integer has no -0
-    constexpr double kWhole = 9007199254740992;  // 2^53
-    std::string text = number_text(value);
-    const bool whole = text.find_first_of(".e") == std::string::npos;
-    return whole && std::abs(value) >= kWhole ? text + ".0" : text;
-}
-
 std::string label_lines(const TableSchema& schema, const std::string& remark) {
     const auto label = quote(schema.label_text());
     const std::string missing =
@@ -240,7 +182,116 @@ base::Status check_label(const TableSchema& schema) {
     return base::ok();
 }
 
+/// Reads what is only for applications that a service takes.
+FeatureTerms parse_terms(config::Table& table, FeatureKind kind) {
+    FeatureTerms terms;
+    if (table.has("default")) {
+        if (kind == FeatureKind::kNumeric)
+            terms.absent = table.number("default", -kMost, kMost);
+        else
+            terms.absent = table.string("default");
+    }
+    if (table.boolean("optional", false)) {
+        if (terms.absent)
+            table.fail("optional", "is true, and there is a default: give one of both");
+        terms.absent = std::monostate();
+    }
+    terms.was = table.strings("was");
+    terms.retired = table.boolean("retired", false);
+    if (!table.has("accepted_until")) return terms;
+    const auto until = base::parse_iso8601(table.string("accepted_until"));
+    if (until)
+        terms.accepted_until = *until;
+    else
+        table.fail("accepted_until", until.error().message);
+    return terms;
+}
+
+/// Says where the keys of a service's schema belong.
+void refuse_terms(config::Table& table) {
+    for (const char* key : {"default", "optional", "was", "retired", "accepted_until"}) {
+        if (table.has(key))
+            table.fail(key,
+                       "is about applications, and stands in the schema of a service; leave it "
+                       "out of the schema of a table");
+    }
+}
+
 }  // namespace
+
+/// Writes a TOML basic string (TOML 1.0.0, "String").
+std::string toml_quote(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += c;
+        } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+            out += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
+        } else {
+            out += c;
+        }
+    }
+    return out + '"';
+}
+
+std::string toml_list(const std::vector<std::string>& values) {
+    constexpr size_t kWrap = 96;
+    std::string out = "[";
+    size_t column = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+        const std::string item = toml_quote(values[i]) + (i + 1 < values.size() ? "," : "]");
+        const bool wrap = column + item.size() > kWrap;
+        out += wrap ? "\n    " : i > 0 ? " " : "";
+        column = (wrap ? 4 : column + 1) + item.size();
+        out += item;
+    }
+    return values.empty() ? "[]" : out;
+}
+
+/// Writes a number with a fraction if as an integer it
+/// would not fit a double.
+std::string toml_number(double value) {
+    if (value == 0) return "0";                  // an integer has no -0
+    constexpr double kWhole = 9007199254740992;  // 2^53
+    std::string text = number_text(value);
+    const bool whole = text.find_first_of(".e") == std::string::npos;
+    return whole && std::abs(value) >= kWhole ? text + ".0" : text;
+}
+
+std::string feature_head(const FeatureSpec& spec) {
+    const bool numeric = spec.kind == FeatureKind::kNumeric;
+    return fmt::format("[[feature]]\nname = {}\nkind = \"{}\"\n{}", quote(spec.name),
+                       numeric ? "numeric" : "categorical",
+                       numeric ? "" : fmt::format("categories = {}\n", list(spec.categories)));
+}
+
+void parse_features(config::Table& root, TableSchema& schema, std::vector<FeatureSpec>& features,
+                    std::vector<FeatureTerms>* terms) {
+    for (auto& table : root.tables("feature")) {
+        FeatureSpec& spec = features.emplace_back();
+        spec.name = table.string("name");
+        if (table.choice("kind", {"numeric", "categorical"}, "") == "categorical") {
+            spec.kind = FeatureKind::kCategorical;
+            spec.categories = table.strings("categories");
+        } else if (!table.has("kind")) {
+            table.fail("kind", "is required: \"numeric\" or \"categorical\"");
+        }
+        if (table.has("categories") && spec.kind == FeatureKind::kNumeric) {
+            table.fail("categories", "is only for kind = \"categorical\"");
+        }
+        if (terms != nullptr)
+            terms->push_back(parse_terms(table, spec.kind));
+        else
+            refuse_terms(table);
+        if (!table.has("derived")) continue;
+        auto derived = parse_derivation(table.string("derived"));
+        if (derived)
+            schema.derived[spec.name] = *std::move(derived);
+        else
+            table.fail("derived", derived.error().message);
+    }
+}
 
 base::Status validate(const TableSchema& schema) {
     Roles roles;
@@ -286,7 +337,8 @@ base::Status check_for_applications(const TableSchema& schema) {
     return base::ok();
 }
 
-Result<TableSchema> parse_table_schema(std::string_view text, std::string_view name) {
+Result<TableSchema> parse_schema_file(std::string_view text, std::string_view name,
+                                      std::vector<FeatureTerms>* terms) {
     RAMPART_TRY(auto root, config::parse(text, name));
     TableSchema schema;
     parse_label_keys(root, schema);
@@ -296,13 +348,17 @@ Result<TableSchema> parse_table_schema(std::string_view text, std::string_view n
     schema.ignored_columns = root.strings("ignored");
     for (auto& table : root.tables("column")) schema.rules.push_back(parse_rule(table));
     std::vector<FeatureSpec> specs;
-    parse_features(root, schema, specs);
+    parse_features(root, schema, specs, terms);
     RAMPART_RETURN_IF_ERROR(root.finish());
     auto features = FeatureSchema::create(std::move(specs));
     if (!features) return features.error().with_context(name);
     schema.features = *std::move(features);
     if (const auto valid = validate(schema); !valid) return valid.error().with_context(name);
     return schema;
+}
+
+Result<TableSchema> parse_table_schema(std::string_view text, std::string_view name) {
+    return parse_schema_file(text, name, nullptr);
 }
 
 Result<TableSchema> read_table_schema(const std::filesystem::path& path) {

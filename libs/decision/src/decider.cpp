@@ -121,7 +121,7 @@ base::Error mismatch(const Decision& decision, std::string_view field, double re
 }  // namespace
 
 Status replay(const Decision& decision, const PolicyInForce& policy, const DrawKey& key,
-              std::optional<size_t> group) {
+              std::optional<size_t> group, const dataset::ServedSchema& served) {
     if (decision.policy != policy.id()) {
         return base::make_error(base::Reason::kOtherPolicy,
                                 "decision {} was made by policy {}, not {}", decision.id,
@@ -132,7 +132,7 @@ Status replay(const Decision& decision, const PolicyInForce& policy, const DrawK
                                 "decision {} was drawn with key {}, not {}", decision.id,
                                 decision.draw_key_id, key.id);
     }
-    RAMPART_TRY(const auto row, encode_row(decision.application, policy.policy().schema()));
+    RAMPART_TRY(const auto row, encode_row(decision.application, policy.policy().schema(), served));
     RAMPART_RETURN_IF_ERROR(check_input(policy.policy(), row, group));
     const auto output = policy.policy().evaluate(row, group);
     const bool explored =

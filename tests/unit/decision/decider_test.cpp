@@ -242,6 +242,28 @@ TEST(Replay, NoticesEveryChange) {
               "replay_mismatch");
 }
 
+TEST(Replay, ADecisionOfAnEarlierSchemaIsTheSameUnderALaterOne) {
+    const auto policy = in_force(bootstrap(), false);
+    const auto old = decide_one(*policy, sample_application());
+    auto specs = sample_schema().features();
+    specs.push_back({"tenure", dataset::FeatureKind::kNumeric, {}});
+    std::vector<dataset::FeatureTerms> terms(specs.size());
+    terms[3].absent = 1.0;
+    const auto served = dataset::ServedSchema::create(
+                            dataset::FeatureSchema::create(std::move(specs)).value(), terms)
+                            .value();
+    EXPECT_TRUE(replay(old, *policy, kKey, {}, served));
+    auto application = sample_application("a-2");
+    application.features.push_back({"tenure", 7.0});
+    const auto row = encode_row(application, policy->policy().schema(), served).value();
+    const auto later = decide(*policy, application, row, {}, kKey, kCoolOff, true,
+                              base::parse_iso8601("2005-04-02").value())
+                           .value();
+    EXPECT_EQ(later.application, application) << "the log has what the policy does not know";
+    EXPECT_TRUE(replay(later, *policy, kKey, {}, served));
+    EXPECT_EQ(replay(later, *policy, kKey, {}).error().reason, "unknown_feature");
+}
+
 TEST(Replay, TheCodesOfAnEarlierReleaseAreComparedWithThoseThatItGave) {
     const auto policy = in_force(bootstrap(), false);
     size_t declined = 0;

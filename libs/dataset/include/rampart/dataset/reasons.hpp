@@ -22,6 +22,8 @@ namespace rampart::dataset {
       "Name one value of the label in `favourable`, or give `label_range`, not both.")          \
     X(kBadFeatureCount, kOutOfRange, "bad_feature_count",                                       \
       "List at least one feature and at most the number allowed.")                              \
+    X(kBadFeatureTerms, kInvalidArgument, "bad_feature_terms",                                  \
+      "Correct the [[feature]] of the schema file that the message names.")                     \
     X(kBadLabelCondition, kInvalidArgument, "bad_label_condition",                              \
       "Write a column, or a condition like days_late > 90, with blanks around the relation.")   \
     X(kBadLabelRange, kInvalidArgument, "bad_label_range",                                      \
@@ -46,6 +48,8 @@ namespace rampart::dataset {
       "Give a file whose first line names the columns.")                                        \
     X(kEmptySplitCell, kInvalidArgument, "empty_split_cell",                                    \
       "Fill the cell, or leave the row out of the file.")                                       \
+    X(kFeatureNotAccepted, kFailedPrecondition, "feature_not_accepted",                         \
+      "Send the application without the feature, or by its present name.")                      \
     X(kLabelNotANumber, kInvalidArgument, "label_not_a_number",                                 \
       "Correct the label's cells, or give `favourable` instead of `label_range`.")              \
     X(kLabelOutsideRange, kOutOfRange, "label_outside_range",                                   \
@@ -88,6 +92,8 @@ namespace rampart::dataset {
       "Delete the cache file; it is made again from this table.")                               \
     X(kRecordTooLong, kOutOfRange, "record_too_long",                                           \
       "Close the quote that the line may have left open, or shorten the record.")               \
+    X(kSchemaNotCarried, kFailedPrecondition, "schema_not_carried",                             \
+      "Change the schema file as the message says; ops/guide/schema_changes has each case.")    \
     X(kStrayQuote, kInvalidArgument, "stray_quote",                                             \
       "Put the whole cell into quotes and double the quote inside it.")                         \
     X(kTextAfterQuote, kInvalidArgument, "text_after_quote",                                    \

@@ -7,6 +7,7 @@
 
 #include "rampart/base/clock.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/dataset/served_schema.hpp"
 #include "rampart/decision/draw.hpp"
 #include "rampart/decision/reason_codes.hpp"
 #include "rampart/domain/decision.hpp"
@@ -57,7 +58,9 @@ base::Result<domain::Decision> decide(const PolicyInForce& policy,
 /// window and draw (by the decision's id if it has no window), action, propensity, reasons. Fails
 /// with data_loss "replay_mismatch", which names the first difference; failed_precondition if the
 /// policy or the key is not the recorded one.
+/// `served`: the schema of the service, of then or later; plain: the policy's is all there is.
 base::Status replay(const domain::Decision& decision, const PolicyInForce& policy,
-                    const DrawKey& key, std::optional<size_t> group);
+                    const DrawKey& key, std::optional<size_t> group,
+                    const dataset::ServedSchema& served = {});
 
 }  // namespace rampart::decision
