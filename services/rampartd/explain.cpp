@@ -94,9 +94,9 @@ struct Explainer::Pool {
 class Explainer::Drawing {
   public:
     /// `before`: of decisions made before it; nullopt: of all.
-    Drawing(const model::LoadedPolicy& loaded, std::optional<base::TimePoint> before,
-            const std::function<bool()>& stopping)
-        : loaded_(loaded), before_(before), stopping_(stopping) {}
+    Drawing(const model::LoadedPolicy& loaded, const dataset::ServedSchema& served,
+            std::optional<base::TimePoint> before, const std::function<bool()>& stopping)
+        : loaded_(loaded), served_(served), before_(before), stopping_(stopping) {}
 
     base::Status read(const DecisionIndex& index) {
         return index.visit_ids([&](const auto& id, bool erased) {
@@ -137,7 +137,7 @@ class Explainer::Drawing {
             return passes ? base::ok() : base::Status(other.error());
         }
         if (!*other || (before_ && (*other)->decided_at >= *before_)) return base::ok();
-        auto row = decision::encode_row((*other)->application, loaded_.policy.schema());
+        auto row = decision::encode_row((*other)->application, loaded_.policy.schema(), served_);
         if (!row) return base::ok();  // it has another schema
         if (full) drawn_.pop();
         drawn_.push({number, (*other)->application.person, *std::move(row)});
@@ -145,6 +145,7 @@ class Explainer::Drawing {
     }
 
     const model::LoadedPolicy& loaded_;
+    const dataset::ServedSchema& served_;
     const std::optional<base::TimePoint> before_;
     const std::function<bool()>& stopping_;
     std::priority_queue<Drawn> drawn_;
@@ -197,7 +198,7 @@ Result<std::shared_ptr<Explainer::Pool>> Explainer::read_pool(
     // once too few, always too few
     if (!before || before->month != month || !before->all) {
         RAMPART_TRY(const auto begin, base::parse_iso8601(month + "-01"));
-        Drawing drawing(*pool->loaded, begin, stopping);
+        Drawing drawing(*pool->loaded, deps_.served, begin, stopping);
         for (const auto* index : all) RAMPART_RETURN_IF_ERROR(drawing.read(*index));
         if (drawing.size() >= kFewDecisions) {
             std::move(drawing).put_into(*pool);
@@ -206,7 +207,7 @@ Result<std::shared_ptr<Explainer::Pool>> Explainer::read_pool(
     }
     pool->all = true;
     pool->held = held();
-    Drawing drawing(*pool->loaded, std::nullopt, stopping);
+    Drawing drawing(*pool->loaded, deps_.served, std::nullopt, stopping);
     for (const auto* index : all) RAMPART_RETURN_IF_ERROR(drawing.read(*index));
     std::move(drawing).put_into(*pool);
     return pool;
@@ -269,7 +270,7 @@ Result<DecisionExplanation> Explainer::explain(Decision decision,
                                                    out.decision.decided_at));
         if (membership.cell) group = static_cast<size_t>(*membership.cell);
     }
-    RAMPART_TRY(out.row, decision::encode_row(out.decision.application, schema));
+    RAMPART_TRY(out.row, decision::encode_row(out.decision.application, schema, deps_.served));
     RAMPART_TRY(const auto p, attribution::probability_of(out.decision, {policy, pool->batch.get()},
                                                           out.row, group));
     out.group_read = group.has_value();

@@ -41,8 +41,9 @@ struct ExplainDeps {
     /// Loads the policy of a decision.
     std::function<base::Result<model::LoadedPolicy>(const domain::PolicyId&)> load_model;
     const protected_attributes::ProtectedStore& attributes;
-    const decision::DrawKey& draw_key;  // for MACs of rows: by a digest alone who has most of an
-                                        // applicant's row could try the rest
+    const decision::DrawKey& draw_key;    // for MACs of rows: by a digest alone who has most of an
+                                          // applicant's row could try the rest
+    const dataset::ServedSchema& served;  // how applications are read for a policy
 };
 
 /// Explains decisions that this node's indices hold (`attribution`).

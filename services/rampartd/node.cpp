@@ -135,6 +135,7 @@ serving::DecisionServiceOptions Node::decision_options() {
     options.log = log_options(settings_, *stores_);
     options.outcomes_topic = stores_->topics().outcomes;
     options.product = settings_.product;
+    options.served = settings_.schema;
     options.draw_key = draw_key_ = {keys_.ids.draw, keys_.draw};
     options.arm_key = {keys_.arm_id, keys_.arm};
     options.cool_off_days = settings_.cool_off_days;

@@ -191,7 +191,7 @@ class Node {
     Explanations& explanations() { return *explanations_; }
     ExplainDeps explain_deps() {
         return {*decisions_, [this](const auto& id) { return load_model(id); },
-                stores_->attributes(), draw_key_};
+                stores_->attributes(), draw_key_, settings_.schema};
     }
     /// As ChampionSwitch::load_model().
     base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const {

@@ -61,6 +61,8 @@ namespace rampart::rampartd {
       "index and its joined state (ops/runbooks/roles.md).")                                    \
     X(kOtherGroup, kFailedPrecondition, "other_group",                                          \
       "Give this node the group, the topics and the product of the one that handed over.")      \
+    X(kProductNotCarried, kFailedPrecondition, "product_not_carried",                           \
+      "Put the product back as it was, or begin a new store (ops/guide/schema_changes).")       \
     X(kRetentionTooShort, kInvalidArgument, "retention_too_short",                              \
       "Set privacy.retention_months to what the message says, or more.")                        \
     X(kRoleNotHere, kFailedPrecondition, "role_not_here",                                       \

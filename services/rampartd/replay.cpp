@@ -36,7 +36,7 @@ class Made {
                 node_.attributes().membership_at(decision.application.person, decision.decided_at));
             if (membership.cell) group = static_cast<size_t>(*membership.cell);
         }
-        return decision::replay(decision, *policy, key, group);
+        return decision::replay(decision, *policy, key, group, node_.settings().schema);
     }
 
   private:

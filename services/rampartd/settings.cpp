@@ -1,7 +1,7 @@
 #include "services/rampartd/settings.hpp"
 
 #include "rampart/config/table.hpp"
-#include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/dataset/served_schema.hpp"
 #include "rampart/learning/reasons.hpp"
 #include "rampart/runtime/product_toml.hpp"
 #include "rampart/training/gate_inputs.hpp"
@@ -193,14 +193,6 @@ DiskSettings read_disk(config::Table table) {
             mib("scrub_mib_per_second", 1, 16)};
 }
 
-/// Reads the features of applications, which are encoded as they come.
-Result<dataset::TableSchema> read_served_schema(const std::filesystem::path& file) {
-    RAMPART_TRY(auto schema, dataset::read_table_schema(file));
-    const auto served = dataset::check_for_applications(schema);
-    if (!served) return served.error().with_context(file.string());
-    return schema;
-}
-
 }  // namespace
 
 Result<ProductFile> load_product_file(const std::filesystem::path& file) {
@@ -249,13 +241,16 @@ std::optional<training::Fault> find_misfit(const training::Recipe& recipe,
 /// lender's words with the deployment's features, groups and product.
 base::Status fit_to_product(const PrivacySettings& privacy, certification::GateConfig& gate,
                             const std::optional<notices::Lender>& lender,
-                            const dataset::FeatureSchema& features, const ProductFile& product) {
+                            const dataset::ServedSchema& schema, const ProductFile& product) {
     RAMPART_RETURN_IF_ERROR(check_retention(privacy, product.product));
     set_impact(gate, product.product.impact);
     RAMPART_TRY(const auto constraints, certification::ConstraintSet::compile(gate));
     RAMPART_RETURN_IF_ERROR(
-        training::check_conditions(constraints, features, product.catalog.groups()));
-    return lender ? notices::check_lender(*lender, product.product.name, features) : base::ok();
+        training::check_conditions(constraints, schema.features(), product.catalog.groups()));
+    if (!lender) return base::ok();
+    // policies of before decline by the earlier names
+    RAMPART_TRY(const auto names, schema.all_names());
+    return notices::check_lender(*lender, product.product.name, names);
 }
 
 Result<Settings> load_settings(const std::filesystem::path& file, GivenRoles roles) {
@@ -294,11 +289,10 @@ Result<Settings> load_settings(const std::filesystem::path& file, GivenRoles rol
     auto lender = notices::read_lender(root, places.folder);
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
-    RAMPART_TRY(auto table_schema, read_served_schema(schema_path));
+    RAMPART_TRY(auto schema, dataset::read_served_schema(schema_path));
     for (const auto& recipe : training.recipes)
-        RAMPART_RETURN_IF_ERROR(check_rows(root, recipe, table_schema.features, product));
-    if (auto status =
-            fit_to_product(privacy, training.gate.config, lender, table_schema.features, product);
+        RAMPART_RETURN_IF_ERROR(check_rows(root, recipe, schema.features(), product));
+    if (auto status = fit_to_product(privacy, training.gate.config, lender, schema, product);
         !status)
         return status.error().with_context(file.string());
     return Settings{store,
@@ -317,7 +311,7 @@ Result<Settings> load_settings(const std::filesystem::path& file, GivenRoles rol
                     std::move(product.product),
                     std::move(product.catalog),
                     std::move(product.bootstrap),
-                    std::move(table_schema.features),
+                    std::move(schema),
                     std::move(training),
                     privacy,
                     monitor,

@@ -7,7 +7,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/champion_monitor/monitor_settings.hpp"
 #include "rampart/data_retention/quarantine_bounds.hpp"
-#include "rampart/dataset/feature_schema.hpp"
+#include "rampart/dataset/served_schema.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/domain/product.hpp"
 #include "rampart/http/server.hpp"
@@ -71,7 +71,7 @@ struct Settings {
     domain::Product product;
     protected_attributes::AttributeCatalog catalog;
     model::BootstrapLink bootstrap;
-    dataset::FeatureSchema schema;
+    dataset::ServedSchema schema;
     retraining::TrainingSettings training;
     PrivacySettings privacy{};
     champion_monitor::MonitorSettings monitor{};

@@ -40,7 +40,7 @@ void tell_of_earlier_layout(const std::filesystem::path& store) {
 /// The bootstrap policy as its model file.
 Result<std::string> bootstrap_model(const Settings& settings) {
     RAMPART_TRY(auto policy, model::Policy::create(
-                                 settings.schema, {settings.bootstrap}, {},
+                                 settings.schema.features(), {settings.bootstrap}, {},
                                  {{"learner", "bootstrap"}, {"product", settings.product.name}}));
     return model::encode_model_file(policy);
 }
@@ -54,6 +54,7 @@ Result<std::unique_ptr<Stores>> Stores::open(const Settings& settings, const Key
     RAMPART_RETURN_IF_ERROR(check_no_erasure_left(settings.store, settings.log.roles));
     std::unique_ptr<Stores> stores(new Stores(settings, keys, shutdown));
     RAMPART_RETURN_IF_ERROR(stores->open_registry());
+    RAMPART_TRY(stores->declaration_, declaration_of(stores->registry(), settings));
     RAMPART_RETURN_IF_ERROR(stores->open_log());
     RAMPART_RETURN_IF_ERROR(stores->check_owners());
     RAMPART_RETURN_IF_ERROR(stores->open_privacy());
@@ -170,6 +171,7 @@ Status Stores::bootstrap(base::TimePoint now) {
             "keys that are there\"");
     }
     RAMPART_RETURN_IF_ERROR(registry_->record_keys(recorded(keys_), now, kActor));
+    RAMPART_RETURN_IF_ERROR(record(*registry_, declaration_, settings_, now));
     if (registry_->champion()) return base::ok();
     RAMPART_TRY(const auto file, bootstrap_model(settings_));
     RAMPART_TRY(const auto id, registry_->register_model(file, now, kActor));

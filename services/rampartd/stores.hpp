@@ -15,6 +15,7 @@
 #include "rampart/runtime/shutdown.hpp"
 #include "rampart/runtime/system_clock.hpp"
 #include "rampart/sealed_log/key_feed.hpp"
+#include "services/rampartd/declaration.hpp"
 #include "services/rampartd/keys.hpp"
 #include "services/rampartd/log_access.hpp"
 #include "services/rampartd/settings.hpp"
@@ -78,6 +79,7 @@ class Stores {
     std::unique_ptr<decision::DrawCheck> draws_;  // asked by the joiner
     std::unique_ptr<joiner::OutcomeJoiner> joiner_;
     std::unique_ptr<registry::ModelRegistry> registry_;
+    Declaration declaration_;
 };
 
 }  // namespace rampart::rampartd

@@ -61,7 +61,8 @@ class Judge {
         for (const auto& applicant : stream_.applicants) {
             Person person;
             const auto& application = applicant.application;
-            RAMPART_TRY(person.row, decision::encode_row(application, node_.settings().schema));
+            RAMPART_TRY(person.row,
+                        decision::encode_row(application, node_.settings().schema.features()));
             RAMPART_TRY(const auto membership,
                         catalog_.membership({application.person, application.event_time,
                                              applicant.protected_attributes}));

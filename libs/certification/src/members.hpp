@@ -157,6 +157,7 @@ void members(A& a, RunIdentity& i) {
     a("reference", i.reference_id);
     a.unless_default("anchor", i.anchor_id);
     a("feature_schema", i.feature_schema_id);
+    a.unless_default("reference_feature_schema", i.reference_schema_id);
     a("metric", i.metric);
     a("vault_rule", i.vault_rule);
     a("period_from", i.period_from);

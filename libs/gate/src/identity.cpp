@@ -22,7 +22,9 @@ certification::RunIdentity identity_of(const Submission& run, const domain::Prod
     certification::RunIdentity identity;
     identity.candidate_id = run.candidate.id.value();
     identity.reference_id = run.reference.id.value();
-    identity.feature_schema_id = vault.schema.digest().hex();
+    identity.feature_schema_id = run.candidate.policy.schema().digest().hex();
+    const auto reference = run.reference.policy.schema().digest().hex();
+    if (reference != identity.feature_schema_id) identity.reference_schema_id = reference;
     identity.metric = metric_text(product);
     identity.vault_rule = fmt::format(
         "decisions of the vault, the first of each person from the epoch's first record on that "

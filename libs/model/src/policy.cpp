@@ -438,7 +438,7 @@ std::map<std::string, std::string> Policy::printed_facts() const {
 }
 
 PolicyOutput Policy::evaluate(std::span<const float> row, std::optional<size_t> group) const {
-    RAMPART_CHECK(row.size() == schema_.size(), "{} values for {} features", row.size(),
+    RAMPART_CHECK(row.size() >= schema_.size(), "{} values for {} features", row.size(),
                   schema_.size());
     RAMPART_CHECK(!group_aware_ || (group && *group < group_names_.size()), "group of {} not given",
                   group_names_.size());

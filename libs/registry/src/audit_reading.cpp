@@ -54,6 +54,7 @@ constexpr auto kMeanings = std::to_array<Meaning>({
     {"quarantine_replay", "topic", "", ""},
     {"clock_accept", "", "", "accepted"},
     {"key_rotated", "key", "from", "to"},
+    {"declare_schema", "feature_schema", "", "declaration"},
     {"store_key_made", "", "", "id"},
     {"store_key_changed", "", "from", "to"},
     {"keys_exported", "file", "", ""},

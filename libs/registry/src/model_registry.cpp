@@ -489,6 +489,18 @@ std::vector<base::VerifyingKey> ModelRegistry::verifying_keys(
     return keys;
 }
 
+base::Status ModelRegistry::record_declaration(std::string_view text,
+                                               std::map<std::string, std::string> details,
+                                               base::TimePoint now, std::string_view actor) {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->store->commit_declaration(text, std::move(details), now, actor);
+}
+
+base::Result<std::optional<std::string>> ModelRegistry::recorded_declaration() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->store->read_declaration();
+}
+
 base::Status ModelRegistry::record_operation(base::TimePoint now, std::string_view actor,
                                              std::string_view action,
                                              std::map<std::string, std::string> details) {

@@ -13,7 +13,15 @@ constexpr base::Logger kLog("registry");
 constexpr std::string_view kChampionKey = "champion";
 constexpr std::string_view kKeysAction = "keys";
 constexpr std::string_view kKeyChangeAction = "key_rotated";
+constexpr std::string_view kDeclarationAction = "declare_schema", kDeclarationKey = "declaration";
+constexpr const char* kDeclarationDetail = "declaration";  // hex digest of the text
 constexpr size_t kMaxHeadBytes = 128;
+
+/// Returns the digest of the declaration that the entry records.
+std::string digest_in(const AuditEntry& entry) {
+    const auto it = entry.details.find(kDeclarationDetail);
+    return it == entry.details.end() ? std::string() : it->second;
+}
 
 }  // namespace
 
@@ -101,6 +109,7 @@ base::Status RegistryStore::load_audit(const std::optional<AuditHead>& apart) {
     for (const auto& entry : entries) {
         if (entry.action == kKeysAction) recorded_keys_ = entry.details;
         if (entry.action == kKeyChangeAction) RAMPART_RETURN_IF_ERROR(load_key_change(entry));
+        if (entry.action == kDeclarationAction) declared_ = digest_in(entry);
         RAMPART_RETURN_IF_ERROR(deployment_.add(entry));
         RAMPART_RETURN_IF_ERROR(proposals_.add(entry));
     }
@@ -221,6 +230,28 @@ base::Status RegistryStore::commit_keys(const std::map<std::string, std::string>
     RAMPART_RETURN_IF_ERROR(commit({}, at, actor, kKeysAction, ids));
     recorded_keys_ = ids;
     return base::ok();
+}
+
+base::Status RegistryStore::commit_declaration(std::string_view text,
+                                               std::map<std::string, std::string> details,
+                                               base::TimePoint at, std::string_view actor) {
+    const auto digest = base::sha256(text).hex();
+    details[kDeclarationDetail] = digest;
+    storage::WriteBatch batch;
+    batch.put(kChampion, kDeclarationKey, text);
+    RAMPART_RETURN_IF_ERROR(
+        commit(std::move(batch), at, actor, kDeclarationAction, std::move(details)));
+    declared_ = digest;
+    return base::ok();
+}
+
+base::Result<std::optional<std::string>> RegistryStore::read_declaration() const {
+    RAMPART_TRY(auto text, database_->get(kChampion, kDeclarationKey));
+    if ((text ? base::sha256(*text).hex() : std::string()) == declared_) return text;
+    return base::make_error(Reason::kDeclarationEdited,
+                            "the schema and product that this store was declared with are not "
+                            "those of the audit log: {}",
+                            text ? "their text has another digest" : "their text is not there");
 }
 
 base::Status RegistryStore::commit_key_change(const KeyChange& change, base::TimePoint at,

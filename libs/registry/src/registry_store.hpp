@@ -36,7 +36,8 @@ class RegistryStore {
     // Column families, in the order in which they are opened.
     static constexpr storage::ColumnFamily kModels{0};      // hex id → time, actor, size
     static constexpr storage::ColumnFamily kPromotions{1};  // u64 sequence → Promotion
-    static constexpr storage::ColumnFamily kChampion{2};    // "champion" → policy id
+    // "champion" → policy id, "declaration" → text
+    static constexpr storage::ColumnFamily kChampion{2};
     static constexpr storage::ColumnFamily kCertificates{
         3};  // hex id → candidate, reference, verdict, ...
     static constexpr storage::ColumnFamily kLedger{4};  // u64 position → entry
@@ -59,6 +60,9 @@ class RegistryStore {
     /// Returns the key ids from their audit entry; empty: there is none.
     const std::map<std::string, std::string>& recorded_keys() const { return recorded_keys_; }
     const std::vector<KeyChange>& key_changes() const { return key_changes_; }
+    /// Returns the stored declaration; nullopt: there is none. Errors: data_loss
+    /// "declaration_edited".
+    base::Result<std::optional<std::string>> read_declaration() const;
 
     /// Writes the batch and its audit entry together, synced.
     base::Status commit(storage::WriteBatch batch, base::TimePoint at, std::string_view actor,
@@ -73,6 +77,11 @@ class RegistryStore {
     /// Commits an audit entry of the change, and nothing else. The recorded id is `change.from`.
     base::Status commit_key_change(const KeyChange& change, base::TimePoint at,
                                    std::string_view actor);
+
+    /// Commits the declaration and an audit entry with its digest.
+    base::Status commit_declaration(std::string_view text,
+                                    std::map<std::string, std::string> details, base::TimePoint at,
+                                    std::string_view actor);
 
     base::Result<std::vector<AuditEntry>> read_audit() const;
     /// Reads the present file, not the state at opening.
@@ -103,6 +112,7 @@ class RegistryStore {
     AuditHead head_;
     std::map<std::string, std::string> recorded_keys_;
     std::vector<KeyChange> key_changes_;
+    std::string declared_;  // hex digest of the declaration by the last entry; empty: none
 };
 
 }  // namespace rampart::registry

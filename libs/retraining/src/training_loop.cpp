@@ -191,7 +191,7 @@ Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
 }
 
 Status TrainingLoop::check_fits(const model::Policy& policy) const {
-    return training::check_fits(policy, deps_.builder.schema(), deps_.builder.cell_names(),
+    return training::check_fits(policy, deps_.builder.served(), deps_.builder.cell_names(),
                                 settings_.group_aware);
 }
 

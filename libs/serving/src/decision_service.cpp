@@ -79,6 +79,10 @@ Result<std::shared_ptr<const decision::PolicyInForce>> DecisionService::in_force
             Reason::kGroupBlindService,
             "policy {} reads the applicant's group; this service is group-blind", loaded->id);
     }
+    if (options_.served.features().size() > 0) {
+        const auto fits = options_.served.check_grown_from(loaded->policy.schema());
+        if (!fits) return fits.error().with_context(fmt::format("policy {}", loaded->id));
+    }
     return decision::PolicyInForce::create(std::move(loaded), certified);
 }
 
@@ -230,7 +234,9 @@ Result<DecisionService::Candidate> DecisionService::prepare(const Application& a
     RAMPART_RETURN_IF_ERROR(check_event_time(application, now, event_window()));
     std::tie(candidate.policy, candidate.arm) = policies.of(options_.arm_key, application.person);
     const auto& policy = candidate.policy->policy();
-    RAMPART_TRY(candidate.row, decision::encode_row(application, policy.schema()));
+    for (const auto& feature : application.features)
+        RAMPART_RETURN_IF_ERROR(options_.served.check_accepted(feature.name, now));
+    RAMPART_TRY(candidate.row, decision::encode_row(application, policy.schema(), options_.served));
     if (policy.group_aware()) {
         RAMPART_TRY(candidate.group, options_.group_lookup(application.person));
     }
@@ -341,6 +347,14 @@ Result<std::vector<Result<Decision>>> DecisionService::decide_each(
     return results;
 }
 
+/// Returns the policy's features whose category it does not know.
+std::vector<size_t> DecisionService::unseen_by(const model::Policy& policy,
+                                               const Application& application) const {
+    if (options_.served.plain()) return decision::unseen_categories(application, policy.schema());
+    const auto same = decision::in_terms_of(application, policy.schema(), options_.served);
+    return same ? decision::unseen_categories(*same, policy.schema()) : std::vector<size_t>();
+}
+
 void DecisionService::count(const Decision& decision, const model::Policy& policy) {
     const bool approved = decision.action == domain::Action::kApprove;
     auto& counter = !approved           ? instruments_->declined
@@ -348,7 +362,7 @@ void DecisionService::count(const Decision& decision, const model::Policy& polic
                                         : instruments_->approved;
     counter.add();
     instruments_->by_policy->add(decision.policy.value());
-    for (const size_t i : decision::unseen_categories(decision.application, policy.schema())) {
+    for (const size_t i : unseen_by(policy, decision.application)) {
         const auto& name = policy.schema().features()[i].name;
         deps_.metrics
             .counter(runtime::metric::kUnseenCategories,
@@ -362,7 +376,7 @@ std::vector<std::string> DecisionService::unseen_categories(const Application& a
     const auto in_force = policy();
     if (in_force == nullptr) return names;
     const auto& schema = in_force->policy().schema();
-    for (const size_t i : decision::unseen_categories(application, schema)) {
+    for (const size_t i : unseen_by(in_force->policy(), application)) {
         names.push_back(schema.features()[i].name);
     }
     return names;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "link_features.hpp"
 #include "rampart/training/reasons.hpp"
 
 namespace rampart::training {
@@ -20,35 +21,6 @@ using dataset::FeatureSpec;
 
 std::string_view to_string(FeatureKind kind) {
     return kind == FeatureKind::kNumeric ? "numeric" : "categorical";
-}
-
-/// Calls see(ensemble) for each ensemble of the link.
-template <class Link, class See>
-void for_each_ensemble(Link& link, const See& see) {
-    see(link.ensemble);
-    for (auto& other : link.additional_ensembles) see(other);
-    for (auto& pull : link.adjustments)
-        for (auto& posterior : pull.posteriors) see(posterior);
-}
-
-/// Returns the features of the model's schema that its decisions depend on.
-std::set<size_t> features_read(const model::LearnedLink& link) {
-    std::set<size_t> read;
-    for_each_ensemble(link, [&](const model::Ensemble& ensemble) {
-        for (const auto& tree : ensemble.trees)
-            for (const auto& node : tree.nodes)
-                if (node.feature >= 0) read.insert(static_cast<size_t>(node.feature));
-    });
-    for (const auto& linear : link.linears) {
-        for (size_t j = 0; j < linear.slope.size(); ++j) {
-            const auto& terms = linear.category[j];
-            const bool categorical =
-                std::any_of(terms.begin(), terms.end(), [](double x) { return x != 0; });
-            if (linear.slope[j] != 0 || categorical) read.insert(j);
-        }
-    }
-    if (link.strata) read.insert(link.strata->feature);
-    return read;
 }
 
 /// Where a feature of the model is in the deployment.

@@ -8,6 +8,7 @@
 
 #include "development_rows.hpp"
 #include "held_out.hpp"
+#include "link_features.hpp"
 #include "next_link.hpp"
 #include "option_search.hpp"
 #include "rampart/base/digest.hpp"
@@ -375,7 +376,7 @@ Result<model::LearnedLink> distil(const DevelopmentSet& development, const model
         const auto& cell = development.rows[i].cell;
         if (champion.group_aware() && !cell) continue;
         const auto row = development.features_of(i);
-        for (size_t j = 0; j < row.size(); ++j) data.columns[j].push_back(row[j]);
+        for (size_t j = 0; j < row.size(); ++j) data.columns[j].push_back(development.learnt(i, j));
         targets.push_back(
             champion.evaluate(row, cell ? std::optional<size_t>(*cell) : std::nullopt).approve);
         data.label.push_back(targets.back() >= 0.5 ? 1 : 0);
@@ -426,6 +427,7 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
         RAMPART_TRY(folds, rule->fit_folds(parameters.gamma));
         RAMPART_RETURN_IF_ERROR(put_rule(in, *rule, folds, parameters, learned, figures));
     }
+    RAMPART_RETURN_IF_ERROR(check_not_retired(link, development));
     const bool aware = link.group_aware();
     links.emplace_back(std::move(link));
     const auto missed = learned.state.constraints_missed;

@@ -11,6 +11,7 @@ training_set::DevelopmentSet part_of(const training_set::DevelopmentSet& develop
     training_set::DevelopmentSet part;
     part.as_known_at = development.as_known_at;
     part.schema = development.schema;
+    part.retired = development.retired;
     part.group_names = development.group_names;
     part.cell_names = development.cell_names;
     part.extent = development.extent;

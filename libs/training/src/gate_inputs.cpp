@@ -286,12 +286,13 @@ std::vector<size_t> gate_rows(const training_set::DevelopmentSet& set,
     return rows_of(set, candidate, reference);
 }
 
-base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchema& schema,
+base::Status check_fits(const model::Policy& policy, const dataset::ServedSchema& schema,
                         const std::vector<std::string>& cell_names, bool group_aware_allowed) {
-    if (policy.schema().digest() != schema.digest()) {
+    if (const auto grown = schema.check_grown_from(policy.schema()); !grown) {
         return base::make_error(Reason::kOtherSchema,
                                 "the policy reads other features than this deployment's "
-                                "schema; train it on this schema");
+                                "schema: {}; train it on this schema",
+                                grown.error().message);
     }
     if (policy.group_aware() && !group_aware_allowed) {
         return base::make_error(

@@ -87,9 +87,29 @@ std::vector<double> approvals_of(const DevelopmentSet& development, const model:
     return out;
 }
 
+std::vector<model::Link> carried_links(const model::Policy& champion,
+                                       const dataset::FeatureSchema& schema) {
+    auto links = champion.links();
+    for (auto& link : links) {
+        if (auto* bootstrap = std::get_if<model::BootstrapLink>(&link)) {
+            bootstrap->feature =
+                schema.features()[*champion.schema().find(bootstrap->feature)].name;
+            continue;
+        }
+        for (auto& linear : std::get<model::LearnedLink>(link).linears) {
+            for (size_t j = linear.slope.size(); j < schema.size(); ++j) {
+                linear.slope.push_back(0);
+                linear.mean.push_back(0);
+                linear.category.emplace_back(schema.features()[j].categories.size());
+            }
+        }
+    }
+    return links;
+}
+
 Result<LinksBefore> links_before(const DevelopmentSet& development, const model::Policy& champion,
                                  const Recipe& recipe, base::ThreadPool* pool) {
-    LinksBefore before{champion.links(),
+    LinksBefore before{carried_links(champion, development.schema),
                        champion.links().size() >= static_cast<size_t>(recipe.max_links)};
     if (!before.distilled) return before;
     RAMPART_TRY(auto student, distil(development, champion, recipe, pool));

@@ -51,7 +51,12 @@ struct LinksBefore {
     std::vector<model::Link> links;
     bool distilled = false;  // the champion's chain was too long, and was distilled into one
 };
-/// Returns the champion's chain; one of recipe.max_links is distilled first. Errors: distil()'s.
+/// Returns the champion's chain on a schema whose first features are the champion's, perhaps by
+/// other names; each link reads what it read, and gives the same.
+std::vector<model::Link> carried_links(const model::Policy& champion,
+                                       const dataset::FeatureSchema& schema);
+
+/// Returns the champion's chain on the features of the set; one of recipe.max_links is distilled first. Errors: distil()'s.
 base::Result<LinksBefore> links_before(const training_set::DevelopmentSet& development,
                                        const model::Policy& champion, const Recipe& recipe,
                                        base::ThreadPool* pool);

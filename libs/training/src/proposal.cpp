@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gate_objective.hpp"
+#include "link_features.hpp"
 #include "next_link.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/decision/reason_codes.hpp"
@@ -398,6 +399,7 @@ Result<Proposal> propose(const ProposalInputs& in) {
     RAMPART_TRY(auto before, links_before(development, in.champion, in.recipe, in.pool));
     std::map<std::string, std::string> figures{{"distilled", before.distilled ? "yes" : "no"}};
     RAMPART_TRY(auto link, NextLink(in, std::move(brought.link), before, figures).make());
+    RAMPART_RETURN_IF_ERROR(check_not_retired(link, development));
     RAMPART_TRY(const auto own, alone(development, link));
     const double kappa = link.kappa;
     const bool aware = own.group_aware() || (!before.distilled && in.champion.group_aware());

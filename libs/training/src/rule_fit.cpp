@@ -24,8 +24,8 @@ dataset::Dataset table_of(const DevelopmentSet& development, std::span<const uin
     out.schema = development.schema;
     out.columns.resize(development.schema.size());
     for (const uint32_t i : rows) {
-        const auto features = development.features_of(i);
-        for (size_t j = 0; j < features.size(); ++j) out.columns[j].push_back(features[j]);
+        for (size_t j = 0; j < out.columns.size(); ++j)
+            out.columns[j].push_back(development.learnt(i, j));
         if (const auto& cell = development.rows[i].cell)
             out.group.push_back(static_cast<int>(*cell));
     }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "development_rows.hpp"
+#include "link_features.hpp"
 #include "rampart/learning/reasons.hpp"
 #include "rampart/training/reasons.hpp"
 #include "rule_fit.hpp"
@@ -48,6 +49,9 @@ StartingPoint starting_point(const CandidateInputs& in) {
             "the champion's last link has {} trees, and {} more are beyond most_trees "
             "= {}",
             trees_of(*link), recipe.more_trees, recipe.most_trees);
+    } else if (const auto retired = retired_feature_read(*link, in.development); !retired.empty()) {
+        out.why_scratch = fmt::format(
+            "the champion's last link reads the feature '{}', which is retired since", retired);
     } else {
         out.policy = &in.champion;
         out.id = in.champion_id;

@@ -1,24 +1,22 @@
 #include "feature_columns.hpp"
 
-#include <limits>
-#include <map>
-#include <string_view>
-
 #include "rampart/decision/encode_value.hpp"
 
 namespace rampart::training_set {
+
+FeatureColumns::FeatureColumns(const dataset::ServedSchema& schema) : schema_(schema) {
+    for (size_t i = 0; i < schema.features().size(); ++i)
+        absent_.push_back(schema.encoded_absent(i));
+}
 
 const FeatureColumns::Places& FeatureColumns::places_of(const joiner::RowShape& shape) {
     if (shape.number == last_shape_) return *last_;
     auto found = by_shape_.find(shape.number);
     if (found == by_shape_.end()) {
-        std::map<std::string_view, uint32_t> given;
-        for (const auto& name : shape.features)
-            given.emplace(name, static_cast<uint32_t>(given.size()));
-        Places places;
-        for (const auto& spec : schema_.features()) {
-            const auto it = given.find(spec.name);
-            places.push_back(it == given.end() ? std::nullopt : std::optional(it->second));
+        Places places(schema_.features().size());
+        for (uint32_t i = 0; i < shape.features.size(); ++i) {
+            const auto feature = schema_.find(shape.features[i]);
+            if (feature && !places[*feature]) places[*feature] = i;
         }
         if (by_shape_.size() == joiner::RowDecoder::kMaxShapes) by_shape_.clear();
         found = by_shape_.emplace(shape.number, std::move(places)).first;
@@ -33,10 +31,10 @@ base::Status FeatureColumns::append(const joiner::DecisionRow& stored, std::vect
     const size_t before = out.size();
     for (size_t i = 0; i < places.size(); ++i) {
         if (!places[i]) {
-            out.push_back(std::numeric_limits<float>::quiet_NaN());
+            out.push_back(absent_[i]);
             continue;
         }
-        const auto value = decision::encode_value(stored.values[*places[i]], schema_, i);
+        const auto value = decision::encode_value(stored.values[*places[i]], schema_.features(), i);
         if (!value) {
             out.resize(before);
             return value.error().with_context(fmt::format("decision '{}'", stored.id));

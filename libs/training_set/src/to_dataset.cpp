@@ -75,8 +75,7 @@ Result<TrainingTable> to_dataset(const DevelopmentSet& set, const DatasetOptions
     data.columns.resize(set.schema.size());
     for (size_t feature = 0; feature < data.columns.size(); ++feature) {
         data.columns[feature].reserve(table.rows.size());
-        for (const uint32_t i : table.rows)
-            data.columns[feature].push_back(set.features_of(i)[feature]);
+        for (const uint32_t i : table.rows) data.columns[feature].push_back(set.learnt(i, feature));
     }
     for (const uint32_t i : table.rows) {
         const Row& row = set.rows[i];

@@ -132,7 +132,7 @@ struct TrainingSetBuilder::Reading {
     Others in_stops, others;     // others: of the vault alone
     FeatureColumns columns;
 
-    explicit Reading(const dataset::FeatureSchema& schema) : columns(schema) {}
+    explicit Reading(const dataset::ServedSchema& schema) : columns(schema) {}
 
     /// Is called where the sample has counted a row that the set does not have yet.
     void take_out_if_many() {
@@ -201,10 +201,10 @@ size_t number_records(std::vector<Row>& rows) {
 
 Result<TrainingSetBuilder> TrainingSetBuilder::create(
     const joiner::OutcomeJoiner& joiner, const domain::Product& product,
-    dataset::FeatureSchema schema, const protected_attributes::ProtectedStore& store,
+    dataset::ServedSchema schema, const protected_attributes::ProtectedStore& store,
     std::string split_salt, LateAttributes late_attributes, StoppedPeriods stopped_periods) {
     RAMPART_RETURN_IF_ERROR(domain::validate(product));
-    if (schema.size() == 0) {
+    if (schema.features().size() == 0) {
         return base::make_error(dataset::Reason::kNoFeatures,
                                 "the feature schema has no features; name at least one");
     }
@@ -373,7 +373,8 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(TimePoint t, const Developme
     Reading<Side> reading(schema_);
     auto& set = reading.set;
     set.as_known_at = t;
-    set.schema = schema_;
+    set.schema = schema_.features();
+    set.retired = schema_.retired();
     set.group_names = store_->catalog().groups();
     set.cell_names = store_->catalog().cells();
     set.late_attributes = late_attributes_;
@@ -464,7 +465,7 @@ Status TrainingSetBuilder::visit_development(TimePoint t, TimePoint from, TimePo
 
 Result<ApplicantSet> TrainingSetBuilder::applicants(base::TimePoint from,
                                                     base::TimePoint to) const {
-    ApplicantSet set{schema_, {}, {}};
+    ApplicantSet set{schema_.features(), {}, {}};
     FeatureColumns columns(schema_);
     const auto add = [&](const DecisionRow& stored) -> Status {
         if (set.persons.size() == limits::kMaxRows) {

@@ -244,7 +244,8 @@ class Auditor {
                     node_.registry().load_model(domain::PolicyId(run.reference)));
         const auto effect = [&](const domain::Application& application, bool male, double score,
                                 bool turned) -> Result<double> {
-            RAMPART_TRY(const auto row, decision::encode_row(application, node_.settings().schema));
+            RAMPART_TRY(const auto row,
+                        decision::encode_row(application, node_.settings().schema.features()));
             return (candidate.policy.evaluate(row, std::nullopt).approve -
                     reference.policy.evaluate(row, std::nullopt).approve) *
                    impact_of_approval(truth_.world, male, score, turned || truth_.turned);

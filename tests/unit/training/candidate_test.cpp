@@ -87,6 +87,86 @@ TEST(Candidate, WhatItsLearnerNotesIsAmongItsFigures) {
         << made.figures.at("notes");
 }
 
+/// The same people, some time later: x0 is called z0 and is retired, x2 is new and tells who repays.
+training_set::DevelopmentSet grown_set() {
+    auto set = development_set();
+    set.schema = dataset::FeatureSchema::create({{"z0", dataset::FeatureKind::kNumeric, {}},
+                                                 {"x1", dataset::FeatureKind::kNumeric, {}},
+                                                 {"x2", dataset::FeatureKind::kNumeric, {}}})
+                     .value();
+    set.retired = {true, false, false};
+    std::vector<float> features;
+    for (size_t i = 0; i < set.rows.size(); ++i) {
+        const float x0 = set.features[2 * i];
+        features.insert(features.end(), {x0, set.features[2 * i + 1], 3 * x0 + 1});
+    }
+    set.features = std::move(features);
+    return set;
+}
+
+TEST(Candidate, IsPutOnAChampionOfAnEarlierSchema) {
+    const auto before = development_set();
+    const auto first = bootstrap(before);
+    // a champion with a learnt link that reads x0
+    const auto champion =
+        make_candidate({before, impact(), first, "first", recipe()}).value().policy;
+    const auto set = grown_set();
+    const auto made = make_candidate({set, impact(), champion, "champion", recipe()}).value();
+    const auto& policy = made.policy;
+    EXPECT_EQ(policy.schema(), set.schema);
+    ASSERT_EQ(policy.links().size(), 3u);
+    const auto front =
+        model::Policy::create(set.schema, {policy.links()[0], policy.links()[1]}, {}, {}).value();
+    bool reads_the_new = false;
+    for (const auto& tree : policy.last_learned()->ensemble.trees) {
+        for (const auto& node : tree.nodes) {
+            EXPECT_NE(node.feature, 0) << "x0 is retired";
+            reads_the_new = reads_the_new || node.feature == 2;
+        }
+    }
+    EXPECT_TRUE(reads_the_new);
+    for (size_t i = 0; i < set.rows.size(); ++i) {
+        const double s = champion.evaluate(before.features_of(i), std::nullopt).approve;
+        // the champion reads the first features of a longer row, and its links are carried as they
+        // are
+        ASSERT_EQ(champion.evaluate(set.features_of(i), std::nullopt).approve, s);
+        ASSERT_EQ(front.evaluate(set.features_of(i), std::nullopt).approve, s);
+        const double pi = policy.evaluate(set.features_of(i), std::nullopt).approve;
+        ASSERT_LE(std::abs(pi - s), 0.5 * std::min(s, 1 - s) + 1e-12);
+    }
+}
+
+TEST(Candidate, AChainThatIsDistilledReadsNoRetiredFeature) {
+    const auto before = development_set();
+    const auto champion = bootstrap(before);
+    const auto set = grown_set();
+    auto once = recipe();
+    once.max_links = 1;
+    const auto made = make_candidate({set, impact(), champion, "champion", once}).value();
+    ASSERT_TRUE(made.distilled);
+    for (const auto& link : made.policy.links())
+        for (const auto& tree : std::get<model::LearnedLink>(link).ensemble.trees)
+            for (const auto& node : tree.nodes) EXPECT_NE(node.feature, 0);
+}
+
+TEST(Candidate, ALinearModelOfTheChampionIsCarriedAsItIs) {
+    const auto before = development_set();
+    auto link = model::LearnedLink();
+    link.linears = {{0.5, {0.4, -0.1}, {0.2, 0}, {{}, {}}}};
+    link.members = {{.ensemble = 0, .weight = 1, .linear = 1}};
+    link.ramp = {1, 0.5, {0.0}, {1.0}};
+    const auto champion = model::Policy::create(before.schema, {link}, {}, {}).value();
+    const auto set = grown_set();
+    const auto made = make_candidate({set, impact(), champion, "champion", recipe()}).value();
+    const auto front =
+        model::Policy::create(set.schema, {made.policy.links().front()}, {}, {}).value();
+    for (size_t i = 0; i < set.rows.size(); ++i) {
+        const double s = champion.evaluate(before.features_of(i), std::nullopt).approve;
+        ASSERT_EQ(champion.evaluate(set.features_of(i), std::nullopt).approve, s);
+        ASSERT_EQ(front.evaluate(set.features_of(i), std::nullopt).approve, s);
+    }
+}
+
 TEST(Candidate, TheSameArgumentsGiveTheSameFile) {
     const auto set = development_set();
     const auto champion = bootstrap(set);

@@ -81,6 +81,23 @@ TEST_F(ImpactLabel, IsWorthMoreThanTheOutcomeWhereMuchHangsOnSomeLoans) {
     }
 }
 
+TEST_F(ImpactLabel, ALinearModelDoesNotReadARetiredFeature) {
+    set_.retired = {false, true};
+    auto wanted = recipe("fair-regression", Label::kImpact);
+    ASSERT_TRUE(wanted.options.set("oracle", std::string("linear")));
+    const auto made = make(wanted);
+    const auto& link = *made.policy.last_learned();
+    ASSERT_FALSE(link.linears.empty());
+    for (const auto& linear : link.linears) EXPECT_EQ(linear.slope[1], 0);
+    for (size_t i = 0; i < 50; ++i) {
+        auto row = std::vector<float>(set_.features_of(i).begin(), set_.features_of(i).end());
+        const auto cell = *set_.rows[i].cell;
+        const double with = made.policy.evaluate(row, cell).approve;
+        row[1] = std::nanf("");
+        ASSERT_EQ(made.policy.evaluate(row, cell).approve, with);
+    }
+}
+
 TEST_F(ImpactLabel, DecidesWhereAnApprovalIsPredictedToBeWorthADecline) {
     const auto threshold_of = [&](const Recipe& wanted) {
         const auto made = make(wanted);

@@ -69,6 +69,15 @@ class StartingPointTest : public testing::Test {
     training_set::DevelopmentSet set_ = development_set();
 };
 
+TEST_F(StartingPointTest, IsNoneWhereTheChampionReadsARetiredFeature) {
+    const auto first = make(bootstrap(set_), going_on(1));
+    const auto settings = settings_digest(going_on(1));
+    ASSERT_EQ(started_from(first.policy, going_on(2), settings), "the-champion");
+    set_.retired = {true, false};
+    EXPECT_THAT(started_from(first.policy, going_on(2), settings),
+                HasSubstr("reads the feature 'x0', which is retired"));
+}
+
 TEST_F(StartingPointTest, IsTheChampionOfTheSameSettingsWhoseTreesAreKept) {
     const auto first = make(bootstrap(set_), going_on(1));
     EXPECT_THAT(first.figures.at("started_from"), HasSubstr("scratch: the champion's last link is "

@@ -127,6 +127,48 @@ TEST_F(TrainingSetTest, APersonIsOnOneSideForEverInTheShareOfTheVault) {
         EXPECT_EQ(in_vault("salt", domain::PersonId(person)), side) << person;
 }
 
+TEST_F(TrainingSetTest, WhatOldApplicationsLackCountsAsTheSchemaSays) {
+    const auto names = names_on(false, 2);
+    decide(names[0]);
+    decide(names[1], true, 0.25, {{"pay", 20.0}, {"tenure", 7.0}, {"job", std::string("nurse")}});
+    report(names[0], 1);
+    report(names[1], 0);
+    auto specs = schema().features();
+    specs[0].name = "pay";
+    specs.push_back({"tenure", dataset::FeatureKind::kNumeric, {}});
+    specs.push_back({"town", dataset::FeatureKind::kCategorical, {"a", "b"}});
+    std::vector<dataset::FeatureTerms> terms(specs.size());
+    const auto until = day(1000);
+    terms[0] = {{}, {"income"}, false, until};
+    terms[1] = {std::monostate(), {}, true, until};
+    terms[2].absent = 12.0;
+    terms[3].absent = std::string("b");
+    const auto served =
+        dataset::ServedSchema::create(dataset::FeatureSchema::create(std::move(specs)).value(),
+                                      std::move(terms))
+            .value();
+    (void)builder();
+    ASSERT_TRUE(joiner->advance(day(kScoreDay)));
+    const auto build = TrainingSetBuilder::create(*joiner, product, served, *store, kSalt).value();
+    const auto set = build.development_rows(day(kScoreDay)).value();
+    ASSERT_EQ(set.rows.size(), 2u);
+    for (size_t i = 0; i < 2; ++i) {
+        const bool first = set.rows[i].person.value() == "p-" + names[0];
+        const auto row = set.features_of(i);
+        EXPECT_EQ(row[0], first ? 10.0f : 20.0f);
+        EXPECT_EQ(row[1], first ? 1.0f : 0.0f) << "policies of before read it";
+        EXPECT_EQ(row[2], first ? 12.0f : 7.0f);
+        EXPECT_EQ(row[3], 1.0f);
+        EXPECT_TRUE(std::isnan(set.learnt(i, 1)));
+        EXPECT_EQ(set.learnt(i, 0), row[0]);
+    }
+    const auto table = to_dataset(set).value();
+    for (size_t i = 0; i < 2; ++i) {
+        EXPECT_TRUE(std::isnan(table.data.columns[1][i])) << "nothing is learnt from it";
+        EXPECT_FALSE(std::isnan(table.data.columns[2][i]));
+    }
+}
+
 TEST_F(TrainingSetTest, GroupsAreThoseThatWereKnownWhenTheDecisionWasMade) {
     for (const char* name : {"early", "late", "changed", "unknown"}) decide(name);
     know("early", {{"sex", "male"}, {"age", "young"}});

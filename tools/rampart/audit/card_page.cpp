@@ -91,6 +91,8 @@ void add_model(const evaluation::ModelCard& card, Html& page) {
         {"features",
          fmt::format("{}: {} numeric, {} categorical; {} of them not read", features.size(),
                      features.size() - static_cast<size_t>(categorical), categorical, unread)},
+        {"feature schema (SHA-256, as certificates name it)",
+         Cell::raw(fmt::format("<code>{}</code>", card.policy.schema().digest().hex()))},
         {"decides by protected group", card.policy.group_aware() ? "yes" : "no"},
         {"decision", ramp_text(card)}};
     if (!learned.members.empty())

@@ -77,6 +77,9 @@ Result<Decline> decline_in(rampartd::Node& node, const Options& options, const D
                                 "decision {} is of the action {}", decision.id,
                                 domain::to_string(decision.action));
     RAMPART_TRY(auto loaded, node.load_model(decision.policy));
+    RAMPART_TRY(decision.application,
+                decision::in_terms_of(decision.application, loaded.policy.schema(),
+                                      node.settings().schema));
     std::vector<std::string> attributes;
     for (const auto& attribute : node.settings().catalog.attributes())
         attributes.push_back(attribute.name);

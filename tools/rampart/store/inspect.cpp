@@ -60,6 +60,7 @@ Result<Answer> inspect_model(const fs::path& file) {
     Answer answer;
     answer.text = line("id", loaded.id.value()) +
                   line("features", fmt::format("{}", policy.schema().size())) +
+                  line("feature schema", policy.schema().digest().hex()) +
                   line("group aware", policy.group_aware() ? "yes" : "no");
     for (const auto& link : policy.links()) {
         if (const auto* learned = std::get_if<model::LearnedLink>(&link)) {
@@ -103,6 +104,7 @@ Result<Answer> inspect_model(const fs::path& file) {
     answer.json = json::serialize(json::object{{"id", loaded.id.value()},
                                                {"group_aware", policy.group_aware()},
                                                {"features", policy.schema().size()},
+                                               {"feature_schema", policy.schema().digest().hex()},
                                                {"links", links},
                                                {"provenance", provenance}});
     return answer;

@@ -50,9 +50,10 @@ struct LoggerPeriod {
 struct RunIdentity {
     std::string candidate_id, reference_id;
     std::string anchor_id{};  // further policy that the candidate is compared with; empty: none
-    std::string feature_schema_id;
-    std::string metric;      // definition of the impact, in words
-    std::string vault_rule;  // rule by which the records were chosen, to read them again
+    std::string feature_schema_id;      // the candidate's
+    std::string reference_schema_id{};  // the reference's; empty: the candidate's
+    std::string metric;                 // definition of the impact, in words
+    std::string vault_rule;             // rule by which the records were chosen, to read them again
     base::TimePoint period_from, period_to;  // decision times of the vault records
     /// AUC of a classifier between the latest applicants and the vault's, from features alone, on
     /// persons that it was not fitted to: monitoring::measure_drift. The gate does not recompute

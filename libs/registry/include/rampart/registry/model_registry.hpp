@@ -247,6 +247,17 @@ class ModelRegistry {
     /// Returns `current`, the public key in use, and those that the store signed with before it.
     std::vector<base::VerifyingKey> verifying_keys(const base::VerifyingKey& current) const;
 
+    // --- what the deployment was declared to be
+
+    /// Stores what schema and product the deployment declares, durably, with the digest in an audit
+    /// entry that has `details`, too. It replaces the one before. `details`: as record_operation().
+    base::Status record_declaration(std::string_view text,
+                                    std::map<std::string, std::string> details, base::TimePoint now,
+                                    std::string_view actor);
+    /// Returns it; nullopt: none was stored, as by earlier releases. Errors: data_loss
+    /// "declaration_edited": it is not the one of the audit log.
+    base::Result<std::optional<std::string>> recorded_declaration() const;
+
     // --- audit
 
     /// Stores the record of an operator's request outside the registry's own actions, such as

@@ -31,6 +31,8 @@ namespace rampart::registry {
       "damaged.")                                                                                 \
     X(kCertificateDigest, kDataLoss, "certificate_digest",                                        \
       "Restore the certificate's file in the registry from a copy.")                              \
+    X(kDeclarationEdited, kDataLoss, "declaration_edited",                                        \
+      "Restore the registry from a copy, and find out who changed it.")                           \
     X(kCertificateExpired, kFailedPrecondition, "certificate_expired",                            \
       "Certify the candidate anew, against the present champion, on later decisions.")            \
     X(kCertificateInvalid, kPermissionDenied, "certificate_invalid",                              \

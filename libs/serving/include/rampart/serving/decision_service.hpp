@@ -11,6 +11,7 @@
 #include "rampart/base/clock.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/dataset/served_schema.hpp"
 #include "rampart/decision/arm.hpp"
 #include "rampart/decision/decider.hpp"
 #include "rampart/decision_log/decision_log.hpp"
@@ -46,6 +47,8 @@ struct DecisionServiceOptions {
     /// threads at a time; takes no time. Not of those that were decided before. Empty: nothing.
     std::function<void(std::span<const domain::DecisionId>)> on_declined{};
     domain::Product product;
+    /// Which features are taken, and on what terms; plain: those of the policy in force.
+    dataset::ServedSchema served{};
     decision::DrawKey draw_key;
     decision::ArmKey arm_key{};                       // empty: no challenger may decide here
     int cool_off_days = domain::kDefaultCoolOffDays;  // decision::CoolOff; the same on all nodes
@@ -97,8 +100,8 @@ class DecisionService {
 
     /// Decides by this policy from the next request on; requests under way finish with the one that
     /// they began with. Never waits for a decision. Errors: failed_precondition
-    /// "group_blind_service" (the policy reads a group, the service may not) and those of
-    /// PolicyInForce::create.
+    /// "group_blind_service" (the policy reads a group, the service may not), "schema_not_carried"
+    /// (its features are not the first ones of this service) and those of PolicyInForce::create.
     base::Status set_policy(std::shared_ptr<const model::LoadedPolicy> policy, bool certified);
     /// Returns the champion, also where a stop lets rules decide; nullptr: none yet.
     std::shared_ptr<const decision::PolicyInForce> policy() const;
@@ -212,6 +215,8 @@ class DecisionService {
                      std::span<const std::string> request_ids);
     void report_declined(const Batch& batch) const;
     base::Status ready() const;
+    std::vector<size_t> unseen_by(const model::Policy& policy,
+                                  const domain::Application& application) const;
     void count(const domain::Decision& decision, const model::Policy& policy);
 
     const DecisionServiceOptions options_;  // but for `log`, which the log has

@@ -2,6 +2,7 @@
 
 #include "rampart/certification/constraint_set.hpp"
 #include "rampart/certification/gate_run.hpp"
+#include "rampart/dataset/served_schema.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 
@@ -11,10 +12,10 @@ namespace rampart::training {
 /// refused, and the work goes on.
 bool is_about_data(const base::Error& error);
 
-/// Checks that the policy reads the features of the set, in its order, that its groups are the
-/// set's cells, and that a group-aware policy is allowed here. Errors: failed_precondition
-/// "other_schema", "other_groups", "group_blind_deployment".
-base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchema& schema,
+/// Checks that the policy's features are the first ones of the deployment's, in its order, that its
+/// groups are the set's cells, and that a group-aware policy is allowed here. Errors:
+/// failed_precondition "other_schema", "other_groups", "group_blind_deployment".
+base::Status check_fits(const model::Policy& policy, const dataset::ServedSchema& schema,
                         const std::vector<std::string>& cell_names, bool group_aware_allowed);
 
 /// Records of a person that the gate reads: the first ones by the service's clock. What a person

@@ -32,7 +32,9 @@ namespace rampart::training {
       "Take decisions, policy and data of the same protected groups.")                    \
     X(kOtherSchema, kFailedPrecondition, "other_schema",                                  \
       "Take data and model of one feature schema; split one table for training and "      \
-      "validation.")
+      "validation.")                                                                      \
+    X(kRetiredFeature, kFailedPrecondition, "retired_feature",                            \
+      "Learn without the feature, or take `retired` out of the schema of the service.")
 RAMPART_REASONS("training", RAMPART_TRAINING_REASONS)
 
 }  // namespace rampart::training

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/dataset/dataset.hpp"
 #include "rampart/dataset/feature_schema.hpp"
+#include "rampart/dataset/served_schema.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/domain/product.hpp"
 #include "rampart/domain/stopped_period.hpp"
@@ -141,14 +143,20 @@ struct DecisionSet {
     /// Decisions of the vault that were made by then, rows or not, in whatever way they are known:
     /// a count of its own. 0 in the development set.
     size_t known = 0;
-    size_t unreadable = 0;  // records of decisions in quarantine, of either side
-    Extent extent{};        // for a development set; a part of one has that of the whole
+    size_t unreadable = 0;        // records of decisions in quarantine, of either side
+    Extent extent{};              // for a development set; a part of one has that of the whole
+    std::vector<bool> retired{};  // by feature: nothing is learnt from it; empty: from all
     /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read, groups,
     /// and whether it is a repeat, a referral and its answer: the same digest is the same set.
     base::Digest digest;
 
     std::span<const float> features_of(size_t row) const {
         return std::span(features).subspan(row * schema.size(), schema.size());
+    }
+    /// Returns what is learnt from: missing, if the feature is retired.
+    float learnt(size_t row, size_t feature) const {
+        if (!retired.empty() && retired[feature]) return std::numeric_limits<float>::quiet_NaN();
+        return features[row * schema.size() + feature];
     }
     size_t omitted_as(Omission why) const {
         return static_cast<size_t>(std::count_if(omitted.begin(), omitted.end(),
@@ -182,9 +190,9 @@ using StoppedPeriods = std::function<std::vector<domain::StoppedPeriod>()>;
 /// Builds sets from the content of joiner and protected store; both must outlive it. Thread safe.
 ///
 /// Features are encoded as decision::encode_row does, so that a training row is the row that was,
-/// or would have been, served; but features that the schema lacks are left aside and those that an
-/// application lacks are missing (NaN), so that old decisions serve a schema that has changed
-/// since. A value that does not fit its feature is encode_row's error, with the decision's id.
+/// or would have been, served; but features that the schema lacks are left aside, so that old
+/// decisions serve a schema that has changed since, and what an application lacks counts as the
+/// schema says, or is missing (NaN). A value that does not fit its feature is encode_row's error, with the decision's id.
 ///
 /// What was decided in a stopped period is no row, whatever it was: it is counted. It is still the
 /// first decision of its window, so that later ones with its draw are repeats.
@@ -194,7 +202,7 @@ class TrainingSetBuilder {
     /// validate(product)'s.
     static base::Result<TrainingSetBuilder> create(
         const joiner::OutcomeJoiner& joiner, const domain::Product& product,
-        dataset::FeatureSchema schema, const protected_attributes::ProtectedStore& store,
+        dataset::ServedSchema schema, const protected_attributes::ProtectedStore& store,
         std::string split_salt, LateAttributes late_attributes = LateAttributes::kMissing,
         StoppedPeriods stopped_periods = {});
 
@@ -233,7 +241,8 @@ class TrainingSetBuilder {
     /// Returns the applicants with known decisions and event time in [from, to).
     base::Result<ApplicantSet> applicants(base::TimePoint from, base::TimePoint to) const;
 
-    const dataset::FeatureSchema& schema() const { return schema_; }
+    const dataset::FeatureSchema& schema() const { return schema_.features(); }
+    const dataset::ServedSchema& served() const { return schema_; }
     const std::vector<std::string>& cell_names() const { return store_->catalog().cells(); }
     const std::vector<std::string>& group_names() const { return store_->catalog().groups(); }
 
@@ -266,7 +275,7 @@ class TrainingSetBuilder {
     const joiner::OutcomeJoiner* joiner_ = nullptr;
     const protected_attributes::ProtectedStore* store_ = nullptr;
     domain::Product product_;
-    dataset::FeatureSchema schema_;
+    dataset::ServedSchema schema_;
     std::string split_salt_;
     LateAttributes late_attributes_ = LateAttributes::kMissing;
     StoppedPeriods stopped_periods_;  // empty: there are none
