@@ -14,7 +14,7 @@ namespace rampart::rampartd {
 struct CompareRequest {
     std::string first, second;                // ids of registered models
     std::optional<base::TimePoint> from, to;  // about applications with from <= event time < to
-    double confidence = 0.95;                 // of each interval, in (0, 1)
+    double confidence = 0.95;                 // each interval's, in (0, 1)
 };
 
 /// What came of it.
@@ -22,7 +22,7 @@ struct CompareReport {
     training::LoggedComparison comparison;
     base::TimePoint as_known_at;
     base::TimePoint registered;   // when the later of the two policies was
-    training_set::Extent extent;  // of the development side
+    training_set::Extent extent;  // the development side's
     std::string impact_units;
 };
 

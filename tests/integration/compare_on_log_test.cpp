@@ -100,7 +100,7 @@ TEST_F(CompareOnLog, SaysWhoIsDecidedOtherwiseAndWhatThatIsWorth) {
     EXPECT_EQ(found.at("bands_by").as_string(), "second") << "the bootstrap policy has no score";
     EXPECT_EQ(found.at("bands").as_array().size(), 10u);
     EXPECT_EQ(found.at("side").as_string(), "development");
-    // of both sides there are 6,000 decisions
+    // both sides have 6,000 decisions
     const auto decisions = all.at("decisions").to_number<int64_t>();
     EXPECT_GT(decisions, 1000);
     EXPECT_LT(decisions, 6000 * 0.65);

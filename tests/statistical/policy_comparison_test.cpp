@@ -47,7 +47,7 @@ double least_x(uint32_t group) { return group == 0 ? -2 : -1; }
 struct World {
     size_t persons = 500;
     double missing_of_bad = 0;  // share of defaults that are never reported
-    double never_below = -3;    // the log approves nobody below it
+    double never_below = -3;    // the log approves none below it
     bool ignores = false;       // the log claims the same probability for all
 };
 
@@ -99,7 +99,7 @@ double truth_of(const BootstrapLink& link, std::optional<uint32_t> group) {
 /// How often intervals hold the truth, and the mean of what is estimated.
 struct Shares {
     double first = 0, second = 0, difference = 0, group0 = 0, group1 = 0;
-    double mean = 0, error = 0;  // of the difference: mean, and standard error of that
+    double mean = 0, error = 0;  // mean of the difference, and its standard error
 };
 
 bool holds(const MeanImpact& impact, double truth) {

@@ -21,7 +21,7 @@ void parse_features(config::Table& root, TableSchema& schema, std::vector<Featur
                     std::vector<FeatureTerms>* terms);
 
 std::string toml_quote(std::string_view text);                  // a basic string
-std::string toml_list(const std::vector<std::string>& values);  // of strings, wrapped
+std::string toml_list(const std::vector<std::string>& values);  // strings, wrapped
 std::string toml_number(double value);                          // a number that reads back
 std::string feature_head(const FeatureSpec& spec);              // name, kind and categories
 

@@ -56,7 +56,8 @@ struct LinksBefore {
 std::vector<model::Link> carried_links(const model::Policy& champion,
                                        const dataset::FeatureSchema& schema);
 
-/// Returns the champion's chain on the features of the set; one of recipe.max_links is distilled first. Errors: distil()'s.
+/// Returns the champion's chain on the features of the set; one of recipe.max_links is distilled
+/// first. Errors: distil()'s.
 base::Result<LinksBefore> links_before(const training_set::DevelopmentSet& development,
                                        const model::Policy& champion, const Recipe& recipe,
                                        base::ThreadPool* pool);

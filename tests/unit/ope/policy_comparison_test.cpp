@@ -70,7 +70,7 @@ TEST(PolicyComparison, SharesAreThoseOfTheSameDraw) {
 TEST(PolicyComparison, ValuesAreWeightedByTheLoggedProbabilities) {
     auto log = even_log(120, 0.25, 0.75);
     const auto all = log.compared().all;
-    // of 60 approved 40 repaid: Z = P / 0.5 * impact, 0 for the others
+    // 40 of the 60 approved repaid: Z = P / 0.5 * impact, 0 for the others
     const double mean = (40 * 10.0 - 20 * 10.0) / 120;
     EXPECT_NEAR(all.first.mean->lo, 0.25 / 0.5 * mean, 1e-12);
     EXPECT_EQ(all.first.mean->lo, all.first.mean->hi);

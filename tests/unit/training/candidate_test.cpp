@@ -87,7 +87,7 @@ TEST(Candidate, WhatItsLearnerNotesIsAmongItsFigures) {
         << made.figures.at("notes");
 }
 
-/// The same people, some time later: x0 is called z0 and is retired, x2 is new and tells who repays.
+/// The same people, later: x0 is called z0 and is retired, x2 is new and shows who repays.
 training_set::DevelopmentSet grown_set() {
     auto set = development_set();
     set.schema = dataset::FeatureSchema::create({{"z0", dataset::FeatureKind::kNumeric, {}},

@@ -1,7 +1,6 @@
 #include "rampart/training_set/training_set_builder.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -11,110 +10,14 @@
 
 #include "rampart/decision/encode.hpp"
 #include "rampart/wire/record_codec.hpp"
-#include "support/loan_makers.hpp"
-#include "support/memory_log.hpp"
+#include "unit/training_set/training_set_fixture.hpp"
 
 namespace rampart::training_set {
 namespace {
 
-namespace fs = std::filesystem;
-using protected_attributes::AttributeCatalog;
-using protected_attributes::ProtectedAttributes;
-using protected_attributes::ProtectedStore;
-using support::day;
-
 static_assert(!std::is_convertible_v<VaultSet, DevelopmentSet>);
 static_assert(!std::is_constructible_v<DevelopmentSet, VaultSet>);
 static_assert(!std::is_invocable_v<decltype(to_dataset), VaultSet, DatasetOptions>);
-
-const std::string kSalt = "a salt of sixteen bytes or more";
-constexpr int64_t kLabelDay = 41, kScoreDay = 59;  // maturities of decisions on day 0
-
-fs::path fresh_folder() {
-    static int counter = 0;
-    const auto name = fmt::format("training_set_{}_{}", ::getpid(), counter++);
-    const fs::path path = fs::path(testing::TempDir()) / name;
-    fs::remove_all(path);
-    return path;
-}
-
-dataset::FeatureSchema schema() {
-    return dataset::FeatureSchema::create(
-               {{"income", dataset::FeatureKind::kNumeric, {}},
-                {"job", dataset::FeatureKind::kCategorical, {"nurse", "cook"}}})
-        .value();
-}
-
-/// The first names after `start` whose persons stand on the side wanted.
-std::vector<std::string> names_on(bool vault, size_t count) {
-    std::vector<std::string> names;
-    for (int i = 0; names.size() < count; ++i) {
-        const auto name = fmt::format("{}", i);
-        if (in_vault(kSalt, domain::PersonId("p-" + name)) == vault) names.push_back(name);
-    }
-    return names;
-}
-
-class TrainingSetTest : public testing::Test {
-  protected:
-    TrainingSetTest() : product(support::two_measure_product()) {
-        log.create("decisions", 1);
-        log.create("outcomes", 1);
-        auto catalog = AttributeCatalog::create(
-            {{"sex", {"female", "male"}}, {"age", {"young", "old"}}}, true);
-        store = std::move(*ProtectedStore::open(fresh_folder(), *catalog));
-    }
-    void open() {
-        joiner = std::move(*joiner::OutcomeJoiner::open(fresh_folder(), {.product = product}, log));
-    }
-    TrainingSetBuilder builder(LateAttributes late = LateAttributes::kMissing) {
-        if (!joiner) open();
-        while (joiner->poll(100)->records > 0) continue;
-        return TrainingSetBuilder::create(*joiner, product, schema(), *store, kSalt, late).value();
-    }
-    void decide(const std::string& name, bool approved = true, double p_approve = 0.25,
-                std::vector<domain::Feature> features = {{"income", 10.0},
-                                                         {"job", std::string("cook")}}) {
-        auto decision = support::make_decision(name, day(0), approved);
-        decision.application.features = std::move(features);
-        decision.p_approve = decision.p_exploit = p_approve;
-        decision.draw = approved ? p_approve / 2 : (1 + p_approve) / 2;
-        decision.propensity = approved ? p_approve : 1 - p_approve;
-        const auto record = support::to_record(decision);
-        ASSERT_TRUE(log.append("decisions", std::span(&record, 1)));
-    }
-    /// Logs an application of the person; windows begin at day 0.
-    void apply(const std::string& name, const domain::PersonId& person, int64_t decided,
-               int64_t event, std::optional<int> cool_off_days = 30) {
-        auto decision = support::make_decision(name, day(event));
-        decision.application.person = person;
-        decision.application.features = {{"income", 10.0}};
-        decision.decided_at = day(decided);
-        if (cool_off_days) {
-            decision.draw_window = {"loan", *cool_off_days,
-                                    domain::window_number(decision.decided_at, *cool_off_days, {})};
-        }
-        const auto record = support::to_record(decision);
-        ASSERT_TRUE(log.append("decisions", std::span(&record, 1)));
-    }
-    void report(const std::string& name, double value, std::string measure = "repaid",
-                uint32_t revision = 0, int64_t when = 30) {
-        const auto outcome =
-            support::make_outcome(name, std::move(measure), revision, value, day(when));
-        const auto record = support::to_record(outcome);
-        ASSERT_TRUE(log.append("outcomes", std::span(&record, 1)));
-    }
-    void know(const std::string& name, std::map<std::string, std::string> attributes,
-              base::TimePoint at = day(0)) {
-        const ProtectedAttributes person{domain::PersonId("p-" + name), at, std::move(attributes)};
-        ASSERT_TRUE(store->put(std::span(&person, 1), at));
-    }
-
-    domain::Product product;
-    support::MemoryLog log;
-    std::unique_ptr<ProtectedStore> store;
-    std::unique_ptr<joiner::OutcomeJoiner> joiner;
-};
 
 TEST_F(TrainingSetTest, APersonIsOnOneSideForEverInTheShareOfTheVault) {
     size_t vault = 0;
@@ -376,56 +279,6 @@ TEST_F(TrainingSetTest, ApplicantsOfAPeriodAreEverybodyWithFeaturesAlone) {
     EXPECT_EQ(set.schema.digest(), schema().digest());
     EXPECT_TRUE(build.applicants(day(1), day(2))->persons.empty());
     EXPECT_TRUE(build.applicants(day(-1), day(0))->persons.empty());
-}
-
-TEST_F(TrainingSetTest, AVisitOfTheDevelopmentSideSeesDecisionsThatHaveNotMaturedToo) {
-    const auto out = names_on(false, 4), in = names_on(true, 1);
-    for (const auto& name : {out[0], out[1], in[0]}) decide(name);
-    report(out[0], 0);
-    report(in[0], 0);
-    const domain::PersonId person("p-" + out[2]);
-    apply("first", person, 20, 20);
-    apply("again", person, 25, 25);
-    apply("next", person, 35, 35);
-    apply(out[3], domain::PersonId("p-" + out[3]), 60, 36);  // decided later than is asked for
-    know(out[0], {{"sex", "female"}, {"age", "young"}});
-    know(out[1], {{"sex", "male"}, {"age", "old"}}, day(1));  // known too late
-    const auto build = builder();
-    ASSERT_TRUE(joiner->advance(day(kLabelDay)));
-    std::map<std::string, std::pair<Row, bool>> seen;
-    const auto visit = [&](const Row& row, bool matured) {
-        EXPECT_TRUE(seen.emplace(row.decision.value().substr(2), std::pair(row, matured)).second);
-    };
-    ASSERT_TRUE(build.visit_development(day(kLabelDay), day(0), day(100), visit));
-    std::vector<std::string> names;
-    for (const auto& [name, one] : seen) names.push_back(name);
-    // not the vault's, nor what was decided later
-    EXPECT_EQ(names, (std::vector<std::string>{out[0], out[1], "again", "first", "next"}));
-    const auto& [row, matured] = seen.at(out[0]);
-    EXPECT_TRUE(matured);
-    EXPECT_EQ(row.label, 0.0);
-    EXPECT_EQ(row.impact, -150.0);
-    EXPECT_EQ(row.groups.size(), 3u) << "of each attribute, and of both";
-    EXPECT_TRUE(seen.at(out[1]).second);
-    EXPECT_TRUE(seen.at(out[1]).first.groups.empty());
-    EXPECT_FALSE(seen.at("first").second);
-    EXPECT_FALSE(seen.at("first").first.label);
-    EXPECT_FALSE(seen.at("first").first.repeat);
-    EXPECT_TRUE(seen.at("again").first.repeat);
-    EXPECT_FALSE(seen.at("next").first.repeat);
-    seen.clear();
-    ASSERT_TRUE(build.visit_development(day(kLabelDay), day(20), day(35), visit));
-    EXPECT_EQ(seen.size(), 2u) << "of that event time";
-}
-
-TEST_F(TrainingSetTest, AVisitHandsOutMoreRowsThanItHoldsAtOnce) {
-    const auto names = names_on(false, 5000);
-    for (const auto& name : names) decide(name);
-    const auto build = builder();
-    size_t rows = 0;
-    ASSERT_TRUE(build.visit_development(day(1), day(0), day(1),
-                                        [&](const Row&, bool matured) { rows += !matured; }));
-    EXPECT_EQ(rows, names.size());
 }
 
 TEST_F(TrainingSetTest, FeaturesAreEncodedAsForServingAndFitAnotherSchema) {

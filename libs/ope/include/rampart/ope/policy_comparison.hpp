@@ -63,7 +63,7 @@ struct PoliciesOnLog {
     const LoggedFeedback& feedback;  // reference: the first policy; candidate: the second
     std::span<const double> score;   // [records] finite, for bands
     ImpactModel model;               // range, known impact of declines, control variates
-    double confidence = 0.95;        // of each interval by itself
+    double confidence = 0.95;        // each interval's by itself
 };
 
 /// Compares. The decisions have to pass validate(). Errors: invalid_argument "no_rows";

@@ -192,7 +192,7 @@ using StoppedPeriods = std::function<std::vector<domain::StoppedPeriod>()>;
 /// Features are encoded as decision::encode_row does, so that a training row is the row that was,
 /// or would have been, served; but features that the schema lacks are left aside, so that old
 /// decisions serve a schema that has changed since, and what an application lacks counts as the
-/// schema says, or is missing (NaN). A value that does not fit its feature is encode_row's error, with the decision's id.
+/// schema says, or is missing (NaN). A value that does not fit is encode_row's error, with the id.
 ///
 /// What was decided in a stopped period is no row, whatever it was: it is counted. It is still the
 /// first decision of its window, so that later ones with its draw are repeats.
