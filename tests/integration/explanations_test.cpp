@@ -113,7 +113,7 @@ class ExplanationsTest : public testing::Test {
     ExplainDeps with_policies(std::function<model::LoadedPolicy(const domain::PolicyId&)> load) {
         auto& node = *node_;
         return {node.decisions(), [load = std::move(load)](const auto& id) { return load(id); },
-                node.attributes(), draw_key()};
+                node.attributes(), draw_key(), node.explain_deps().served};
     }
     const decision::DrawKey& draw_key() {
         draw_key_ = {node_->keys().ids.draw, node_->keys().draw};

@@ -148,9 +148,10 @@ TEST_F(NodeKeys, AStoreThatHadNotRecordedIdsGetsThoseOfItsKeysAndNoNewKeys) {
         ASSERT_TRUE(runtime::load_or_create_secret(key(name)));
     }
     {  // as an earlier release made it
-        const auto policy = model::Policy::create(with_keys.schema, {with_keys.bootstrap}, {},
-                                                  {{"learner", "bootstrap"}})
-                                .value();
+        const auto policy =
+            model::Policy::create(with_keys.schema.features(), {with_keys.bootstrap}, {},
+                                  {{"learner", "bootstrap"}})
+                .value();
         const auto registry = registry::ModelRegistry::open(store() / "registry").value();
         const auto id =
             registry->register_model(model::encode_model_file(policy), {}, "test").value();
