@@ -186,7 +186,8 @@ void SchemaStory::expect_refusals() const {
         return error_with(schema(), text);
     };
     const std::string numeric = "\nkind = \"numeric\"\n";
-    EXPECT_THAT(with("name = \"score\"" + numeric, ""), HasSubstr("schema_not_carried: feature"));
+    EXPECT_THAT(with("[[feature]]\nname = \"score\"" + numeric, ""),
+                HasSubstr("schema_not_carried: feature"));
     EXPECT_THAT(with("name = \"score\"" + numeric, "name = \"points\"" + numeric),
                 HasSubstr("was = [\"score\"] on 'points'"));
     EXPECT_THAT(with("name = \"loan_amount\"" + numeric,
