@@ -58,9 +58,10 @@ Result<CompareReport> compare_on_log(Node& node, const CompareRequest& request) 
             base::to_iso8601(report.as_known_at));
     report.extent = rows.extent;
     report.impact_units = node.settings().product.impact.units;
-    RAMPART_TRY(report.comparison, training::compare_policies(
-                                       rows, {first.policy, second.policy, report.registered},
-                                       node.settings().training.gate.config, request.confidence));
+    RAMPART_TRY(report.comparison,
+                training::compare_policies(rows, {first.policy, second.policy, report.registered},
+                                           node.settings().training.gate.config, request.confidence,
+                                           &node.settings().schema));
     return report;
 }
 

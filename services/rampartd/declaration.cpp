@@ -7,11 +7,19 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/base/utf8.hpp"
 #include "rampart/dataset/schema_changes.hpp"
 #include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
 namespace {
+
+/// Returns the first characters of a text, as many as have at most so many bytes.
+std::string shortened(std::string_view text, size_t bytes) {
+    std::string_view kept = text.substr(0, bytes);
+    while (!base::is_utf8(kept)) kept.remove_suffix(1);
+    return std::string(kept);
+}
 
 using base::Result;
 using dataset::ServedSchema;
@@ -143,7 +151,7 @@ base::Status record(registry::ModelRegistry& registry, const Declaration& declar
         kLog.warning("msg=\"the schema has changed\" change=\"{}\"", changes[i]);
         if (i < kNamedChanges)
             details[fmt::format("change_{:02}", i + 1)] =
-                changes[i].substr(0, base::limits::kMaxTextBytes);
+                shortened(changes[i], base::limits::kMaxTextBytes);
     }
     if (changes.size() > kNamedChanges)
         details["more_changes"] = fmt::format("{}", changes.size() - kNamedChanges);

@@ -48,6 +48,21 @@ std::set<streaming::PartitionId> only_partitions_of(
     return partitions;
 }
 
+/// Checks that a proposal was made for as many approvals as are wanted now.
+Status check_terms(const registry::ModelRegistry& registry, const Settings& settings,
+                   uint64_t number, TimePoint now) {
+    const unsigned wanted = settings.training.terms.approvals;
+    RAMPART_TRY(const auto all, registry.proposals(now));
+    for (const auto& one : all) {
+        if (one.number == number && one.approvals_needed < wanted)
+            return base::make_error(registry::Reason::kProposalDiffers,
+                                    "proposal {} was made for {} approval, and training.approvals "
+                                    "is {} now: reject it, and propose the policy again",
+                                    number, one.approvals_needed, wanted);
+    }
+    return base::ok();
+}
+
 /// Makes the threads that train. They have the priority of the thread that makes them: on the wall
 /// clock they leave the processor to decisions. They have its name, too.
 std::unique_ptr<base::ThreadPool> training_pool(const Settings& settings) {
@@ -391,6 +406,7 @@ Result<registry::PromotionProposal> Loop::approve(uint64_t number, registry::Jud
     RAMPART_RETURN_IF_ERROR(check_trains());
     RAMPART_RETURN_IF_ERROR(deps_.clock.check());  // else nothing says whether it has expired
     by.at = deps_.clock.now();
+    RAMPART_RETURN_IF_ERROR(check_terms(deps_.stores.registry(), deps_.settings, number, by.at));
     RAMPART_TRY(auto proposal, deps_.stores.registry().approve_proposal(
                                    number, by, deps_.keys.signing.public_key()));
     RAMPART_RETURN_IF_ERROR(deps_.champion.serve());

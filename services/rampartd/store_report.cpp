@@ -16,6 +16,8 @@ using base::TimePoint;
 using monitoring::GroupMonth;
 using monitoring::GroupMonths;
 
+using Matured = training_set::TrainingSetBuilder::Matured;
+
 constexpr int kUsualMonths = 24;
 constexpr size_t kMonthBytes = 7;  // "2005-01"
 
@@ -77,8 +79,9 @@ json::object figures(const GroupMonth& counts, const GroupMonth* reference) {
             {"censored", counts.censored},
             {"unfavourable", counts.unfavourable},
             {"unfavourable_rate", figure(bad.value(), bad.interval())},
+            {"impact_due", counts.impact_due},
             {"impacts", counts.impact.n},
-            {"impact", figure(counts.impact.value(), counts.impact.interval())}};
+            {"impact", figure(counts.impact.value(), counts.impact_interval())}};
 }
 
 json::object group_json(const GroupMonths& months, std::optional<uint32_t> group) {
@@ -108,18 +111,18 @@ struct Counted {
     const domain::Impact& impact;
     GroupMonths months;
     std::map<std::string, uint64_t> by_policy;
-    uint64_t repeats = 0;
+    uint64_t repeats = 0, open_referrals = 0, without_groups = 0;
 
-    void add(const training_set::Row& row, bool matured) {
-        if (row.repeat) {
-            ++repeats;
+    void add(const training_set::Row& row, Matured matured) {
+        if (row.repeat || (row.referred && !row.answer)) {  // neither approved nor declined yet
+            ++(row.repeat ? repeats : open_referrals);
             return;
         }
+        without_groups += row.groups.empty() ? 1 : 0;
         ++by_policy[row.policy.value()];
-        const bool declined = !row.granted() && (!row.referred || row.answer);
-        const auto declared = declined ? std::optional(impact.declined) : std::nullopt;
         months.add({base::month_of(row.event_time), row.groups, row.p_approve, row.granted(),
-                    matured, row.censored, row.label, row.granted() ? row.impact : declared});
+                    matured != Matured::kNothing, row.censored, row.label, matured == Matured::kAll,
+                    row.granted() ? row.impact : std::optional(impact.declined)});
     }
 };
 
@@ -156,8 +159,7 @@ json::array runs_json(const std::vector<retraining::RunRecord>& runs) {
                                    {"at", base::to_iso8601(run.at)},
                                    {"candidate", run.candidate},
                                    {"verdict", to_string(run.verdict)},
-                                   {"reason", run.reason},
-                                   {"message", run.message}});
+                                   {"reason", run.reason}});
     return out;
 }
 
@@ -169,7 +171,7 @@ Result<std::string> store_report(const StoreReportDeps& deps, const ReportReques
     Counted counted{deps.product.impact, std::move(months), {}};
     RAMPART_RETURN_IF_ERROR(deps.builder.visit_development(
         deps.known_at, period.from, period.to,
-        [&](const auto& row, bool matured) { counted.add(row, matured); }));
+        [&](const auto& row, Matured matured) { counted.add(row, matured); }));
     const auto& impact = deps.product.impact;
     return json::serialize(
         json::object{{"as_known_at", base::to_iso8601(deps.known_at)},
@@ -182,6 +184,8 @@ Result<std::string> store_report(const StoreReportDeps& deps, const ReportReques
                      {"impact_units", impact.units},
                      {"impact_range", json::array{impact.lo, impact.hi}},
                      {"repeats", counted.repeats},
+                     {"open_referrals", counted.open_referrals},
+                     {"without_groups", counted.without_groups},
                      {"groups", groups_json(counted.months)},
                      {"promotions", promotions_json(deps.registry)},
                      {"decided_by", deciders_json(counted.by_policy)},

@@ -165,7 +165,9 @@ std::set<std::string> split(std::string_view names) {
 }
 
 // What TLS and Kafka have, jobs that `rampart serve` runs, and what has not happened to this node.
-const std::set<std::string> kNotOfThisNode{"rampart_http_certificate_expiry_timestamp_seconds",
+const std::set<std::string> kNotOfThisNode{"rampart_followed_champion_epoch",
+                                           "rampart_followed_champion_sequence",
+                                           "rampart_http_certificate_expiry_timestamp_seconds",
                                            "rampart_http_certificate_loaded",
                                            "rampart_lease_age_seconds",
                                            "rampart_lease_epoch",

@@ -109,7 +109,7 @@ const std::map<std::string, std::string> kMatrix{
     {"GET /v1/unmatched", "read"},
     {"GET /v1/status", "read"},
     {"GET /v1/monitor", "read"},
-    {"GET /v1/report", "read"},
+    {"GET /v1/report", "audit"},
     {"GET /v1/runs", "read"},
     {"GET /v1/tokens", "grant"},
     {"POST /v1/tokens", "grant"},

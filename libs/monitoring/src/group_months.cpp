@@ -62,7 +62,7 @@ std::optional<double> Mean::value() const {
 }
 
 std::optional<stats::Interval> Mean::interval() const {
-    if (n < kFewestForMean) return std::nullopt;
+    if (n < kFewestForMean || squares <= 0) return std::nullopt;
     const double values = static_cast<double>(n);
     const double error = std::sqrt(squares / (values - 1) / values);
     const double half =
@@ -74,9 +74,12 @@ void GroupMonth::add(const MonthCase& one) {
     ++decisions;
     p_approve += one.p_approve;
     approved += one.approved ? 1 : 0;
+    if (one.impact_matured) {
+        ++impact_due;
+        if (one.impact) impact.add(*one.impact);
+    }
     if (!one.matured) return;
     ++matured;
-    if (one.impact) impact.add(*one.impact);
     if (!one.approved) return;
     ++matured_approved;
     censored += one.censored ? 1 : 0;
@@ -94,7 +97,13 @@ void GroupMonth::add(const GroupMonth& other) {
     labelled += other.labelled;
     censored += other.censored;
     unfavourable += other.unfavourable;
+    impact_due += other.impact_due;
     impact.add(other.impact);
+}
+
+std::optional<stats::Interval> GroupMonth::impact_interval() const {
+    if (std::min(unfavourable, labelled - unfavourable) < kFewestOfEach) return std::nullopt;
+    return impact.interval();
 }
 
 std::optional<ImpactRatio> impact_ratio(const GroupMonth& group, const GroupMonth& reference) {

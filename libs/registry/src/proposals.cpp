@@ -94,9 +94,14 @@ Result<PromotionProposal> ModelRegistry::Impl::waiting(uint64_t number, const Ju
 /// Checks that this principal may approve it, for the first time.
 Status ModelRegistry::Impl::check_approver(const PromotionProposal& proposal,
                                            const std::string& who) const {
-    if (who == proposal.proposed_by)
+    const auto& all = store->proposals().all();
+    const bool own = std::any_of(all.begin(), all.end(), [&](const auto& one) {
+        return one.policy == proposal.policy && one.proposed_by == who;
+    });
+    if (own)
         return base::make_error(Reason::kOwnProposal,
-                                "proposal {} was made by {}: another principal has to approve it",
+                                "the policy of proposal {} was proposed by {}: another principal "
+                                "has to approve it",
                                 proposal.number, who);
     const bool again = std::any_of(proposal.approvals.begin(), proposal.approvals.end(),
                                    [&](const auto& one) { return one.who == who; });
@@ -182,6 +187,22 @@ Result<base::Digest> ModelRegistry::Impl::evidence_of(const base::Digest& certif
                             "the proposal's certificate is not in the registry");
 }
 
+/// Checks that the principal did not bring the candidate, whoever has had it certified since.
+Status check_not_proposer(const ModelRegistry& registry, const PromotionProposal& proposal,
+                          const std::string& who) {
+    RAMPART_TRY(const auto entries, registry.audit_entries());
+    const bool brought = std::any_of(entries.begin(), entries.end(), [&](const auto& entry) {
+        const auto candidate = entry.details.find("candidate");
+        return entry.action == "propose_candidate" && entry.actor == who &&
+               candidate != entry.details.end() && candidate->second == proposal.policy.value();
+    });
+    if (!brought) return base::ok();
+    return base::make_error(Reason::kOwnProposal,
+                            "the policy of proposal {} is a candidate of {}: another principal has "
+                            "to approve it",
+                            proposal.number, who);
+}
+
 Result<PromotionProposal> ModelRegistry::approve_proposal(uint64_t number, const Judgement& by,
                                                           const base::VerifyingKey& current_key) {
     RAMPART_RETURN_IF_ERROR(check_comment(by.comment));
@@ -194,6 +215,7 @@ Result<PromotionProposal> ModelRegistry::approve_proposal(uint64_t number, const
         RAMPART_TRY(evidence, impl_->evidence_of(seen->certificate));
     }
     // takes its time, for which no stop and no rollback waits; the files are what their digests say
+    RAMPART_RETURN_IF_ERROR(check_not_proposer(*this, *seen, by.who));
     const auto keys = verifying_keys(current_key);
     RAMPART_TRY(const auto file, certificate_file(seen->certificate));
     RAMPART_TRY(const auto lines, evidence_file(*evidence));

@@ -69,10 +69,12 @@ DevelopmentSet applied_before(DevelopmentSet set, base::TimePoint end) {
 base::Result<LoggedComparison> compare_policies(const DevelopmentSet& development,
                                                 const PolicyPair& pair,
                                                 const certification::GateConfig& config,
-                                                double confidence) {
+                                                double confidence,
+                                                const dataset::ServedSchema* served) {
+    const dataset::ServedSchema plain(development.schema);
     for (const auto* policy : {&pair.first, &pair.second})
         RAMPART_RETURN_IF_ERROR(
-            check_fits(*policy, development.schema, development.cell_names, true));
+            check_fits(*policy, served != nullptr ? *served : plain, development.cell_names, true));
     LoggedComparison out;
     count_left_out(development, pair, out);
     const auto rows = gate_rows(development, pair.second, pair.first);

@@ -428,7 +428,7 @@ Status TrainingSetBuilder::visit_vault(TimePoint t, const VaultVisitor& visit) c
 }
 
 /// Sets the groups of the rows, hands them out and forgets them.
-Status TrainingSetBuilder::hand_over(std::vector<Row>& rows, std::vector<uint8_t>& matured,
+Status TrainingSetBuilder::hand_over(std::vector<Row>& rows, std::vector<Matured>& matured,
                                      const DecisionVisitor& visit) const {
     std::vector<protected_attributes::ProtectedStore::PersonAt> asked;
     asked.reserve(rows.size());
@@ -439,7 +439,7 @@ Status TrainingSetBuilder::hand_over(std::vector<Row>& rows, std::vector<uint8_t
             rows[i].cell = counts.cell;
             rows[i].groups = counts.groups;
         }));
-    for (size_t i = 0; i < rows.size(); ++i) visit(rows[i], matured[i] != 0);
+    for (size_t i = 0; i < rows.size(); ++i) visit(rows[i], matured[i]);
     rows.clear();
     matured.clear();
     return base::ok();
@@ -450,13 +450,14 @@ Status TrainingSetBuilder::visit_development(TimePoint t, TimePoint from, TimePo
     const base::KeyedHash split(split_salt_);
     OpenDraws draws;
     std::vector<Row> rows;
-    std::vector<uint8_t> matured;
+    std::vector<Matured> matured;
     const auto look = [&](const DecisionRow& stored) -> Status {
         if (stored.decided_at > t || is_held_out(split, stored.person)) return base::ok();
         const auto known = known_of<DevelopmentSide>(stored, t);
         rows.push_back(make_row(stored, known.value_or(Known{}), t));
         rows.back().repeat = draws.add(rows.back());
-        matured.push_back(known ? 1 : 0);
+        const bool impact = known && (!reports_impact() || known->impact != nullptr);
+        matured.push_back(impact ? Matured::kAll : known ? Matured::kLabel : Matured::kNothing);
         return rows.size() < kRowsAtOnce ? base::ok() : hand_over(rows, matured, visit);
     };
     RAMPART_RETURN_IF_ERROR(joiner_->rows(from, to, RowPart::kAll, look));

@@ -40,19 +40,21 @@ TEST(GroupMonths, CountsEachDecisionInItsMonthForEachOfItsGroupsAndForAll) {
 TEST(GroupMonths, WhatHasNotMaturedIsInNoFigureOfOutcomes) {
     auto months = months_of();
     const std::vector<uint32_t> female{kFemale};
-    months.add({"2005-01", female, 0.5, true, false, false, 0.0, -5.0});  // not read
-    months.add({"2005-01", female, 0.5, true, true, false, 0.0, -5.0});
-    months.add({"2005-01", female, 0.5, true, true, false, 1.0, 2.0});
-    months.add({"2005-01", female, 0.5, true, true, true});  // censored
-    months.add({"2005-01", female, 0.5, true, true});        // none came
-    months.add({"2005-01", female, 0.5, false, true, false, {}, 0.5});
+    months.add({"2005-01", female, 0.5, true, false, false, 0.0, false, -5.0});  // not read
+    months.add({"2005-01", female, 0.5, true, true, false, 0.0, true, -5.0});
+    months.add({"2005-01", female, 0.5, true, true, false, 1.0, true, 2.0});
+    months.add({"2005-01", female, 0.5, true, true, false, 1.0, false, 9.0});  // still to come
+    months.add({"2005-01", female, 0.5, true, true, true});                    // censored
+    months.add({"2005-01", female, 0.5, true, true});                          // none came
+    months.add({"2005-01", female, 0.5, false, true, false, {}, true, 0.5});
     const auto counted = months.of("2005-01", kFemale);
-    EXPECT_EQ(counted.decisions, 6u);
-    EXPECT_EQ(counted.matured, 5u);
-    EXPECT_EQ(counted.matured_approved, 4u);
-    EXPECT_EQ(counted.labelled, 2u);
+    EXPECT_EQ(counted.decisions, 7u);
+    EXPECT_EQ(counted.matured, 6u);
+    EXPECT_EQ(counted.matured_approved, 5u);
+    EXPECT_EQ(counted.labelled, 3u);
     EXPECT_EQ(counted.censored, 1u);
     EXPECT_EQ(counted.unfavourable, 1u);
+    EXPECT_EQ(counted.impact_due, 3u);
     EXPECT_EQ(counted.impact.n, 3u);
     EXPECT_DOUBLE_EQ(counted.impact.mean, (-5.0 + 2.0 + 0.5) / 3);
 }
@@ -72,6 +74,18 @@ TEST(GroupMonths, TooFewValuesHaveNoRateAndNoInterval) {
     EXPECT_FALSE(mean.interval()) << "a few values are not normal";
     while (mean.n < kFewestForMean) mean.add(2);
     EXPECT_TRUE(mean.interval());
+}
+
+TEST(GroupMonths, AMeanHasAnIntervalOnlyWhereGoodAndBadOutcomesAreSome) {
+    GroupMonth month;
+    for (uint64_t i = 0; i < 200; ++i)
+        month.add({"2005-01", {}, 0.5, true, true, false, 1.0, true, 75.0});
+    EXPECT_FALSE(month.impact.interval()) << "all are the same";
+    for (uint64_t i = 0; i < kFewestOfEach; ++i) {
+        EXPECT_FALSE(month.impact_interval()) << i;
+        month.add({"2005-01", {}, 0.5, true, true, false, 0.0, true, -150.0});
+    }
+    EXPECT_TRUE(month.impact_interval());
 }
 
 TEST(GroupMonths, MeansOfPartsAddUpToThatOfTheWhole) {

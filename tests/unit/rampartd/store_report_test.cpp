@@ -86,6 +86,7 @@ TEST_F(StoreReport, HasTheCountsOfPersonsOutsideTheVaultByGroupAndMonth) {
     EXPECT_EQ(female.at("approved").to_number<int>(), approved);
     EXPECT_EQ(female.at("matured").to_number<int>(), women);
     EXPECT_EQ(female.at("labelled").to_number<int>(), approved);
+    EXPECT_EQ(female.at("impact_due").to_number<int>(), women);
     EXPECT_EQ(female.at("unfavourable").to_number<int>(), lost);
     EXPECT_DOUBLE_EQ(female.at("impact").at("value").as_double(),
                      (75.0 * (approved - lost) - 150.0 * lost) / women)

@@ -232,8 +232,13 @@ TEST_F(Proposals, AreVoidAfterEachChangeOfTheChampion) {
     reopen();
     EXPECT_EQ(now(2, 50).state, State::kVoid);
     EXPECT_EQ(propose(b_, run_b, 50)->number, 2u) << "a repetition is no new one";
-    const auto again = must(propose(b_, run_b, 50, "petra", true));
+    const auto again = must(propose(b_, run_b, 50, "operator", true));
     EXPECT_EQ(again.number, 3u);
+    EXPECT_EQ(refusal(again, "operator", 60), "own_proposal");
+    EXPECT_EQ(refusal(again, "petra", 60), "own_proposal") << "who proposed it before";
+    ASSERT_TRUE(registry_->record_operation(at(60), "carl", "propose_candidate",
+                                            {{"candidate", b_.value()}}));
+    EXPECT_EQ(refusal(again, "carl", 60), "own_proposal") << "who brought the candidate";
     EXPECT_EQ(refusal(b, "bert", 60), "proposal_ended");
     ASSERT_TRUE(approve(again, "anna", 60));
     ASSERT_TRUE(registry_->rollback(at(61), "anna", "no more").error().reason ==

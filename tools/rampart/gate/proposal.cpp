@@ -6,6 +6,7 @@
 
 #include "frame/frame.hpp"
 #include "frame/node_access.hpp"
+#include "frame/printable.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -54,10 +55,10 @@ std::string text_of_proposal(const json::object& proposal) {
         row("expires", member("expires")) + row("approvals", approvals_text(proposal));
     for (const auto& one : proposal.at("approvals").as_array())
         text += row("", fmt::format("{} at {}: {}", text_of(one.at("by")), text_of(one.at("at")),
-                                    text_of(one.at("comment"))));
+                                    printable(text_of(one.at("comment")))));
     if (!proposal.at("ended_at").is_null())
         text += row("ended", fmt::format("{} by {}: {}", member("ended_at"), member("ended_by"),
-                                         member("comment")));
+                                         printable(member("comment"))));
     return text + row("digest", member("digest"));
 }
 

@@ -52,8 +52,8 @@ std::string name_of(const json::object& group) {
     return group.at("group").is_null() ? "all" : text_of(group.at("group"));
 }
 
-std::string outcomes_text(const json::object& figures) {
-    return fmt::format("{} of {}", count(figures, "labelled"), count(figures, "matured_approved"));
+std::string known_of(const json::object& figures, std::string_view known, std::string_view of) {
+    return fmt::format("{} of {}", count(figures, known), count(figures, of));
 }
 
 /// Returns the columns behind the first: those of one group, or of one month.
@@ -61,7 +61,7 @@ std::vector<std::string> columns_of(const json::object& figures) {
     return {std::to_string(count(figures, "decisions")),
             with_interval(figures, "approval", 100, 1),
             with_interval(figures, "impact_ratio", 1, 2),
-            outcomes_text(figures),
+            known_of(figures, "labelled", "matured_approved"),
             with_interval(figures, "unfavourable_rate", 100, 1),
             with_interval(figures, "impact", 1, 1)};
 }
@@ -90,11 +90,12 @@ report::Table whole_table(const json::object& document) {
 }
 
 report::Table month_table(const json::object& group) {
-    report::Table table{{"month", "matured"}};
+    report::Table table{{"month", "matured", "impacts"}};
     table[0].insert(table[0].end(), kHead.begin(), kHead.end());
     for (const auto& value : group.at("months").as_array()) {
         const auto& month = value.as_object();
-        table.push_back({text_of(month.at("month")), std::to_string(count(month, "matured"))});
+        table.push_back({text_of(month.at("month")), std::to_string(count(month, "matured")),
+                         known_of(month, "impacts", "impact_due")});
         const auto columns = columns_of(month);
         table.back().insert(table.back().end(), columns.begin(), columns.end());
     }
@@ -189,7 +190,7 @@ void add_charts(Html& page, const json::object& document) {
           Drawn{"Ratio of approvals", "to those of the group with *", "impact_ratio", 1, false,
                 0.8},
           Drawn{"Unfavourable outcomes", "% of the known ones", "unfavourable_rate", 100, true},
-          Drawn{"Impact", units + " per matured decision", "impact", 1, true}})
+          Drawn{"Impact", units + " per decision with a known one", "impact", 1, true}})
         page.raw(chart_of(document, drawn));
     page.raw("</div>\n");
 }
@@ -212,7 +213,8 @@ std::string report_page(const json::object& document) {
     page.paragraph(
         "Ratio: the approvals of a group divided by those of the group with * of the same "
         "attribute; the line is at four fifths. Outcomes: how many are known of approved, matured "
-        "decisions; bad: the unfavourable ones of these. Dashed lines: a policy began to decide; "
+        "decisions; bad: the unfavourable ones of these. Impact: of decisions whose impact has "
+        "matured and is known, which all declines' is. Dashed lines: a policy began to decide; "
         "in figures of outcomes, from there on not all decisions have matured.",
         "soft");
     add_table(page, whole_table(document), 1);

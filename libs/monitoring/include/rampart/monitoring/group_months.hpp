@@ -21,6 +21,7 @@ namespace rampart::monitoring {
 
 /// Fewer values than these say too little: a rate and an interval are left out ("too few to say").
 inline constexpr uint64_t kFewestForRate = 20;
+inline constexpr uint64_t kFewestOfEach = 10;     // outcomes, good and bad, for a mean's interval
 inline constexpr uint64_t kFewestForMean = 30;    // whose interval assumes that a mean is normal
 inline constexpr double kMonthConfidence = 0.95;  // each interval's
 
@@ -33,6 +34,7 @@ struct MonthCase {
     bool matured = false;               // the horizon of the label is over
     bool censored = false;              // approved, and no outcome will come
     std::optional<double> label = {};   // if approved and known: 1 favourable, 0 not
+    bool impact_matured = false;        // the horizon of the impact is over
     std::optional<double> impact = {};  // if known; of a decline the declared one
 };
 
@@ -61,12 +63,15 @@ struct GroupMonth {
     uint64_t matured_approved = 0;        // their outcome should be known
     uint64_t labelled = 0, censored = 0;  // the others never came
     uint64_t unfavourable = 0;            // labels below 0.5
+    uint64_t impact_due = 0;              // decisions whose impact has matured, known or not
     Mean impact;                          // matured decisions with a known one
 
     void add(const MonthCase& one);
     void add(const GroupMonth& other);
     Share approval() const { return {approved, decisions}; }
     Share bad() const { return {unfavourable, labelled}; }
+    /// Returns nullopt also where good or bad outcomes are under kFewestOfEach: the few decide it.
+    std::optional<stats::Interval> impact_interval() const;
 };
 
 /// The approval of a group divided by that of the reference group of its attribute.

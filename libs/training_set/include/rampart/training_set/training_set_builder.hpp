@@ -229,12 +229,13 @@ class TrainingSetBuilder {
     /// on how many there are.
     base::Status visit_vault(base::TimePoint t, const VaultVisitor& visit) const;
 
-    /// Called with a row, and whether its label had matured; if not, label and impact are empty.
-    using DecisionVisitor = std::function<void(const Row& row, bool matured)>;
+    /// What had matured of a decision: nothing, its label, or its impact as well.
+    enum class Matured : uint8_t { kNothing, kLabel, kAll };
+    using DecisionVisitor = std::function<void(const Row& row, Matured matured)>;
     /// Visits every decision of the development side that was made by `t` about an application of
     /// event time in [from, to), those made in stopped periods too, by event time: what is known of
-    /// it at `t`. A row is a repeat if one before it had its draw, and has no ordinal. Takes the
-    /// memory of some thousand rows, and of the draws of the time of one window.
+    /// it at `t`. A row is a repeat if one before it, of that time, had its draw, and has no ordinal.
+    /// Takes the memory of some thousand rows, and of the draws of the time of three windows.
     base::Status visit_development(base::TimePoint t, base::TimePoint from, base::TimePoint to,
                                    const DecisionVisitor& visit) const;
 
@@ -264,7 +265,7 @@ class TrainingSetBuilder {
                       Reading<Side>& reading) const;
     template <class Side>
     base::Status read_rows(Reading<Side>& reading) const;
-    base::Status hand_over(std::vector<Row>& rows, std::vector<uint8_t>& matured,
+    base::Status hand_over(std::vector<Row>& rows, std::vector<Matured>& matured,
                            const DecisionVisitor& visit) const;
     base::Status mark_repeats(std::vector<Row>& rows) const;
     template <class Side>
