@@ -30,8 +30,8 @@ struct StoreReportDeps {
 
 /// Returns the answer to GET /v1/report: figures of decisions about development persons, matured or
 /// not, by group and month and by policy; promotions, and verdicts of the gate. No figure of
-/// decisions is about a person of the vault. Errors: "bad_period"; those of GroupMonths::create() and of
-/// TrainingSetBuilder::visit_development().
+/// decisions is about a person of the vault. Errors: "bad_period"; those of GroupMonths::create()
+/// and of TrainingSetBuilder::visit_development().
 base::Result<std::string> store_report(const StoreReportDeps& deps, const ReportRequest& request);
 
 }  // namespace rampart::rampartd

@@ -163,7 +163,7 @@ TEST_F(Approvals, OneExpiresAndOneIsApprovedByTwo) {
     const auto digest = digest_of(2);
     EXPECT_THAT(client().get("/metrics")->body, HasSubstr("rampart_proposals_waiting 1"));
     EXPECT_NE(approve("rita", 2, digest).exit_code, 0) << "who may read may not approve";
-    EXPECT_THAT(approve("petra", 2, digest).output, HasSubstr("was made by petra"));
+    EXPECT_THAT(approve("petra", 2, digest).output, HasSubstr("was proposed by petra"));
     EXPECT_THAT(approve("anna", 2, digest_of(1)).output, HasSubstr("is not that of proposal 2"));
     EXPECT_EQ(approve("anna", 2, digest).exit_code, 0);
     EXPECT_THAT(deciding(), HasSubstr(first_)) << "the first alone does not switch";

@@ -187,7 +187,7 @@ Result<base::Digest> ModelRegistry::Impl::evidence_of(const base::Digest& certif
                             "the proposal's certificate is not in the registry");
 }
 
-/// Checks that the principal did not bring the candidate, whoever has had it certified since.
+/// Checks that another principal brought the candidate, whichever had it certified since.
 Status check_not_proposer(const ModelRegistry& registry, const PromotionProposal& proposal,
                           const std::string& who) {
     RAMPART_TRY(const auto entries, registry.audit_entries());

@@ -18,8 +18,8 @@ class OpenDraws {
         if (!row.window) return false;
         const auto& window = *row.window;
         auto& numbers = by_length_[{window.product, window.cool_off_days}];
-        // a later row is of this event time or later, and decided then or later, but for clocks that
-        // differ; persons' windows begin at different times
+        // later rows are of this event time or later, and decided then or later, but for clocks
+        // that differ; persons' windows begin at different times
         const auto oldest = domain::window_number(row.event_time, window.cool_off_days, {}) - 2;
         while (!numbers.empty() && numbers.begin()->first < oldest) numbers.erase(numbers.begin());
         return !numbers[window.number].insert(row.person.value()).second;

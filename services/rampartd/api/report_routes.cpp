@@ -46,8 +46,8 @@ Result<http::Response> ReportRoutes::handle_report(const http::Request& request)
 }
 
 void ReportRoutes::add_to(http::Router& router) const {
-    // reads all decisions of the period: one at a time, and not in the lane of overrides. Whoever
-    // reads counts before and after a decision sees its side and groups: for those who audit.
+    // Reads all decisions of the period: one at a time, and not in the lane of overrides. Counts
+    // before and after one decision show its side and groups: for those who audit.
     router.add(
         "GET", "/v1/report", access::Scope::kAudit,
         [self = *this](const auto& r) { return respond(self.handle_report(r)); },

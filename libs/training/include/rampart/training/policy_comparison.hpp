@@ -40,8 +40,8 @@ training_set::DevelopmentSet applied_before(training_set::DevelopmentSet set, ba
 /// Compares two policies (ope::compare_policies) on the records that the gate would plan from:
 /// the first of each person of the development set. Control variates are cross-fitted by person, or
 /// 0 where there are too few impacts for a regression. `config`: range of the impact, known impact
-/// of declines. `served`: the deployment's features with their earlier names; nullptr: the set's, as
-/// they are. Errors: check_fits's; invalid_argument "no_rows": no record is left;
+/// of declines. `served`: the deployment's features with their earlier names; nullptr: the set's.
+/// Errors: check_fits's; invalid_argument "no_rows": no record is left;
 /// selection_feedback's; ope::compare_policies's.
 base::Result<LoggedComparison> compare_policies(const training_set::DevelopmentSet& development,
                                                 const PolicyPair& pair,
