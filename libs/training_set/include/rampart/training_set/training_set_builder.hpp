@@ -234,7 +234,7 @@ class TrainingSetBuilder {
     using DecisionVisitor = std::function<void(const Row& row, Matured matured)>;
     /// Visits every decision of the development side that was made by `t` about an application of
     /// event time in [from, to), those made in stopped periods too, by event time: what is known of
-    /// it at `t`. A row is a repeat if one before it, of that time, had its draw; it has no ordinal.
+    /// it at `t`. A row is a repeat if one before it, of that time, had its draw; it has no number.
     /// Takes the memory of some thousand rows, and of the draws of the time of three windows.
     base::Status visit_development(base::TimePoint t, base::TimePoint from, base::TimePoint to,
                                    const DecisionVisitor& visit) const;
