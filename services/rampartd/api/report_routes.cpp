@@ -22,6 +22,9 @@ std::vector<std::string> names_of(std::string_view text) {
 Result<ReportRequest> request_of(const http::Request& request) {
     ReportRequest asked;
     for (const auto& [name, value] : request.query) {
+        if (value.empty())
+            return base::make_error(protected_attributes::Reason::kMissingField,
+                                    "$.{}: is empty: leave it out, or give a value", name);
         if (name == "from") {
             asked.from = value;
         } else if (name == "to") {

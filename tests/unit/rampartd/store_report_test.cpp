@@ -167,6 +167,7 @@ TEST(ReportRoutes, HandOverWhatIsAskedFor) {
     const auto refused = ask("?month=2005-01");
     EXPECT_EQ(refused.status, 400);
     EXPECT_NE(refused.body.find("$.month"), std::string::npos) << refused.body;
+    EXPECT_EQ(ask("?to=").status, 400);
     EXPECT_EQ(ask("", "wrong").status, 401);
 }
 
