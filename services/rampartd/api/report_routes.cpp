@@ -1,5 +1,6 @@
 #include "services/rampartd/api/report_routes.hpp"
 
+#include "rampart/http/reasons.hpp"
 #include "rampart/protected_attributes/reasons.hpp"
 #include "services/rampartd/api/bodies.hpp"
 
@@ -43,13 +44,18 @@ Result<ReportRequest> request_of(const http::Request& request) {
 
 Result<http::Response> ReportRoutes::handle_report(const http::Request& request) const {
     RAMPART_TRY(const auto asked, request_of(request));
+    if (busy_->exchange(true))
+        return base::make_error(http::Reason::kAdministrativeBusy,
+                                "another report is being made: ask again when it is done");
+    auto made = report_(asked);
+    busy_->store(false);
     http::Response response;
-    RAMPART_TRY(response.body, report_(asked));
+    RAMPART_TRY(response.body, std::move(made));
     return response;
 }
 
 void ReportRoutes::add_to(http::Router& router) const {
-    // Reads all decisions of the period: one at a time, and not in the lane of overrides. Counts
+    // Reads all decisions of the period: not in the lane of overrides. Counts
     // before and after one decision show its side and groups: for those who audit.
     router.add(
         "GET", "/v1/report", access::Scope::kAudit,

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "rampart/http/router.hpp"
@@ -8,7 +10,8 @@
 
 namespace rampart::rampartd {
 
-/// GET /v1/report: decisions and what became of them, by group and month.
+/// GET /v1/report: decisions and what became of them, by group and month. One at a time: another
+/// one gets "administrative_busy".
 class ReportRoutes {
   public:
     using Report = std::function<base::Result<std::string>(const ReportRequest&)>;
@@ -19,6 +22,7 @@ class ReportRoutes {
     base::Result<http::Response> handle_report(const http::Request& request) const;
 
     Report report_;
+    std::shared_ptr<std::atomic<bool>> busy_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 }  // namespace rampart::rampartd

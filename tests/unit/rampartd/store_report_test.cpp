@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <utility>
 
 #include "services/rampartd/api/report_routes.hpp"
 #include "support/small_node.hpp"
@@ -149,8 +150,10 @@ TEST_F(StoreReport, AMonthThatIsNoneOrAPeriodThatIsTooLongIsRefusedByName) {
 TEST(ReportRoutes, HandOverWhatIsAskedFor) {
     ReportRequest asked;
     http::Router router(access::one_token("t"));
+    std::function<void()> meanwhile = [] {};
     ReportRoutes([&](const ReportRequest& request) {
         asked = request;
+        meanwhile();
         return base::Result<std::string>("{}");
     }).add_to(router);
     const auto ask = [&](const std::string& query, const std::string& token = "t") {
@@ -168,6 +171,13 @@ TEST(ReportRoutes, HandOverWhatIsAskedFor) {
     EXPECT_EQ(refused.status, 400);
     EXPECT_NE(refused.body.find("$.month"), std::string::npos) << refused.body;
     EXPECT_EQ(ask("?to=").status, 400);
+    meanwhile = [&, first = true]() mutable {
+        if (std::exchange(first, false)) {
+            EXPECT_EQ(ask("").status, 503) << "one at a time";
+        }
+    };
+    EXPECT_EQ(ask("").status, 200);
+    EXPECT_EQ(ask("").status, 200) << "the first has ended";
     EXPECT_EQ(ask("", "wrong").status, 401);
 }
 
