@@ -10,6 +10,7 @@
 namespace rampart::decision_log {
 
 using base::Result;
+using streaming::PartitionId;
 
 namespace {
 
@@ -51,23 +52,47 @@ void DecisionLog::commit(std::span<Work* const> works) {
 }
 
 /// Returns where each record landed. All go in one call, and so in one write to the disk, since a
-/// key's partition is the decision's; one by one where that is not so, and where the log refuses
-/// one of them for what it is, which must keep no other out.
+/// key's partition is the decision's; one by one where the log refuses one of them for what it is,
+/// which must keep no other out.
 std::vector<Result<streaming::Position>> DecisionLog::write(
     std::span<const streaming::Record> records) {
-    const auto write_one = [&](const streaming::Record& record) {
-        const auto home = streaming::partition_of(record.key, options_.partitions);
-        return deps_.writer.append_to(options_.topic, home, {&record, 1})
-            .map([](const auto& positions) { return positions.front(); });
-    };
-    std::vector<Result<streaming::Position>> placed;
-    if (partitions_added_) {
-        for (const auto& record : records) placed.push_back(write_one(record));
-        return placed;
-    }
-    placed = deps_.writer.append_each(options_.topic, records);
+    if (partitions_added_) return write_by_home(records);
+    auto placed = deps_.writer.append_each(options_.topic, records);
     for (size_t i = 0; i < records.size() && records.size() > 1; ++i) {
-        if (!placed[i] && is_refusal(placed[i].error())) placed[i] = write_one(records[i]);
+        if (!placed[i] && is_refusal(placed[i].error())) {
+            const auto home = streaming::partition_of(records[i].key, options_.partitions);
+            placed[i] = write_to(home, records.subspan(i, 1)).front();
+        }
+    }
+    return placed;
+}
+
+/// Appends to one partition, and returns a result for each record.
+std::vector<Result<streaming::Position>> DecisionLog::write_to(
+    PartitionId home, std::span<const streaming::Record> records) {
+    const auto placed = deps_.writer.append_to(options_.topic, home, records);
+    if (placed) return {placed->begin(), placed->end()};
+    return std::vector<Result<streaming::Position>>(records.size(), placed.error());
+}
+
+/// Appends where a key's partition is not the decision's any more: the records of each partition in
+/// one call. Where one of them is refused for what it is, those of its partition go one by one.
+std::vector<Result<streaming::Position>> DecisionLog::write_by_home(
+    std::span<const streaming::Record> records) {
+    std::map<PartitionId, std::vector<size_t>> homes;
+    for (size_t i = 0; i < records.size(); ++i)
+        homes[streaming::partition_of(records[i].key, options_.partitions)].push_back(i);
+    std::vector<Result<streaming::Position>> placed(records.size(), streaming::Position{});
+    for (const auto& [home, members] : homes) {
+        std::vector<streaming::Record> group;
+        for (const size_t i : members) group.push_back(records[i]);
+        const auto together = write_to(home, group);
+        const bool refused = !together.front() && is_refusal(together.front().error());
+        for (size_t k = 0; k < members.size(); ++k) {
+            const bool alone = refused && group.size() > 1;
+            placed[members[k]] =
+                alone ? write_to(home, std::span(group).subspan(k, 1)).front() : together[k];
+        }
     }
     return placed;
 }

@@ -36,6 +36,38 @@ class Given final : public Batch {
     std::vector<domain::Decision> decisions_;
 };
 
+/// Writes into a log, keeps how many records each call had for which partition, and fails what it
+/// is asked to.
+class Watched final : public streaming::Writer {
+  public:
+    explicit Watched(streaming::Writer& log) : log_(log) {}
+    base::Result<std::vector<streaming::Position>> append(
+        std::string_view topic, std::span<const streaming::Record> records) override {
+        ++appends;
+        return log_.append(topic, records);
+    }
+    base::Result<std::vector<streaming::Position>> append_to(
+        std::string_view topic, PartitionId partition,
+        std::span<const streaming::Record> records) override {
+        calls.emplace_back(partition, records.size());
+        if (partition == away)
+            return base::Error{base::ErrorCode::kUnavailable, "no_leader", "no leader"};
+        for (const auto& one : records) {
+            if (one.key == refused)
+                return base::Error{base::ErrorCode::kOutOfRange, "record_too_large", "large"};
+        }
+        return log_.append_to(topic, partition, records);
+    }
+
+    std::vector<std::pair<PartitionId, size_t>> calls;  // of append_to()
+    int appends = 0;
+    std::optional<PartitionId> away;
+    std::string refused;  // the key of a record
+
+  private:
+    streaming::Writer& log_;
+};
+
 class DecisionLogTest : public support::DecisionTopic {
   protected:
     void open(DecisionLogOptions options = {}) {
@@ -206,6 +238,45 @@ TEST_F(DecisionLogTest, AGapIsAcceptedByPartition) {
     EXPECT_EQ(accepted[0].to, streaming::Offset(3));
     EXPECT_TRUE(decisions_->all_decide());
     EXPECT_EQ(decisions_->accept_gap(PartitionId(7)).error().reason, "not_owner");
+}
+
+TEST_F(DecisionLogTest, AfterPartitionsWereAddedEachPartitionIsAppendedToInOneCall) {
+    open();
+    decisions_.reset();
+    log_.topics["decisions"].partitions.resize(kPartitions + 1);
+    Watched writer(log_);
+    DecisionLogOptions options{.folder = folder_ / "partitions", .partitions = kPartitions};
+    decisions_ = DecisionLog::open(std::move(options), {log_, writer, clock_}).value();
+    ASSERT_EQ(decisions_->accept_gap(PartitionId(-1))->size(), 2u);
+    writer.calls.clear();
+    std::vector<domain::Decision> all;
+    for (int n = 0; n < 20; ++n)
+        for (const auto partition : {kOne, kZero}) all.push_back(decision(n, partition));
+    const auto result = append(all);
+    EXPECT_TRUE(result.refused.empty() && result.failed.empty() && result.fenced.empty());
+    EXPECT_EQ(writer.calls, (std::vector{std::pair(kZero, size_t{20}), {kOne, size_t{20}}}));
+    EXPECT_EQ(writer.appends, 0) << "a key's partition is not the decision's";
+    for (const auto& one : all) EXPECT_TRUE(has(one));
+    EXPECT_EQ(records(PartitionId(kPartitions)), 0u);
+
+    // one that is refused for what it is keeps no other out
+    writer.calls.clear();
+    const auto large = decision(21, kZero);
+    writer.refused = large.id.value();
+    const auto some = append({decision(20, kZero), large, decision(20, kOne)});
+    EXPECT_EQ(some.refused.size(), 1u);
+    EXPECT_EQ(some.refused.count(large.id), 1u);
+    EXPECT_TRUE(some.failed.empty());
+    EXPECT_TRUE(has(decision(20, kZero)) && has(decision(20, kOne)));
+    EXPECT_EQ(writer.calls.size(), 4u) << "together, and the two one by one; the other partition";
+
+    // a partition without a leader fails its own
+    writer.refused.clear();
+    writer.away = kZero;
+    const auto half = append({decision(22, kZero), decision(22, kOne)});
+    ASSERT_EQ(half.failed.size(), 1u);
+    EXPECT_EQ(half.failed.begin()->first->id(), kZero);
+    EXPECT_TRUE(has(decision(22, kOne)));
 }
 
 TEST_F(DecisionLogTest, RefusesWhatDoesNotFitTheTopic) {

@@ -189,6 +189,10 @@ class DecisionLog {
     AppendResult append(const PendingDecisions& pending);
     std::vector<base::Result<streaming::Position>> write(
         std::span<const streaming::Record> records);
+    std::vector<base::Result<streaming::Position>> write_to(
+        streaming::PartitionId home, std::span<const streaming::Record> records);
+    std::vector<base::Result<streaming::Position>> write_by_home(
+        std::span<const streaming::Record> records);
     void apply_appended(OwnedPartition& partition, std::span<const streaming::StoredRecord> records,
                         AppendResult& result);
 
