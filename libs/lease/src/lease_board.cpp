@@ -56,11 +56,19 @@ Status LeaseBoard::start() {
 
 Status LeaseBoard::refresh() {
     if (!started_) RAMPART_RETURN_IF_ERROR(start());
-    while (true) {
+    for (bool anew = false;;) {
         const auto records = reader_.read(topic_, kOnly, next_, kReadBatch);
-        if (!records && records.error().is(streaming::Reason::kRetentionGap)) {
-            // compaction keeps the last record of each partition, which is sufficient
+        const bool ahead = !records && records.error().is(streaming::Reason::kOffsetAhead);
+        if (!records && !anew && (ahead || records.error().is(streaming::Reason::kRetentionGap))) {
+            if (ahead) {
+                kLog.error(
+                    "msg=\"the topic of leases is another, and is read from its beginning\" "
+                    "what=\"{}\" runbook=ops/runbooks/partitions.md",
+                    records.error().message);
+            }
+            // what is known stays, as epochs only grow; compaction keeps each partition's last
             RAMPART_RETURN_IF_ERROR(start());
+            anew = true;
             continue;
         }
         if (!records) return records.error();

@@ -6,6 +6,7 @@
 #include "rampart/base/log.hpp"
 #include "rampart/protected_attributes/codec.hpp"
 #include "rampart/protected_attributes/reasons.hpp"
+#include "rampart/streaming/bookmark.hpp"
 #include "rampart/wire/topics.hpp"
 
 namespace rampart::protected_attributes {
@@ -68,6 +69,17 @@ Status AttributeFeed::publish_erasure(const domain::PersonId& person, base::Time
 }
 
 Status AttributeFeed::catch_up(TimePoint now) {
+    const Status read = read_on(now);
+    if (read || !streaming::is_gap(read.error())) return read;
+    kLog.error(
+        "msg=\"the topic of protected attributes is another, and is read from its beginning; what "
+        "is known here stays\" reason={} what=\"{}\"",
+        read.error().reason, read.error().message);
+    started_ = false;
+    return read_on(now);
+}
+
+Status AttributeFeed::read_on(TimePoint now) {
     if (!started_) {
         RAMPART_TRY(from_, reader_.begin_offset(topic_, kOnly));
         started_ = true;

@@ -6,6 +6,7 @@
 #include "rampart/base/log.hpp"
 #include "rampart/certification/reasons.hpp"
 #include "rampart/registry/reasons.hpp"
+#include "rampart/streaming/bookmark.hpp"
 
 namespace rampart::registry {
 namespace {
@@ -201,7 +202,16 @@ Status ChampionFollower::follow(const Take& take) {
         RAMPART_TRY(from_, reader_.begin_offset(topic_, kOnly));
         started_ = true;
     }
-    RAMPART_TRY(auto read, read_on());
+    auto whole = read_on();
+    if (!whole && streaming::is_gap(whole.error())) {
+        // what was taken stays: only a later notice takes its place
+        kLog.error(
+            "msg=\"the topic of policies is another, and is read from its beginning\" what=\"{}\"",
+            whole.error().message);
+        RAMPART_TRY(from_, reader_.begin_offset(topic_, kOnly));
+        whole = read_on();
+    }
+    RAMPART_TRY(auto read, std::move(whole));
     auto& notices = read.notices;
     std::erase_if(notices, [&](const auto& notice) { return !comes_later(notice, latest_); });
     // the latest first, and of each promotion what was said last

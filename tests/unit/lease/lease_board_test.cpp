@@ -160,11 +160,34 @@ TEST_F(LeaseBoardTest, ATopicThatIsMissingOrHasTwoPartitionsIsAnError) {
     EXPECT_EQ(LeaseBoard(log_, "wide", "g").refresh().error().reason, "bad_topic");
 }
 
-TEST_F(LeaseBoardTest, ATopicMadeAnewIsAnError) {
+TEST_F(LeaseBoardTest, ATopicThatWasTruncatedIsReadFromItsBeginningAndEpochsOnlyGrow) {
+    LeaseBoard board(log_, "leases", "g");
+    const auto holder = [&] {
+        EXPECT_TRUE(board.refresh());
+        const Lease* lease = board.find(kZero);
+        return lease == nullptr ? "" : fmt::format("{}/{}", lease->node, lease->epoch);
+    };
+    say(kClaim, "a", 4);
+    say(kBeat, "a", 4);
+    EXPECT_EQ(holder(), "a/4");
+    log_.topics.at("leases").partitions[0].clear();
+    EXPECT_EQ(holder(), "a/4") << "what is known stays";
+    say(kClaim, "b", 3);
+    EXPECT_EQ(holder(), "a/4") << "an epoch that was there";
+    const auto sign = say(kBeat, "a", 4);
+    EXPECT_EQ(holder(), "a/4");
+    EXPECT_EQ(board.find(kZero)->last_sign, sign) << "by its place in the topic as it is now";
+    say(kClaim, "b", 5, sign);
+    EXPECT_EQ(holder(), "b/5");
+    EXPECT_EQ(told(), holder()) << "a reader that begins now";
+}
+
+TEST_F(LeaseBoardTest, ATopicThatStaysAheadIsAnError) {
     LeaseBoard board(log_, "leases", "g");
     say(kClaim, "a", 1);
     ASSERT_TRUE(board.refresh());
-    log_.topics.at("leases").partitions[0].clear();
+    log_.topics.at("leases").failure =
+        base::Error{base::ErrorCode::kOutOfRange, "offset_ahead", "ends before"};
     EXPECT_EQ(board.refresh().error().reason, "offset_ahead");
 }
 

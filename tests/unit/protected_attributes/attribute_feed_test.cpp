@@ -70,6 +70,38 @@ TEST(AttributeFeed, WhatDoesNotSayWhenItWasStatedIsKnownFromItsReadingOn) {
     std::filesystem::remove_all(folder);
 }
 
+TEST(AttributeFeed, ATopicThatWasTruncatedIsReadFromItsBeginningAndNothingIsForgotten) {
+    support::MemoryLog log;
+    log.create("protected-attributes", 1);
+    const auto folder =
+        std::filesystem::path(testing::TempDir()) / ("feed" + base::to_hex(base::random_bytes(8)));
+    const auto catalog = AttributeCatalog::create({{"sex", {"female", "male"}}}, true).value();
+    const auto store = ProtectedStore::open(folder, catalog).value();
+    AttributeFeed feed(log, log, "protected-attributes", *store);
+    const auto state = [&](const std::string& name) {
+        const ProtectedAttributes one{
+            domain::PersonId(name), base::TimePoint::from_micros(1), {{"sex", "male"}}};
+        ASSERT_TRUE(feed.publish(std::span(&one, 1), kNow));
+    };
+    const auto known = [&](const std::string& name) {
+        return store->membership(domain::PersonId(name))->cell.has_value();
+    };
+    for (const char* name : {"ann", "bert", "carl"}) state(name);
+    ASSERT_TRUE(feed.catch_up(kNow));
+    log.topics["protected-attributes"].partitions[0].clear();
+    state("dora");
+    ASSERT_TRUE(feed.catch_up(kNow));
+    for (const char* name : {"ann", "bert", "carl", "dora"}) EXPECT_TRUE(known(name)) << name;
+    log.topics["protected-attributes"].failure =
+        base::Error{base::ErrorCode::kUnavailable, "timeout", "no answer"};
+    state("emil");
+    EXPECT_EQ(feed.catch_up(kNow).error().reason, "timeout");
+    log.topics["protected-attributes"].failure = {};
+    ASSERT_TRUE(feed.catch_up(kNow));
+    EXPECT_TRUE(known("emil"));
+    std::filesystem::remove_all(folder);
+}
+
 TEST(AttributeFeed, WhatLiesUnderAnothersKeyIsPassedOver) {
     support::MemoryLog log;
     log.create("protected-attributes", 1);

@@ -88,6 +88,22 @@ TEST_F(ChampionFeed, FollowersGetEachChampionOnceAndLateOnesTheLast) {
     EXPECT_EQ(follow(late)->notice.sequence, 3u);
 }
 
+TEST_F(ChampionFeed, ATopicThatWasTruncatedIsReadFromItsBeginningAndNoEarlierChampionComesBack) {
+    auto reader = follower();
+    ASSERT_TRUE(publisher_.publish(champion(1, first_), first_, 7));
+    ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 7));
+    ASSERT_TRUE(follow(reader));
+    log_.topics["policies"].partitions[0].resize(2);  // the second champion is lost
+    EXPECT_FALSE(follow(reader));
+    EXPECT_EQ(reader.taken()->sequence, 2u);
+    EXPECT_EQ(trouble(reader), "");
+    ASSERT_TRUE(publisher_.publish(champion(3, third_), third_, 7));
+    EXPECT_EQ(follow(reader)->notice.sequence, 3u);
+    log_.topics["policies"].failure =
+        base::Error{base::ErrorCode::kOutOfRange, "offset_ahead", "ends before"};
+    EXPECT_EQ(reader.follow([](const auto&) { return base::ok(); }).error().reason, "offset_ahead");
+}
+
 TEST_F(ChampionFeed, WhatIsNotSignedByTheTrainerDecidesNothing) {
     const auto stranger = base::SigningKey::from_raw(key_bytes('b')).value();
     ASSERT_TRUE(

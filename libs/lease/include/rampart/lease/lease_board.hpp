@@ -37,8 +37,9 @@ class LeaseBoard {
   public:
     LeaseBoard(const streaming::Reader& reader, std::string topic, std::string group);
 
-    /// Reads the topic to its end. Fails as the Reader does; out_of_range "offset_ahead": the topic
-    /// was recreated while this node was running; restart the node.
+    /// Reads the topic to its end; from its beginning, with a line in the log, where it ends before
+    /// what was read: it was truncated or made anew. What is known stays then, until a record of
+    /// the holder or of a higher epoch is read. Fails as the Reader does.
     base::Status refresh();
 
     /// Returns the leases by partition; contains every partition that was ever claimed.

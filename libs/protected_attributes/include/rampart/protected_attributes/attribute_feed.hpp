@@ -28,11 +28,15 @@ class AttributeFeed {
 
     /// Takes in what is new in the topic; a record that does not say when it was stated is known
     /// from `now` on. A record that makes no sense, or whose key is not the person in it, is passed
-    /// over, with a line in the log that names its place and no content. Errors: the reader's, such
-    /// as unavailable "unknown_person_key" of a sealed log; the next call goes on there.
+    /// over, with a line in the log that names its place and no content. Where the topic ends
+    /// before what was read, or begins behind it, it is read from its beginning, with a line in the
+    /// log; that takes nothing from what is known. Errors: the reader's, such as unavailable
+    /// "unknown_person_key" of a sealed log; the next call goes on there.
     base::Status catch_up(base::TimePoint now);
 
   private:
+    base::Status read_on(base::TimePoint now);
+
     const streaming::Reader& reader_;
     streaming::Writer& writer_;
     std::string topic_;

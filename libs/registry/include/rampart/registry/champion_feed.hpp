@@ -69,8 +69,9 @@ class ChampionFollower {
     /// Reads on, and hands each new champion to `take` once. Where that one cannot be loaded or
     /// taken, what was taken before stays, and state() says why. At a first reading the champions
     /// before it are tried: the one directly before, and so on, as long as the topic has each of
-    /// them, so that none comes back that was rolled back meanwhile. Errors: the log's; then
-    /// nothing counts as read.
+    /// them, so that none comes back that was rolled back meanwhile. Where the topic ends before
+    /// what was read, or begins behind it, it is read from its beginning, with a line in the log.
+    /// Errors: the log's; then nothing counts as read.
     base::Status follow(const Take& take);
     /// ok: the latest champion was taken, or the topic has no notice. Why not, else: not_found
     /// "no_model", those of decode_model_file and of `take`; that of decode_notice for a notice
