@@ -146,7 +146,7 @@ serving::DecisionServiceOptions Node::decision_options() {
         return record_overrides(stores_->registry(), clock_->now(), taken);
     };
     // a replay explains what it is asked for, when it is asked
-    if (!settings_.event_clock)
+    if (settings_.explains && !settings_.event_clock)
         options.on_declined = [this](auto decisions) { explanations_->declined(decisions); };
     if (settings_.privacy.encrypt_log) {
         options.before_append = [&keys = stores_->person_keys()](auto people) {
@@ -365,7 +365,7 @@ void Node::begin_work() {
                .stuck_after = base::Duration::hours(1),  // what matures after a rebuild, at once
                .vital = true},
               [this](const auto& run) { return loop_->join([&] { return run.stopping(); }); });
-    if (settings_.log.roles.decide)
+    if (settings_.log.roles.decide && settings_.explains)
         jobs_.add({.name = "explain",
                    .every = base::Duration::micros(250'000),
                    .longest = base::Duration::seconds(30),

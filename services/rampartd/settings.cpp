@@ -1,5 +1,7 @@
 #include "services/rampartd/settings.hpp"
 
+#include <tuple>
+
 #include "rampart/config/table.hpp"
 #include "rampart/dataset/served_schema.hpp"
 #include "rampart/learning/reasons.hpp"
@@ -147,11 +149,13 @@ champion_monitor::MonitorSettings read_monitor(config::Table& root, const Roles&
     return monitor;
 }
 
-/// Returns exploration_per_day and cool_off_days.
-std::pair<long, int> read_limits(config::Table& decision) {
+/// Returns exploration_per_day, cool_off_days and whether declines are explained after the answer.
+std::tuple<long, int, bool> read_deciding(config::Table& decision) {
     return {decision.integer("exploration_per_day", 0, 1'000'000'000, 1000),
             static_cast<int>(decision.integer("cool_off_days", 1, domain::kMaxCoolOffDays,
-                                              domain::kDefaultCoolOffDays))};
+                                              domain::kDefaultCoolOffDays)),
+            decision.choice("explain", {"after_answer", "on_request"}, "after_answer") ==
+                "after_answer"};
 }
 
 /// Checks a recipe with the deployment's features and product.
@@ -268,7 +272,7 @@ Result<Settings> load_settings(const std::filesystem::path& file, GivenRoles rol
     auto decision = root.table("decision");
     const bool group_aware = decision.choice("protected_attributes", {"group_blind", "group_aware"},
                                              "group_blind") == "group_aware";
-    const auto [exploration_per_day, cool_off_days] = read_limits(decision);
+    const auto [exploration_per_day, cool_off_days, explains] = read_deciding(decision);
     RAMPART_TRY(LogSettings log, read_log(root, places, store, roles));
     const auto memory_mib = root.table("memory").integer("databases_mib", 32, 1 << 20, 512);
     const auto disk = read_disk(root.table("disk"));
@@ -303,6 +307,7 @@ Result<Settings> load_settings(const std::filesystem::path& file, GivenRoles rol
                     threads,
                     exploration_per_day,
                     cool_off_days,
+                    explains,
                     std::move(log),
                     static_cast<size_t>(memory_mib) << 20,
                     disk,

@@ -63,6 +63,7 @@ struct Settings {
     size_t training_threads = 2;
     long exploration_per_day = 1000;                  // explored approvals per day
     int cool_off_days = domain::kDefaultCoolOffDays;  // whose applications have one draw
+    bool explains = true;  // each decline, after its answer; false: when it is asked for
     LogSettings log;
     size_t memory_bytes = 512u << 20;  // memory of all databases together
     DiskSettings disk{};

@@ -168,6 +168,25 @@ TEST_F(ExplanationsTest, ADeclineIsExplainedSoonAfterItsAnswerAndTheSameEverAfte
     for (const auto& [id, document] : documents) EXPECT_EQ(explained(id), document);
 }
 
+TEST_F(ExplanationsTest, OnRequestNoneIsMadeAfterTheAnswer) {
+    replace("mode = \"event\"", "mode = \"system\"\nmax_downtime_hours = 24");
+    replace("[decision]\n", "[decision]\nexplain = \"on_request\"\n");
+    open();
+    const auto declined = declines_of(0, 60);
+    ASSERT_GT(declined.size(), 5u);
+    node_->begin_work();
+    const auto jobs = json::parse(get("/v1/status").body).at("jobs").as_array();
+    EXPECT_FALSE(jobs.empty());
+    for (const auto& job : jobs) EXPECT_NE(job.at("name").as_string(), "explain");
+    EXPECT_THAT(get("/metrics").body, HasSubstr("rampart_explanations_waiting 0\n"));
+    EXPECT_EQ(stored(declined[0]), std::nullopt);
+    const auto document = explained(declined[0].id);
+    EXPECT_EQ(stored(declined[0]), document);
+    replace("explain = \"on_request\"", "explain = \"soon\"");
+    EXPECT_THAT(load_settings(workspace_.config).error().message,
+                testing::AllOf(HasSubstr("explain"), HasSubstr("soon"), HasSubstr("on_request")));
+}
+
 TEST_F(ExplanationsTest, WhatIsNotThereIsMadeAtTheReadAndIsAFunctionOfTheLog) {
     open();
     ASSERT_TRUE(node_->advance(start_));

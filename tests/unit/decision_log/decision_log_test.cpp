@@ -59,7 +59,7 @@ class Watched final : public streaming::Writer {
         return log_.append_to(topic, partition, records);
     }
 
-    std::vector<std::pair<PartitionId, size_t>> calls;  // of append_to()
+    std::vector<std::pair<PartitionId, size_t>> calls;
     int appends = 0;
     std::optional<PartitionId> away;
     std::string refused;  // the key of a record
