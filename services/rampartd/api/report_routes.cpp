@@ -47,10 +47,10 @@ Result<http::Response> ReportRoutes::handle_report(const http::Request& request)
     if (busy_->exchange(true))
         return base::make_error(http::Reason::kAdministrativeBusy,
                                 "another report is being made: ask again when it is done");
-    auto made = report_(asked);
-    busy_->store(false);
+    const std::unique_ptr<std::atomic<bool>, void (*)(std::atomic<bool>*)> turn(
+        busy_.get(), [](auto* busy) { busy->store(false); });  // where the report throws, too
     http::Response response;
-    RAMPART_TRY(response.body, std::move(made));
+    RAMPART_TRY(response.body, report_(asked));
     return response;
 }
 

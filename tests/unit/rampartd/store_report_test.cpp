@@ -178,6 +178,10 @@ TEST(ReportRoutes, HandOverWhatIsAskedFor) {
     };
     EXPECT_EQ(ask("").status, 200);
     EXPECT_EQ(ask("").status, 200) << "the first has ended";
+    meanwhile = [] { throw std::bad_alloc(); };
+    EXPECT_EQ(ask("").status, 500);
+    meanwhile = [] {};
+    EXPECT_EQ(ask("").status, 200) << "one that failed half way has ended, too";
     EXPECT_EQ(ask("", "wrong").status, 401);
 }
 
