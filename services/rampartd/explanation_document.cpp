@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "rampart/notices/reasons.hpp"
+#include "rampart/report/probability.hpp"
 
 namespace rampart::rampartd {
 namespace {
@@ -132,9 +133,11 @@ json::array text_of(const DecisionExplanation& of) {
             fmt::format("Without exploration (the day's was used up, or people had stopped it): "
                         "P(approve) {:.4f}.",
                         decision.p_approve));
-    lines.emplace_back(fmt::format("The draw {:.4f} is {} P(approve) {:.4f}: {}.", decision.draw,
-                                   decision.draw < decision.p_approve ? "below" : "not below",
-                                   decision.p_approve, domain::to_string(decision.action)));
+    const double u = decision.draw, p = decision.p_approve;
+    lines.emplace_back(fmt::format("The draw {} is {} P(approve) {}: {}.",
+                                   report::probability_text(u, {p}), u < p ? "below" : "not below",
+                                   report::probability_text(p, {u}),
+                                   domain::to_string(decision.action)));
     if (of.cited) add_cited_text(of, *of.cited, lines);
     return lines;
 }

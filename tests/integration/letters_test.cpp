@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <cstdlib>
 
 #include "rampart/base/file.hpp"
+#include "rampart/counterfactuals/changes.hpp"
 #include "rampart/wire/override_json.hpp"
 #include "services/rampartd/explanation_document.hpp"
 #include "services/rampartd/node.hpp"
@@ -33,7 +36,7 @@ class Letters : public testing::Test {
                 .value();
         plain_ = base::read_file(workspace_.config, 1 << 20).value();
         const auto section = base::read_file(kLetters / "notices.toml", 1 << 20).value();
-        fs::copy_file(kLetters / "reasons.toml", folder_ / "reasons.toml");
+        fs::copy_file(kLetters / "simulated/reasons.toml", folder_ / "reasons.toml");
         configure(plain_ + "\n" + section);
         open();
         start_ = stream_.applicants.front().application.event_time;
@@ -236,6 +239,47 @@ TEST_F(Letters, ADecisionCanBeHandedToDecideAsItIs) {
     ASSERT_TRUE(base::write_file_atomically(folder_ / "d.json", R"({"decision_id":"d-1"})"));
     EXPECT_EQ(rampart(command).exit_code, 2);
 }
+
+/// What the demo of a stream has for letters and counterfactuals fits its features.
+class LettersOfTheDemo : public testing::TestWithParam<const char*> {};
+
+TEST_P(LettersOfTheDemo, FitTheStream) {
+    const char* given = std::getenv("RAMPART_DATA");
+    const auto data = given != nullptr ? given : test_support::source_dir() + "/../shared/data";
+    const auto stream =
+        loan_stream::load({.name = GetParam(), .data_dir = data, .rows = 200, .seed = 1});
+    if (!stream && std::string_view(GetParam()) != "simulated")
+        GTEST_SKIP() << stream.error().message << ": set RAMPART_DATA to a folder with it";
+    ASSERT_TRUE(stream) << stream.error().message;
+    const auto folder =
+        fs::path(testing::TempDir()) / fmt::format("letters.{}.{}", ::getpid(), GetParam());
+    const auto config_dir = test_support::source_dir() + "/ops/config";
+    const auto workspace = demo::prepare_workspace(folder, config_dir, *stream, 1).value();
+    const auto added = demo::add_letters(workspace, config_dir, stream->name);
+    ASSERT_TRUE(added) << added.error().message;
+    const auto settings = load_settings(workspace.config);  // checks words against features
+    ASSERT_TRUE(settings) << settings.error().message;
+    EXPECT_TRUE(settings->notices);
+    const auto text = base::read_file(folder / "changes.toml", 1 << 20).value();
+    const auto changes = counterfactuals::parse_changes(text, "changes.toml");
+    ASSERT_TRUE(changes) << changes.error().message;
+    std::vector<std::string> attributes;
+    for (const auto& one : settings->catalog.attributes()) attributes.push_back(one.name);
+    const auto fit = counterfactuals::check_changes(*changes, settings->product.name,
+                                                    settings->schema.features(), attributes);
+    EXPECT_TRUE(fit) << fit.error().message;
+    for (const auto* name : {"letter.en.html", "letter.es.html"})
+        EXPECT_TRUE(fs::exists(folder / name)) << name;
+    fs::remove_all(folder);
+}
+
+INSTANTIATE_TEST_SUITE_P(Streams, LettersOfTheDemo,
+                         testing::Values("simulated", "default-credit-card", "sba", "cards"),
+                         [](const auto& of) {
+                             std::string name = of.param;
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
+                         });
 
 }  // namespace
 }  // namespace rampart::rampartd

@@ -44,7 +44,7 @@ class DutiesByRole : public RolesOnABroker {
         const auto text = base::read_file(config, 1 << 20).value() + "\n" +
                           base::read_file(letters / "notices.toml", 1 << 20).value();
         EXPECT_TRUE(base::write_file_atomically(config, text));
-        fs::copy_file(letters / "reasons.toml", folder_ / name / "reasons.toml");
+        fs::copy_file(letters / "simulated/reasons.toml", folder_ / name / "reasons.toml");
         auto loaded = load_settings(config, roles);
         EXPECT_TRUE(loaded) << loaded.error().message;
         return *std::move(loaded);

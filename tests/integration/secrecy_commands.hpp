@@ -69,7 +69,8 @@ inline const std::vector<SecrecyCommand> kAtRest{
     {"explain", "--decision DECISION --config CONFIG", 0},
     {"explain", "--decision DECLINE --config CONFIG --svg FOLDER/p.svg", 0},
     {"counterfactual",
-     "--decision DECLINE --config CONFIG --changes SOURCE/ops/config/letters/changes.toml --json",
+     "--decision DECLINE --config CONFIG --json "
+     "--changes SOURCE/ops/config/letters/simulated/changes.toml",
      3},
     {"store check", "--config CONFIG --json", 0},
     {"backup create", "--store STORE --to FOLDER/backups --json", 0},

@@ -75,8 +75,21 @@ Status write_certificates(rampartd::Node& node, const std::filesystem::path& fol
                                        node.keys().signing.public_key().to_pem());
 }
 
-Result<demo::Report> drive(const Options& options, const loan_stream::Stream& stream,
-                           const demo::Workspace& workspace, const Clock::time_point start) {
+struct Driven {
+    demo::Report report;
+    std::string declined;  // id of the last decline that exploration alone did not make; or none
+};
+
+std::string last_decline(const std::vector<domain::Decision>& decisions) {
+    const auto found =
+        std::find_if(decisions.rbegin(), decisions.rend(), [](const domain::Decision& one) {
+            return one.action == domain::Action::kDecline && one.draw >= one.p_exploit;
+        });
+    return found == decisions.rend() ? std::string() : found->id.value();
+}
+
+Result<Driven> drive(const Options& options, const loan_stream::Stream& stream,
+                     const demo::Workspace& workspace, const Clock::time_point start) {
     const double cpu_before = cpu_seconds_of_children();
     demo::Driver driver(
         stream, "repaid",
@@ -101,7 +114,7 @@ Result<demo::Report> drive(const Options& options, const loan_stream::Stream& st
     report.seconds = {{"loop", loop_seconds},
                       {"total", seconds_since(start)},
                       {"service_cpu", cpu_seconds_of_children() - cpu_before}};
-    return report;
+    return Driven{std::move(report), last_decline(driver.decisions())};
 }
 
 Status serve_on(const Options& options, const demo::Workspace& workspace) {
@@ -143,6 +156,19 @@ Result<std::vector<std::filesystem::path>> recipe_files(const Options& options) 
     return files;
 }
 
+/// Prints the commands that say why an application was declined, and what follows.
+void print_commands(const demo::Workspace& workspace, const std::string& declined) {
+    const auto folder = workspace.folder.string();
+    const auto command = [&](const char* name, const std::string& more) {
+        std::printf("  rampart %s --decision %s --config %s%s\n", name, declined.c_str(),
+                    workspace.config.c_str(), more.c_str());
+    };
+    std::printf("\nto look at a decline:\n");
+    command("explain", "");
+    command("letter", fmt::format(" --template {}/letter.en.html", folder));
+    command("counterfactual", fmt::format(" --changes {}/changes.toml", folder));
+}
+
 /// Runs the loop once, and writes its report.
 Result<demo::Report> run_once(const Options& options, const loan_stream::Stream& stream) {
     const auto start = Clock::now();
@@ -152,7 +178,9 @@ Result<demo::Report> run_once(const Options& options, const loan_stream::Stream&
     RAMPART_TRY(const auto workspace,
                 demo::prepare_workspace(std::filesystem::absolute(options.out), options.config_dir,
                                         stream, options.seed, kafka, recipes));
-    RAMPART_TRY(auto report, drive(options, stream, workspace, start));
+    RAMPART_RETURN_IF_ERROR(demo::add_letters(workspace, options.config_dir, stream.name));
+    RAMPART_TRY(auto driven, drive(options, stream, workspace, start));
+    auto& report = driven.report;
     RAMPART_RETURN_IF_ERROR(
         base::write_file_atomically(workspace.folder / "report.json", demo::to_json(report)));
     RAMPART_RETURN_IF_ERROR(
@@ -161,8 +189,11 @@ Result<demo::Report> run_once(const Options& options, const loan_stream::Stream&
     std::printf("\nreport:       %s\ncertificates: %s\n",
                 (workspace.folder / "report.html").c_str(),
                 (workspace.folder / "certificates").c_str());
-    if (options.serve) RAMPART_RETURN_IF_ERROR(serve_on(options, workspace));
-    return report;
+    if (options.serve)
+        RAMPART_RETURN_IF_ERROR(serve_on(options, workspace));
+    else if (!driven.declined.empty())
+        print_commands(workspace, driven.declined);
+    return std::move(report);
 }
 
 /// Returns why a bundled recipe cannot be trained by on the stream's features, which it may name;

@@ -143,4 +143,19 @@ Result<Workspace> prepare_workspace(const fs::path& folder, const fs::path& conf
     return workspace;
 }
 
+Status add_letters(const Workspace& workspace, const fs::path& config_dir,
+                   const std::string& stream) {
+    const auto letters = config_dir / "letters";
+    RAMPART_TRY(auto config, base::read_file(workspace.config, kConfigLimit));
+    RAMPART_TRY(const auto notices, base::read_file(letters / "notices.toml", kConfigLimit));
+    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.config, config + "\n" + notices));
+    for (const auto& file : {letters / stream / "reasons.toml", letters / stream / "changes.toml",
+                             letters / "letter.en.html", letters / "letter.es.html"}) {
+        RAMPART_TRY(const auto text, base::read_file(file, kConfigLimit));
+        RAMPART_RETURN_IF_ERROR(
+            base::write_file_atomically(workspace.folder / file.filename(), text));
+    }
+    return base::ok();
+}
+
 }  // namespace rampart::demo

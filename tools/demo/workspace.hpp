@@ -34,4 +34,9 @@ base::Result<Workspace> prepare_workspace(const std::filesystem::path& folder,
                                           const std::optional<KafkaBroker>& kafka = std::nullopt,
                                           const std::vector<std::filesystem::path>& recipes = {});
 
+/// Adds what letters and counterfactuals of a stream take, from `config_dir`/letters: [notices] in
+/// the configuration, reasons.toml, changes.toml, and the templates letter.LANGUAGE.html.
+base::Status add_letters(const Workspace& workspace, const std::filesystem::path& config_dir,
+                         const std::string& stream);
+
 }  // namespace rampart::demo

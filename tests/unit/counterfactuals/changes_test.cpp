@@ -119,8 +119,8 @@ TEST(CheckChanges, WhatDoesNotFitThePolicyIsRefusedByName) {
 }
 
 TEST(DeclaredChanges, TheExampleIsReadAsItStands) {
-    const auto text =
-        base::read_file(test_support::source_dir() + "/ops/config/letters/changes.toml", 1 << 20);
+    const auto text = base::read_file(
+        test_support::source_dir() + "/ops/config/letters/simulated/changes.toml", 1 << 20);
     ASSERT_TRUE(text);
     const auto read = parse_changes(*text, "changes.toml");
     ASSERT_TRUE(read) << read.error().message;

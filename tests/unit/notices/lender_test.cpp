@@ -21,7 +21,7 @@ std::string example() {
 }
 std::string error_of(const std::string& text) {
     auto root = config::parse(text, "rampartd.toml").value();
-    static_cast<void>(read_lender(root, testing::letters()));
+    static_cast<void>(read_lender(root, testing::letters() / "simulated"));
     const auto status = root.finish();
     return status ? "no error" : status.error().message;
 }
@@ -40,7 +40,7 @@ TEST(LenderTest, ReadsTheBundledExample) {
 
 TEST(LenderTest, WithoutTheSectionThereIsNone) {
     auto root = config::parse("", "rampartd.toml").value();
-    EXPECT_FALSE(read_lender(root, testing::letters()));
+    EXPECT_FALSE(read_lender(root, testing::letters() / "simulated"));
     EXPECT_TRUE(root.finish());
 }
 

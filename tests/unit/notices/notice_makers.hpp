@@ -17,7 +17,7 @@ inline std::filesystem::path letters() {
 /// The example that is bundled: of the product "simulated".
 inline Lender bundled_lender() {
     auto root = config::parse_file(letters() / "notices.toml").value();
-    auto lender = read_lender(root, letters());
+    auto lender = read_lender(root, letters() / "simulated");
     EXPECT_TRUE(root.finish());
     return lender.value();
 }

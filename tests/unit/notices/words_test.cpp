@@ -41,7 +41,7 @@ std::vector<std::string> findings(const std::string& text) {
 }
 
 TEST(Words, TheBundledExampleFitsItsProduct) {
-    const auto words = read_words_file(testing::letters() / "reasons.toml");
+    const auto words = read_words_file(testing::letters() / "simulated/reasons.toml");
     ASSERT_TRUE(words) << words.error().message;
     EXPECT_TRUE(check_words(*words, sample_schema()).empty());
     EXPECT_EQ(words->languages, (std::vector<std::string>{"en", "es"}));

@@ -13,6 +13,7 @@
 #include "rampart/counterfactuals/search.hpp"
 #include "rampart/decision/encode.hpp"
 #include "rampart/evaluation/model_table.hpp"
+#include "rampart/report/probability.hpp"
 #include "rampart/report/text_table.hpp"
 #include "services/rampartd/node.hpp"
 
@@ -108,14 +109,7 @@ Result<WhatIf> what_if(Decline of_decline, const Options& options, const Declare
     return of;
 }
 
-/// Returns a probability with four decimals; with all, where these would show it as the draw, or as
-/// 0 or 1, and it is not.
-std::string p_text(double p, double draw) {
-    auto text = fmt::format("{:.4f}", p);
-    for (const double other : {draw, 0.0, 1.0})
-        if (p != other && text == fmt::format("{:.4f}", other)) text = fmt::format("{}", p);
-    return text;
-}
+std::string p_text(double p, double draw) { return report::probability_text(p, {draw}); }
 
 bool by_exploration(const domain::Decision& decision) { return decision.draw < decision.p_exploit; }
 
@@ -272,7 +266,8 @@ void add_counterfactual(Frame& frame) {
         ->required();
     command
         .add_option("--changes", options->changes,
-                    "what applicants can act on, TOML, such as ops/config/letters/changes.toml")
+                    "what applicants can act on, TOML, such as "
+                    "ops/config/letters/simulated/changes.toml")
         ->required();
     command
         .add_option("--most", options->limits.answers,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "rampart/report/probability.hpp"
 #include "rampart/report/svg.hpp"
 #include "rampart/report/svg_file.hpp"
 
@@ -21,16 +22,17 @@ constexpr double kHead = 56;  // a section's title and the texts of its axis
 constexpr double kTop = 44, kBottom = 30;
 constexpr size_t kNameLength = 34;  // characters
 
-std::string p_text(double p) { return fmt::format("{:.4f}", p); }
+std::string p_text(double p) { return report::probability_text(p); }
 std::string signed_text(double p) { return fmt::format("{:+.4f}", p); }
 
 double rows(size_t n) { return kRow * static_cast<double>(n); }
 
 /// Says what the draw did.
 std::string draw_text(const DecisionPicture& picture) {
-    return fmt::format("draw {} is {} P(approve) {}: {}", p_text(picture.draw),
-                       picture.draw < picture.p ? "below" : "not below", p_text(picture.p),
-                       picture.action);
+    return fmt::format("draw {} is {} P(approve) {}: {}",
+                       report::probability_text(picture.draw, {picture.p}),
+                       picture.draw < picture.p ? "below" : "not below",
+                       report::probability_text(picture.p, {picture.draw}), picture.action);
 }
 
 std::string sum_text(const DecisionPicture& picture) {

@@ -9,6 +9,8 @@
 #include "rampart/attribution/reasons.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/evaluation/model_table.hpp"
+#include "rampart/report/probability.hpp"
+#include "rampart/report/svg.hpp"
 #include "rampart/report/text_table.hpp"
 #include "services/rampartd/explanation_document.hpp"
 #include "services/rampartd/node.hpp"
@@ -41,9 +43,11 @@ Result<std::vector<attribution::FeatureGroup>> groups_in(const std::vector<std::
     return groups;
 }
 
-std::string p_text(double p) { return fmt::format("{:.4f}", p); }
+constexpr size_t kValuesLength = 48;  // characters
 
-/// Returns the values of a unit's features in a row, as people write them.
+std::string p_text(double p) { return report::probability_text(p); }
+
+/// Returns the values of a unit's features in a row, as people write them; the first ones of many.
 std::string values_of(const DecisionExplanation& of, const Unit& unit,
                       const std::vector<float>& row) {
     std::string text;
@@ -52,7 +56,7 @@ std::string values_of(const DecisionExplanation& of, const Unit& unit,
         if (unit.features.size() > 1) text += of.features[j].name + " ";
         text += evaluation::value_text(of.features[j], row[j]);
     }
-    return text;
+    return unit.features.size() > 1 ? report::shortened(text, kValuesLength) : text;
 }
 
 std::string steps_text(const DecisionExplanation& of) {
@@ -84,8 +88,10 @@ std::string draw_text(const DecisionExplanation& of) {
             "{}\n",
             p_text(decision.p_approve));
     const bool below = decision.draw < decision.p_approve;
-    return text + fmt::format("draw {} is {} P(approve) {}: {}\n", p_text(decision.draw),
-                              below ? "below" : "not below", p_text(decision.p_approve),
+    return text + fmt::format("draw {} is {} P(approve) {}: {}\n",
+                              report::probability_text(decision.draw, {decision.p_approve}),
+                              below ? "below" : "not below",
+                              report::probability_text(decision.p_approve, {decision.draw}),
                               domain::to_string(decision.action));
 }
 
@@ -152,6 +158,9 @@ std::string claim_text(const DecisionExplanation& of, const Cited& cited) {
         if (cited.by == DeclinedBy::kExploration) return {};
         return "no feature is cited: none lowers P so that restoring it would raise P\n";
     }
+    const double u = of.decision.draw;
+    const auto restored = report::probability_text(cited.p_restored, {u, of.values.p}),
+               draw = report::probability_text(u, {cited.p_restored});
     const char* found = cited.exact ? "" : " (found greedily: a smaller set may do)";
     const bool one = cited.units.size() == 1;
     const char* least = one ? "" : "; without one of them it is less";
@@ -159,14 +168,13 @@ std::string claim_text(const DecisionExplanation& of, const Cited& cited) {
         return fmt::format(
             "claim: restored to the nearest reference row, {} P from {} to {}, above the draw "
             "{}{}{}\n",
-            one ? "it raises" : "they raise", p_text(of.values.p), p_text(cited.p_restored),
-            p_text(of.decision.draw), one ? "" : "; without one of them it is not", found);
+            one ? "it raises" : "they raise", p_text(of.values.p), restored, draw,
+            one ? "" : "; without one of them it is not", found);
     return fmt::format(
         "claim: restored to the nearest reference row, {} P from {} to {}, the most that {} "
         "features can{}; it does not reach the draw {}{}{}\n",
-        one ? "it raises" : "they raise", p_text(of.values.p), p_text(cited.p_restored),
-        attribution::kMostCited, least, p_text(of.decision.draw),
-        cited.others ? "; there are others" : "", found);
+        one ? "it raises" : "they raise", p_text(of.values.p), restored, attribution::kMostCited,
+        least, draw, cited.others ? "; there are others" : "", found);
 }
 
 std::string cited_text(const DecisionExplanation& of, const Cited& cited) {
