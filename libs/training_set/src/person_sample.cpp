@@ -18,8 +18,13 @@ double PersonSample::place_of(std::string_view person) const { return hash_.unif
 bool PersonSample::add(double place) {
     ++there_;
     if (!holds(place)) return false;
+    if (++rows_ <= max_rows_ && rows_of_.empty()) {
+        places_.push_back(place);
+        return true;
+    }
+    for (const double one : places_) ++rows_of_[one];
+    places_ = {};
     ++rows_of_[place];
-    ++rows_;
     while (rows_ > max_rows_) {
         const auto last = std::prev(rows_of_.end());
         limit_ = last->first;

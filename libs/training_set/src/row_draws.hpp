@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -33,6 +35,48 @@ inline DrawKey draw_of(const Row& row) {
     return {row.person.value(), row.window->product, row.window->cool_off_days, row.window->number};
 }
 
+/// Returns that of a stored decision with a window.
+inline DrawKey draw_of(const joiner::DecisionRow& stored) {
+    return {stored.person, stored.shape->product, stored.shape->cool_off_days, stored.window};
+}
+
+/// Decisions with a window that are no rows, as small as they can be kept: one of them may be the
+/// first of a row's draw.
+class OtherDraws {
+  public:
+    void add(const joiner::DecisionRow& stored) {
+        const auto& shape = *stored.shape;
+        if (shape.cool_off_days == 0) return;
+        const auto& product = products_.emplace(shape.product, 0).first->first;
+        entries_.push_back({&product, shape.cool_off_days, stored.window, stored.decided_at,
+                            bytes_.size(), static_cast<uint32_t>(stored.person.size()),
+                            static_cast<uint32_t>(stored.id.size())});
+        bytes_.append(stored.person).append(stored.id);
+    }
+    /// Calls visit(draw, time, id) for each decision.
+    template <class Visit>
+    void each(const Visit& visit) const {
+        for (const Entry& one : entries_) {
+            const auto bytes = std::string_view(bytes_).substr(one.at);
+            visit(DrawKey{bytes.substr(0, one.person), *one.product, one.cool_off_days, one.number},
+                  one.decided_at, bytes.substr(one.person, one.id));
+        }
+    }
+
+  private:
+    struct Entry {
+        const std::string* product;
+        int cool_off_days;
+        int64_t number;
+        base::TimePoint decided_at;
+        size_t at;
+        uint32_t person, id;  // bytes
+    };
+    std::map<std::string, int, std::less<>> products_;
+    std::vector<Entry> entries_;
+    std::string bytes_;  // person and id of each
+};
+
 /// The first row of each draw. The rows stay where they are meanwhile.
 class FirstOfDraws {
   public:
@@ -45,13 +89,10 @@ class FirstOfDraws {
         }
     }
     bool empty() const { return rows_.empty(); }
-    /// Marks the first row of the decision's draw as a repeat, if the decision came before it.
-    void mark(const joiner::DecisionRow& stored) {
-        const auto& shape = *stored.shape;
-        if (shape.cool_off_days == 0) return;
-        const auto found =
-            rows_.find({stored.person, shape.product, shape.cool_off_days, stored.window});
-        if (found != rows_.end() && is_before(stored.decided_at, stored.id, *found->second))
+    /// Marks the first row of a decision's draw as a repeat, if the decision came before it.
+    void mark(const DrawKey& draw, base::TimePoint decided_at, std::string_view id) {
+        const auto found = rows_.find(draw);
+        if (found != rows_.end() && is_before(decided_at, id, *found->second))
             found->second->repeat = true;
     }
 

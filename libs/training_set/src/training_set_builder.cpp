@@ -130,10 +130,15 @@ struct TrainingSetBuilder::Reading {
     std::optional<PersonSample> sample;
     std::vector<Versions> read;  // one of each row
     Others in_stops, others;     // others: of the vault alone
+    OtherDraws draws;            // of decisions that were read and are no rows
     FeatureColumns columns;
 
     explicit Reading(const dataset::ServedSchema& schema) : columns(schema) {}
 
+    /// Notes the draw of a decision that is no row, if its person may have rows.
+    void note(const DecisionRow& stored) {
+        if (!sample || sample->holds(sample->place_of(stored.person))) draws.add(stored);
+    }
     /// Is called where the sample has counted a row that the set does not have yet.
     void take_out_if_many() {
         const size_t out = set.rows.size() + 1 - sample->rows();
@@ -305,12 +310,13 @@ Status TrainingSetBuilder::read_rows(Reading<Side>& reading) const {
     const TimePoint from = reading.from.value_or(base::kFirstTime);
     const base::KeyedHash split(split_salt_);
     const auto look = [&](const DecisionRow& stored) -> Status {
+        if (is_held_out(split, stored.person) != kVault) return base::ok();
         auto known = stored.event_time < from ? std::optional<Known>()
                                               : known_of<Side>(stored, set.as_known_at);
-        if (!kVault && !known) return base::ok();
-        if (is_held_out(split, stored.person) != kVault) return base::ok();
         if (!known) {
             if (stored.decided_at > set.as_known_at) return base::ok();
+            reading.note(stored);
+            if (!kVault) return base::ok();
             ++set.known;
             const bool too_old = stored.event_time < from;
             reading.others.add(stored, too_old ? Omission::kTooOld : Omission::kImmature);
@@ -319,6 +325,7 @@ Status TrainingSetBuilder::read_rows(Reading<Side>& reading) const {
         if (kVault) ++set.known;
         if (!domain::is_stopped(reading.stopped, stored.decided_at))
             return take(stored, *known, reading);
+        reading.note(stored);
         reading.in_stops.add(stored, Omission::kStopped);
         return base::ok();
     };
@@ -327,12 +334,18 @@ Status TrainingSetBuilder::read_rows(Reading<Side>& reading) const {
 
 /// Marks repeats of a decision that the set does not have: its event time may be the later one, so
 /// that it has not matured, or lie before the set's begin, or in a stopped period.
-Status TrainingSetBuilder::mark_repeats(std::vector<Row>& rows) const {
-    FirstOfDraws firsts(rows);
+template <class Side>
+Status TrainingSetBuilder::mark_repeats(Reading<Side>& reading) const {
+    FirstOfDraws firsts(reading.set.rows);
     if (firsts.empty()) return base::ok();
-    return joiner_->rows(base::kFirstTime, kAfterLast, RowPart::kHead,
+    reading.draws.each([&](const auto& draw, TimePoint decided_at, std::string_view id) {
+        firsts.mark(draw, decided_at, id);
+    });
+    if (std::is_same_v<Side, VaultSide> || !reading.from) return base::ok();  // all were read
+    return joiner_->rows(base::kFirstTime, *reading.from, RowPart::kHead,
                          [&](const DecisionRow& stored) -> Status {
-                             firsts.mark(stored);
+                             if (stored.shape->cool_off_days > 0)
+                                 firsts.mark(draw_of(stored), stored.decided_at, stored.id);
                              return base::ok();
                          });
 }
@@ -385,7 +398,7 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(TimePoint t, const Developme
                                std::min(sample->max_rows, limits::kMaxRows));
     RAMPART_RETURN_IF_ERROR(read_rows(reading));
     if (reading.sample) reading.take_out();
-    RAMPART_RETURN_IF_ERROR(mark_repeats(set.rows));
+    RAMPART_RETURN_IF_ERROR(mark_repeats(reading));
     RAMPART_RETURN_IF_ERROR(set_groups(reading));
     set.repeats = number_records(set.rows);
     set.digest = digest_of(set, reading.read);

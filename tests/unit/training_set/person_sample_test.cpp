@@ -56,7 +56,6 @@ RC_GTEST_PROP(PersonSample, HasWholePersonsAsManyAsFitInWhateverOrderTheirRowsCo
     RC_ASSERT(sample.rows_there() == rows.size());
     RC_ASSERT(sample.rows() <= max_rows);
     const Persons in = held(sample, rows);
-    RC_ASSERT(sample.places() == in.size());
     RC_ASSERT(sample.rows() ==
               static_cast<size_t>(
                   std::count_if(rows.begin(), rows.end(), [&](int i) { return in.contains(i); })));

@@ -179,6 +179,8 @@ TEST_F(TrainingSetTest, ARepeatIsOneAlsoWhereItsFirstIsNotInTheSet) {
             if (row.repeat) repeats.insert(row.decision.value());
         }
         EXPECT_EQ(set.repeats, repeats.size());
+        const auto sample = build.development_sample(day(at), {.from = from, .max_rows = 4});
+        EXPECT_EQ(sample->repeats, repeats.size());
         return repeats;
     };
     using Names = std::set<std::string>;

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rampart/base/keyed_hash.hpp"
 #include "rampart/domain/ids.hpp"
@@ -19,7 +20,8 @@ namespace rampart::training_set {
 /// not on the order in which rows come; more rows take persons out of it, and put none in. Persons
 /// of equal numbers of rows are in with equal probability; one with n rows with a probability
 /// smaller by about n / (all rows), since all of them have to fit. Two persons of one place (2^-53
-/// for a pair) are in or out together. Memory: that of the persons who are in.
+/// for a pair) are in or out together. Memory: eight bytes a row as long as all fit, then that of
+/// the persons who are in.
 class PersonSample {
   public:
     PersonSample(std::string_view key, size_t max_rows) : hash_(key), max_rows_(max_rows) {}
@@ -35,15 +37,15 @@ class PersonSample {
     bool holds(double place) const { return place < limit_; }
 
     size_t rows_there() const { return there_; }  // all that were added
-    size_t rows() const { return rows_; }  // those of persons in the sample: at most max_rows
-    size_t places() const { return rows_of_.size(); }
+    size_t rows() const { return rows_; }         // of persons in the sample: at most max_rows
 
   private:
     base::KeyedHash hash_;
     size_t max_rows_;
     size_t there_ = 0, rows_ = 0;
     double limit_ = std::numeric_limits<double>::infinity();  // lowest place that is out
-    std::map<double, size_t> rows_of_;                        // by place
+    std::vector<double> places_;                              // of each row, while all fit
+    std::map<double, size_t> rows_of_;                        // by place, from then on
 };
 
 }  // namespace rampart::training_set

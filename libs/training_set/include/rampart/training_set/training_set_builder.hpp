@@ -267,7 +267,8 @@ class TrainingSetBuilder {
     base::Status read_rows(Reading<Side>& reading) const;
     base::Status hand_over(std::vector<Row>& rows, std::vector<Matured>& matured,
                            const DecisionVisitor& visit) const;
-    base::Status mark_repeats(std::vector<Row>& rows) const;
+    template <class Side>
+    base::Status mark_repeats(Reading<Side>& reading) const;
     template <class Side>
     base::Status set_groups(Reading<Side>& reading) const;
     template <class Side>
