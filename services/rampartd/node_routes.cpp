@@ -16,6 +16,7 @@
 #include "services/rampartd/api/quarantine_routes.hpp"
 #include "services/rampartd/api/report_routes.hpp"
 #include "services/rampartd/api/run_routes.hpp"
+#include "services/rampartd/api/search_routes.hpp"
 #include "services/rampartd/api/status_routes.hpp"
 #include "services/rampartd/api/stop_routes.hpp"
 #include "services/rampartd/api/token_routes.hpp"
@@ -95,6 +96,13 @@ void Node::add_joined_routes(const JobAnswers& answers, http::Router& router) {
                        answers}),
         roles, Role::kTrain, router);
     add_for_role(UnmatchedRoutes(stores_->joiner(), *clock_), roles, Role::kJoin, router);
+    const auto record = [this](const auto& person, auto principal, size_t decisions) {
+        return stores_->registry().record_operation(
+            clock_->now(), principal, "read_decisions",
+            {{"person", base::to_hex(stores_->person_keys().tag_of(person).value())},
+             {"decisions", fmt::format("{}", decisions)}});
+    };
+    add_for_role(SearchRoutes(stores_->joiner(), record), roles, Role::kJoin, router);
 }
 
 /// Adds the routes about models, runs and certificates.

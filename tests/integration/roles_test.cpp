@@ -161,6 +161,7 @@ TEST_F(DividedWork, RoutesOfARoleThatIsElsewhereSaySo) {
                                                           {"POST", "/v1/holds"},
                                                           {"POST", "/v1/holds/remove"},
                                                           {"GET", "/v1/unmatched"},
+                                                          {"GET", "/v1/decisions"},
                                                           {"POST", "/v1/candidates"},
                                                           {"GET", "/v1/runs"},
                                                           {"GET", "/v1/monitor"}}) {

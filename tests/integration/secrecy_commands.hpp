@@ -87,6 +87,7 @@ inline const std::vector<SecrecyCommand> kServed{
     {"report", "--config CONFIG", 0},
     {"status", "--config CONFIG", 0},
     {"stop list", "--config CONFIG --json", 0},
+    {"decisions", "--config CONFIG --limit 50 --json", 0},
     {"proposal list", "--config CONFIG --json", 0},
     {"candidate", "--config CONFIG --model FOLDER/m.rmp", 0},
     {"partition list", "--config CONFIG", 0},

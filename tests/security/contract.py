@@ -166,6 +166,11 @@ def travel(journey, features):
     by_id = {"path": "/v1/decisions/" + decision["decision_id"]}
     ask("GET /v1/decisions/{id}", **by_id)
     ask("GET /v1/decisions/{id}", path="/v1/decisions/none", status=404)
+    found = ask("GET /v1/decisions", query={"limit": 1, "from": "1970-01-01"})
+    if found["next_cursor"]:
+        ask("GET /v1/decisions", query={"cursor": found["next_cursor"], "action": "decline"})
+    ask("GET /v1/decisions", query={"person": "contract-p", "to": "2999-01-01"})
+    ask("GET /v1/decisions", query={"action": "perhaps"}, status=400)
     explained = ask("GET /v1/decisions/{id}/explanation", path=by_id["path"] + "/explanation")
     if ask("GET /v1/decisions/{id}/explanation", path=by_id["path"] + "/explanation") != explained:
         sys.exit("GET /v1/decisions/{id}/explanation: another answer the second time")

@@ -78,6 +78,7 @@ void add_node(Frame& frame) {
     add_serve(frame);
     add_status(frame);
     add_decide(frame);
+    add_decisions(frame);
     frame.family("stop", "Stop exploration, or all but the declared rule");
     add_stop_exploration(frame);
     add_stop_rules_only(frame);

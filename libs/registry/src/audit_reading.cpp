@@ -43,6 +43,7 @@ constexpr auto kMeanings = std::to_array<Meaning>({
     {"erased", "person", "", ""},
     {"erase_refused", "person", "", ""},
     {"person_export", "person", "", ""},
+    {"read_decisions", "person", "", ""},
     {"token_create", "principal", "", "scopes"},
     {"token_rotate", "principal", "", ""},
     {"token_revoke", "principal", "", ""},

@@ -130,7 +130,7 @@ struct TrainingSetBuilder::Reading {
     std::optional<PersonSample> sample;
     std::vector<Versions> read;  // one of each row
     Others in_stops, others;     // others: of the vault alone
-    OtherDraws draws;            // of decisions that were read and are no rows
+    OtherDraws draws;            // those of decisions that are no rows
     FeatureColumns columns;
 
     explicit Reading(const dataset::ServedSchema& schema) : columns(schema) {}

@@ -182,6 +182,16 @@ std::string text_of(const json::value& value) {
     return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
 }
 
+std::string query_value(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+        out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return out;
+}
+
 Result<json::value> ask_node(const std::filesystem::path& config, std::string_view target) {
     RAMPART_TRY(auto client, connect(config));
     return parse(client.get(target));

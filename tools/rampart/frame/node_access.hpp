@@ -34,6 +34,9 @@ void add_actor_option(CLI::App& command, std::string& actor);
 /// Returns a text as it is, "-" for null, and any other value as JSON.
 std::string text_of(const boost::json::value& value);
 
+/// Returns a text as a value of a query.
+std::string query_value(std::string_view text);
+
 /// GET and POST on the node that serves the store of this configuration, with the token in the file
 /// that the environment's RAMPART_TOKEN_FILE names, by default <store>/keys/token.
 /// unavailable "not_serving": no `rampart serve` runs on the store; what the node refuses comes

@@ -97,23 +97,12 @@ std::string text(const json::object& made) {
     return run.is_null() ? out : out + verdict_text(run);
 }
 
-/// Returns the text as a value of a query.
-std::string encoded(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
-        out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-    return out;
-}
-
 std::string target(const Options& options) {
     std::string out =
         fmt::format("/v1/candidates?submit={}&file={}", options.submit ? "true" : "false",
                     options.out.empty() ? "false" : "true");
     const auto add = [&](std::string_view name, const std::string& value) {
-        out += fmt::format("&{}={}", name, encoded(value));
+        out += fmt::format("&{}={}", name, query_value(value));
     };
     if (options.step) add("step", fmt::format("{}", *options.step));
     if (options.approve_from) add("approve_from", fmt::format("{}", *options.approve_from));

@@ -1,6 +1,5 @@
 // report: decisions of a store and what became of them, by protected group and month.
 #include <CLI/CLI.hpp>
-#include <cctype>
 #include <filesystem>
 
 #include "frame/commands.hpp"
@@ -22,22 +21,11 @@ struct Options {
     rampartd::ReportRequest request;
 };
 
-/// Returns the text as a value of a query.
-std::string encoded(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        const bool plain = std::isalnum(byte) != 0 || c == '-' || c == '.' || c == '_';
-        out += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
-    }
-    return out;
-}
-
 std::string target_of(const rampartd::ReportRequest& request) {
     std::string query;
     const auto add = [&](std::string_view name, const std::string& value) {
         if (value.empty()) return;
-        query += fmt::format("{}{}={}", query.empty() ? '?' : '&', name, encoded(value));
+        query += fmt::format("{}{}={}", query.empty() ? '?' : '&', name, query_value(value));
     };
     add("from", request.from);
     add("to", request.to);

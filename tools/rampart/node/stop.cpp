@@ -16,17 +16,6 @@ struct Options {
     bool end = false;
 };
 
-/// Writes a text for the query of a path.
-std::string encoded(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        const bool plain =
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-    return out;
-}
-
 std::string line_of(const json::value& stop) {
     const auto text = [&](const char* name) { return text_of(stop.at(name)); };
     auto line = fmt::format("{:<12}from {} by {}: {}", text("name"), text("from"), text("by"),
@@ -39,9 +28,10 @@ std::string line_of(const json::value& stop) {
 Result<Answer> stop(const std::string& name, const Options& options) {
     const auto path = "/v1/stops/" + name;
     Result<json::value> asked =
-        options.end ? remove_at_node(options.node.config, fmt::format("{}?reason={}", path,
-                                                                      encoded(options.node.reason)))
-                    : tell_node(options.node.config, path, {{"reason", options.node.reason}});
+        options.end
+            ? remove_at_node(options.node.config,
+                             fmt::format("{}?reason={}", path, query_value(options.node.reason)))
+            : tell_node(options.node.config, path, {{"reason", options.node.reason}});
     if (!asked) return asked.error();
     const auto& made = asked->at("stop");
     const auto text = made.is_null() ? name + " is not stopped\n" : line_of(made);

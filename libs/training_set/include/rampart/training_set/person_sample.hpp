@@ -37,14 +37,14 @@ class PersonSample {
     bool holds(double place) const { return place < limit_; }
 
     size_t rows_there() const { return there_; }  // all that were added
-    size_t rows() const { return rows_; }         // of persons in the sample: at most max_rows
+    size_t rows() const { return rows_; }  // those of persons in the sample: at most max_rows
 
   private:
     base::KeyedHash hash_;
     size_t max_rows_;
     size_t there_ = 0, rows_ = 0;
     double limit_ = std::numeric_limits<double>::infinity();  // lowest place that is out
-    std::vector<double> places_;                              // of each row, while all fit
+    std::vector<double> places_;                              // those of the rows, while all fit
     std::map<double, size_t> rows_of_;                        // by place, from then on
 };
 

@@ -1,0 +1,185 @@
+#include "services/rampartd/decision_search.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "rampart/base/reasons.hpp"
+#include "rampart/protected_attributes/reasons.hpp"
+
+namespace rampart::rampartd {
+
+using base::Result;
+using base::Status;
+using base::TimePoint;
+
+namespace {
+
+constexpr auto kAfterLast = base::kLastTime + base::Duration::micros(1);
+
+Result<domain::Action> action_of(std::string_view text) {
+    for (const auto action :
+         {domain::Action::kApprove, domain::Action::kDecline, domain::Action::kRefer})
+        if (text == domain::to_string(action)) return action;
+    return base::make_error(base::Reason::kBadUsage, "is not approve, decline or refer");
+}
+
+Result<size_t> limit_of(std::string_view text) {
+    size_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [last, failure] = std::from_chars(text.data(), end, value);
+    if (failure == std::errc() && last == end && value >= 1 && value <= kMostDecisions)
+        return value;
+    return base::make_error(base::Reason::kBadNumber, "is not a whole number from 1 to {}",
+                            kMostDecisions);
+}
+
+Result<DecisionPlace> place_of(std::string_view cursor) {
+    int64_t micros = 0;
+    const char* end = cursor.data() + cursor.size();
+    const auto [last, failure] = std::from_chars(cursor.data(), end, micros);
+    const auto time = TimePoint::from_micros(micros);
+    if (failure != std::errc() || last == end || *last != '.' || time < base::kFirstTime ||
+        time > base::kLastTime)
+        return base::make_error(base::Reason::kBadUsage, "is no cursor of an earlier page");
+    std::string id(last + 1, end);
+    RAMPART_RETURN_IF_ERROR(domain::check_id("cursor", id));
+    return DecisionPlace{time, std::move(id)};
+}
+
+/// Reads one parameter.
+Status read_parameter(const std::string& name, const std::string& text, DecisionSearch& search) {
+    if (name == "person" || name == "application" || name == "policy" || name == "reason") {
+        RAMPART_RETURN_IF_ERROR(domain::check_id(name, text));
+        (name == "person"        ? search.person
+         : name == "application" ? search.application
+         : name == "policy"      ? search.policy
+                                 : search.reason) = text;
+    } else if (name == "action") {
+        RAMPART_TRY(search.action, action_of(text));
+    } else if (name == "from") {
+        RAMPART_TRY(search.from, base::parse_iso8601(text));
+    } else if (name == "to") {
+        RAMPART_TRY(search.to, base::parse_iso8601(text));
+    } else if (name == "limit") {
+        RAMPART_TRY(search.limit, limit_of(text));
+    } else if (name == "cursor") {
+        RAMPART_TRY(search.after, place_of(text));
+    } else {
+        return base::make_error(protected_attributes::Reason::kUnknownField,
+                                "is not a known parameter of the query");
+    }
+    return base::ok();
+}
+
+/// Collects a page.
+class Collector {
+  public:
+    Collector(const joiner::OutcomeJoiner& joiner, const DecisionSearch& search)
+        : joiner_(joiner), search_(search) {}
+
+    bool is_full() const {
+        return page_.decisions.size() == search_.limit || page_.looked_at == search_.most_looked_at;
+    }
+    /// Looks at the decision of a place, which come in their order. `may_fit`: its head does.
+    Status look(DecisionPlace place, bool may_fit) {
+        if (search_.after && place <= *search_.after) return base::ok();
+        ++page_.looked_at;
+        if (may_fit) {
+            RAMPART_TRY(auto decision, joiner_.find_decision(domain::DecisionId(place.id)));
+            if (decision && fits(*decision)) page_.decisions.push_back(*std::move(decision));
+        }
+        if (is_full()) page_.next = std::move(place);
+        return base::ok();
+    }
+    DecisionPage take() { return std::move(page_); }
+
+  private:
+    bool fits(const domain::Decision& one) const {
+        const auto& application = one.application;
+        const auto is = [](const std::string& wanted, const std::string& text) {
+            return wanted.empty() || wanted == text;
+        };
+        return is(search_.person, application.person.value()) &&
+               is(search_.application, application.id.value()) &&
+               is(search_.policy, one.policy.value()) &&
+               (!search_.action || one.action == *search_.action) &&
+               (search_.reason.empty() || std::find(one.reasons.begin(), one.reasons.end(),
+                                                    search_.reason) != one.reasons.end()) &&
+               (!search_.from || application.event_time >= *search_.from) &&
+               (!search_.to || application.event_time < *search_.to);
+    }
+
+    const joiner::OutcomeJoiner& joiner_;
+    const DecisionSearch& search_;
+    DecisionPage page_;
+};
+
+Status look_at_person(const joiner::OutcomeJoiner& joiner, const std::string& person,
+                      Collector& page) {
+    const domain::PersonId id(person);
+    RAMPART_TRY(const auto found, joiner.decisions_of({&id, 1}));
+    std::vector<DecisionPlace> places;
+    for (const auto& one : found) places.push_back({one.event_time, one.decision.value()});
+    std::sort(places.begin(), places.end());
+    for (auto& place : places) {
+        if (page.is_full()) break;
+        RAMPART_RETURN_IF_ERROR(page.look(std::move(place), true));
+    }
+    return base::ok();
+}
+
+Status look_at_all(const joiner::OutcomeJoiner& joiner, const DecisionSearch& search,
+                   Collector& page) {
+    auto from = search.from.value_or(base::kFirstTime);
+    if (search.after) from = std::max(from, search.after->event_time);
+    const auto status = joiner.rows(
+        from, search.to.value_or(kAfterLast), joiner::RowPart::kHead,
+        [&](const joiner::DecisionRow& row) -> Status {
+            const bool may_fit = (search.policy.empty() || row.policy == search.policy) &&
+                                 (!search.action || row.action == *search.action);
+            RAMPART_RETURN_IF_ERROR(page.look({row.event_time, std::string(row.id)}, may_fit));
+            // ends the reading; is no failure
+            if (page.is_full()) return base::make_error(base::Reason::kBadUsage, "page is full");
+            return base::ok();
+        });
+    return page.is_full() ? base::ok() : status;
+}
+
+}  // namespace
+
+Result<DecisionSearch> parse_decision_search(const std::map<std::string, std::string>& query) {
+    DecisionSearch search;
+    for (const auto& [name, text] : query) {
+        if (text.empty())
+            return base::make_error(protected_attributes::Reason::kMissingField,
+                                    "$.{}: is empty: leave it out, or give a value", name);
+        const auto read = read_parameter(name, text, search);
+        if (!read) return read.error().with_context(fmt::format("$.{}", name));
+    }
+    if (search.from && search.to && *search.to <= *search.from)
+        return base::make_error(base::Reason::kBadTime, "$.to: does not lie after from");
+    return search;
+}
+
+Result<DecisionPage> find_decisions(const joiner::OutcomeJoiner& joiner,
+                                    const DecisionSearch& search) {
+    Collector page(joiner, search);
+    if (!search.application.empty()) {
+        const auto id = domain::decision_id_of(domain::ApplicationId(search.application));
+        RAMPART_TRY(const auto decision, joiner.find_decision(id));
+        if (decision)
+            RAMPART_RETURN_IF_ERROR(
+                page.look({decision->application.event_time, id.value()}, true));
+    } else if (!search.person.empty()) {
+        RAMPART_RETURN_IF_ERROR(look_at_person(joiner, search.person, page));
+    } else {
+        RAMPART_RETURN_IF_ERROR(look_at_all(joiner, search, page));
+    }
+    return page.take();
+}
+
+std::string cursor_of(const DecisionPlace& place) {
+    return fmt::format("{}.{}", place.event_time.micros(), place.id);
+}
+
+}  // namespace rampart::rampartd

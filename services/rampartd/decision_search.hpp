@@ -1,0 +1,56 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rampart/joiner/outcome_joiner.hpp"
+
+/// Decisions found by what they are about, from the joined state; no outcome is among them.
+namespace rampart::rampartd {
+
+inline constexpr size_t kDefaultDecisions = 100, kMostDecisions = 1000;  // for a page
+inline constexpr size_t kMostLookedAt = 100'000;                         // for a page
+
+/// The place of a decision among all: they are in the order of event time, then id.
+struct DecisionPlace {
+    base::TimePoint event_time;
+    std::string id;
+    auto operator<=>(const DecisionPlace&) const = default;
+};
+
+/// Which decisions are asked for; what is empty or not there, any.
+struct DecisionSearch {
+    std::string person, application, policy;
+    std::optional<domain::Action> action;     // the policy's
+    std::string reason;                       // one of the decision's codes, such as
+                                              // "random_draw_in_ramp"
+    std::optional<base::TimePoint> from, to;  // from <= event time of the application < to
+    size_t limit = kDefaultDecisions;         // 1 to kMostDecisions
+    std::optional<DecisionPlace> after;       // the page begins behind it
+    size_t most_looked_at = kMostLookedAt;    // for a page; no parameter of a query
+};
+
+/// Reads a search from a query: person, application, policy, action, reason, from, to, limit,
+/// cursor. Errors: invalid_argument "unknown_field", "missing_field", "bad_number", "bad_time",
+/// "bad_usage", naming the parameter.
+base::Result<DecisionSearch> parse_decision_search(const std::map<std::string, std::string>& query);
+
+struct DecisionPage {
+    std::vector<domain::Decision> decisions;  // at most `limit`
+    size_t looked_at = 0;                     // decisions that were looked at for it
+    /// Where the next page begins; nullopt: there is no further decision now. A page may be short,
+    /// or empty, and have it: kMostLookedAt were looked at.
+    std::optional<DecisionPlace> next;
+};
+
+/// Returns a page of the decisions that this joiner holds. Those that arrive meanwhile, or are
+/// dated back, may be missing from earlier pages; none is in two. Errors: the joiner's.
+base::Result<DecisionPage> find_decisions(const joiner::OutcomeJoiner& joiner,
+                                          const DecisionSearch& search);
+
+/// Returns the cursor of a place, as parse_decision_search() reads it.
+std::string cursor_of(const DecisionPlace& place);
+
+}  // namespace rampart::rampartd
