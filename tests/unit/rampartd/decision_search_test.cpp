@@ -58,13 +58,14 @@ class DecisionSearchTest : public testing::Test {
     /// Returns the ids of all pages.
     Names all_of(std::map<std::string, std::string> query) const {
         Names names;
-        for (;;) {
+        while (names.size() <= all_.size()) {  // one in two pages is one too many
             const auto page = find(query);
             const auto more = names_of(page);
             names.insert(names.end(), more.begin(), more.end());
             if (!page.next) return names;
             query["cursor"] = cursor_of(*page.next);
         }
+        return names;
     }
     /// Returns the ids of those that fit, in their order.
     template <class Fits>
@@ -136,7 +137,7 @@ TEST_F(DecisionSearchTest, APageSaysWhatWasLookedAtAndWhetherThereIsMore) {
     EXPECT_EQ(none.looked_at, 4u);
     ASSERT_TRUE(none.next) << "there may be more";
     size_t pages = 0, found = 0;
-    for (bool more = true; more; ++pages) {
+    for (bool more = true; more && pages < 30; ++pages) {
         const auto next = find_decisions(*joiner_, few).value();
         found += next.decisions.size();
         more = next.next.has_value();
