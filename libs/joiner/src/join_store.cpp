@@ -151,13 +151,16 @@ storage::Schema schema() {
 
 Result<JoinStore> JoinStore::open(const std::filesystem::path& folder,
                                   const StoreIdentity& identity,
-                                  std::shared_ptr<storage::MemoryBudget> memory) {
+                                  std::shared_ptr<storage::MemoryBudget> memory,
+                                  std::shared_ptr<rocksdb::Env> environment) {
     JoinStore store;
     RAMPART_TRY(store.db_,
                 storage::DerivedDatabase::open(folder,
                                                {"meta", "joins", "by_time", "pending", "dangling",
                                                 "overdue", "quarantine", "persons"},
-                                               {.schema = schema(), .budget = std::move(memory)}));
+                                               {.schema = schema(),
+                                                .budget = std::move(memory),
+                                                .environment = std::move(environment)}));
     const auto fits = check_identity(*store.db_, identity);
     if (!fits && store.db_->damage()) return fits.error();
     return store;

@@ -58,7 +58,8 @@ class JoinStore {
     /// db().damage().
     static base::Result<JoinStore> open(const std::filesystem::path& folder,
                                         const StoreIdentity& identity,
-                                        std::shared_ptr<storage::MemoryBudget> memory);
+                                        std::shared_ptr<storage::MemoryBudget> memory,
+                                        std::shared_ptr<rocksdb::Env> environment = {});
 
     storage::DerivedDatabase& db() const { return *db_; }
     /// As DerivedDatabase::renew; the new one is marked as rebuilding().

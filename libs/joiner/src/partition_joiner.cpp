@@ -50,7 +50,7 @@ PartitionJoiner::PartitionJoiner(const JoinerOptions& options, StoreIdentity ide
 Result<std::unique_ptr<PartitionJoiner>> PartitionJoiner::open(const std::filesystem::path& folder,
                                                                const JoinerOptions& options,
                                                                const StoreIdentity& identity) {
-    RAMPART_TRY(auto store, JoinStore::open(folder, identity, options.memory));
+    RAMPART_TRY(auto store, JoinStore::open(folder, identity, options.memory, options.environment));
     std::unique_ptr<PartitionJoiner> joiner(
         new PartitionJoiner(options, identity, std::move(store)));
     const auto loaded = joiner->load();

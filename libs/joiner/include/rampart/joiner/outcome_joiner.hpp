@@ -27,6 +27,10 @@
 #include "rampart/streaming/reader.hpp"
 #include "rampart/wire/quarantined.hpp"
 
+namespace rocksdb {
+class Env;
+}
+
 namespace rampart::joiner {
 
 inline constexpr int32_t kMaxPartitions = 1024;
@@ -41,6 +45,7 @@ struct JoinerOptions {
     std::vector<streaming::PartitionId> held{};
     std::shared_ptr<storage::MemoryBudget>
         memory{};  // budget of the databases; null: a budget of their own
+    std::shared_ptr<rocksdb::Env> environment{};  // theirs, as in storage::OpenOptions
     /// Whether the log's append times are times of the clock that advance() follows. A broker's are
     /// not where event time is replayed.
     bool append_times = true;
