@@ -8,6 +8,7 @@
 
 #include "rampart/base/random.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
+#include "rampart/storage/derived_database.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "support/child.hpp"
 #include "support/loan_makers.hpp"
@@ -39,6 +40,11 @@ struct Report {
         if (wrong++ == 0) text.copy(message, sizeof message - 1);
     }
 };
+
+uint64_t first_seed() {
+    const char* wanted = std::getenv("RAMPART_SEED");
+    return wanted == nullptr ? 0 : std::strtoull(wanted, nullptr, 10);
+}
 
 /// The same log for a seed: decisions with early, late, repeated, corrected and missing outcomes,
 /// repeats of decisions, and records that make no sense.
@@ -129,9 +135,16 @@ void look(const fs::path& folder, uint64_t seed, const Environment& environment,
     if (found != right) report.complain("joined:\n" + found + "and without a cut:\n" + right);
 }
 
+/// Those in the folder that were damaged, and made anew.
+uint64_t set_aside_in(const fs::path& folder) {
+    uint64_t found = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+        found += entry.is_directory() && storage::is_set_aside(entry.path());
+    return found;
+}
+
 TEST(PowerLossOfTheJoiner, LeavesWholeJoinsThatGoOnToTheStateOfAReplay) {
-    const char* wanted = std::getenv("RAMPART_SEED");
-    const uint64_t first = wanted == nullptr ? 0 : std::strtoull(wanted, nullptr, 10);
+    const uint64_t first = first_seed();
     uint64_t cuts = 0, set_aside = 0, joined = 0;
     for (const Loss loss : {Loss::kAll, Loss::kPrefix, Loss::kPages}) {
         for (uint64_t seed = first; seed < first + kSeeds; ++seed) {
@@ -164,9 +177,7 @@ TEST(PowerLossOfTheJoiner, LeavesWholeJoinsThatGoOnToTheStateOfAReplay) {
                               look(folder, seed, files(PowerLossFileSystem::kNever), *report);
                           }),
                           0);
-                for (const auto& entry : fs::recursive_directory_iterator(folder / "cut"))
-                    set_aside +=
-                        entry.path().filename().string().find(".damaged-") != std::string::npos;
+                set_aside += set_aside_in(folder / "cut");
                 joined += report->joined;
                 ASSERT_EQ(report->wrong, 0u) << "loss " << static_cast<int>(loss) << ", seed "
                                              << seed << ", cut " << cut << ": " << report->message;
@@ -179,6 +190,91 @@ TEST(PowerLossOfTheJoiner, LeavesWholeJoinsThatGoOnToTheStateOfAReplay) {
     EXPECT_GT(joined, 10'000u);
     fmt::print("{} cuts; {} databases were damaged by one and made anew\n", cuts, set_aside);
 }
+
+/// Has each partition begin behind a gap, which is accepted: the store then has what the log lacks.
+void accept_gaps(OutcomeJoiner& joiner, support::MemoryLog& log, Report& report) {
+    if (const auto polled = joiner.poll(5); !polled) report.complain(polled.error().message);
+    for (int32_t p = 0; p < 3; ++p) {
+        log.drop_front("decisions", streaming::PartitionId(p), 40);
+        const auto accepted = joiner.accept_gap("decisions", streaming::PartitionId(p));
+        if (!accepted) report.complain(accepted.error().message);
+    }
+}
+
+/// Joins the log on a disk that loses nothing, then moves the clock by seconds for so long that the
+/// power is cut before the end.
+void tick_until_cut(const fs::path& folder, support::MemoryLog& log, bool gaps,
+                    const Environment& calm, const Environment& cut, Report& report) {
+    {
+        const auto joiner = OutcomeJoiner::open(folder / "cut", options(calm), log);
+        if (!joiner) return report.complain(joiner.error().message);
+        if (gaps) accept_gaps(**joiner, log, report);
+        const auto joined = join(**joiner, report);
+        if (!joined) return report.complain(joined.error().message);
+    }
+    const auto joiner = OutcomeJoiner::open(folder / "cut", options(cut), log);
+    if (!joiner) return report.complain(joiner.error().message);
+    for (int64_t second = 1; second < 2000; ++second) {
+        const auto now = support::day(kLastDay) + base::Duration::seconds(second);
+        const auto advanced = (*joiner)->advance(now);
+        if (!advanced) return report.complain(advanced.error().message);
+    }
+    report.complain("the power was not cut");
+}
+
+/// Looks whether the store still has what the log does not.
+void look_for_gaps(const fs::path& folder, const support::MemoryLog& log, const Environment& calm,
+                   Report& report) {
+    const auto joiner = OutcomeJoiner::open(folder / "cut", options(calm), log);
+    if (!joiner) return report.complain("it does not open: " + joiner.error().message);
+    check(**joiner, "after a cut: ", report);
+    const auto gaps = (*joiner)->counts().gaps_accepted;
+    if (gaps != 3) report.complain(fmt::format("{} accepted gaps are left of 3", gaps));
+}
+
+/// A node without records moves its clock each second, and no sync comes: a cut then takes any
+/// pages of what was written.
+void cut_while_the_clock_moves(bool gaps) {
+    const auto folder =
+        fs::path(testing::TempDir()) / fmt::format("power_loss_clock.{}", ::getpid());
+    for (const Loss loss : {Loss::kAll, Loss::kPrefix, Loss::kPages}) {
+        for (uint64_t seed = first_seed(); seed < first_seed() + 6; ++seed) {
+            fs::remove_all(folder);
+            fs::create_directories(folder);
+            Random random(seed * 3 + static_cast<uint64_t>(loss));
+            Shared<Report> report;
+            const auto files = [&](uint64_t at) {
+                return rocksdb::NewCompositeEnv(std::make_shared<PowerLossFileSystem>(
+                    folder.string() + fmt::format(".kept{}", at), loss, at, random.fork(at)));
+            };
+            const auto calm = [&] { return files(PowerLossFileSystem::kNever); };
+            auto log = make_log(seed);
+            const uint64_t nth = 2000 + random.below(3000);
+            ASSERT_EQ(
+                in_child([&] { tick_until_cut(folder, log, gaps, calm(), files(nth), *report); }),
+                PowerLossFileSystem::kPowerCut)
+                << report->message;
+            ASSERT_EQ(in_child([&] {
+                          gaps ? look_for_gaps(folder, log, calm(), *report)
+                               : look(folder, seed, calm(), *report);
+                      }),
+                      0);
+            ASSERT_EQ(report->wrong, 0u) << "loss " << static_cast<int>(loss) << ", seed " << seed
+                                         << ": " << report->message;
+            EXPECT_EQ(set_aside_in(folder / "cut"), 0u)
+                << "loss " << static_cast<int>(loss) << ", seed " << seed;
+            fs::remove_all(folder);
+            fs::remove_all(folder.string() + fmt::format(".kept{}", nth));
+            fs::remove_all(folder.string() + fmt::format(".kept{}", PowerLossFileSystem::kNever));
+        }
+    }
+}
+
+TEST(PowerLossOfTheJoiner, DamagesNothingWhileOnlyTheClockMoves) {
+    cut_while_the_clock_moves(false);
+}
+
+TEST(PowerLossOfTheJoiner, TakesNothingThatTheLogDoesNotHave) { cut_while_the_clock_moves(true); }
 
 }  // namespace
 }  // namespace rampart::joiner

@@ -147,6 +147,15 @@ storage::Schema schema() {
              {3, "rows in the index by time", index_decisions<add_row>}}};
 }
 
+/// A cut of power takes any pages of the clock's writes, which are not synced: what was written
+/// until then follows from the log, and is read again. What the log does not have must not go, and
+/// is in a store that syncs each write.
+storage::Recovery recovery_of(const std::filesystem::path& folder) {
+    std::error_code error;
+    const bool beyond = std::filesystem::exists(storage::beyond_log_mark(folder), error);
+    return beyond || error ? storage::Recovery::kStrict : storage::Recovery::kPointInTime;
+}
+
 }  // namespace
 
 Result<JoinStore> JoinStore::open(const std::filesystem::path& folder,
@@ -158,7 +167,8 @@ Result<JoinStore> JoinStore::open(const std::filesystem::path& folder,
                 storage::DerivedDatabase::open(folder,
                                                {"meta", "joins", "by_time", "pending", "dangling",
                                                 "overdue", "quarantine", "persons"},
-                                               {.schema = schema(),
+                                               {.recovery = recovery_of(folder),
+                                                .schema = schema(),
                                                 .budget = std::move(memory),
                                                 .environment = std::move(environment)}));
     const auto fits = check_identity(*store.db_, identity);

@@ -168,6 +168,10 @@ Status PartitionJoiner::commit(JoinBatch& batch, Sync sync) {
     return base::ok();
 }
 
+Sync PartitionJoiner::clock_sync() const {
+    return totals_.counts.gaps_accepted > 0 ? Sync::kAlways : Sync::kNever;
+}
+
 /// Matures what is due, up to kMaturedPerWrite; false: that was all, and the clock is at `now`.
 Result<bool> PartitionJoiner::advance_some(TimePoint now, size_t& matured) {
     JoinBatch batch = begin();
@@ -189,7 +193,7 @@ Result<bool> PartitionJoiner::advance_some(TimePoint now, size_t& matured) {
     RAMPART_RETURN_IF_ERROR(store_.db().scan(kPending, {from, ""}, visit));
     const bool more = next_pending && *next_pending <= now;
     if (!more) batch.put_clock(now);
-    RAMPART_RETURN_IF_ERROR(commit(batch, due > 0 ? Sync::kAlways : Sync::kNever));
+    RAMPART_RETURN_IF_ERROR(commit(batch, due > 0 ? Sync::kAlways : clock_sync()));
     first_pending_ = next_pending;
     matured += due;
     return more;
@@ -206,8 +210,8 @@ Result<size_t> PartitionJoiner::advance(TimePoint now) {
         }
     } else if (before != now) {
         JoinBatch batch = begin();
-        batch.put_clock(now);  // nothing depends on it being on the disk before the next example is
-        RAMPART_RETURN_IF_ERROR(commit(batch, Sync::kNever));
+        batch.put_clock(now);
+        RAMPART_RETURN_IF_ERROR(commit(batch, clock_sync()));
     }
     const std::lock_guard lock(mutex_);
     clock_ = now;

@@ -69,6 +69,9 @@ class PartitionJoiner {
     PartitionJoiner(const JoinerOptions& options, StoreIdentity identity, JoinStore store);
     base::Status load();
     base::Result<bool> advance_some(base::TimePoint now, size_t& matured);
+    /// Returns how the clock alone is written: nothing depends on it before the next example. But a
+    /// store with what the log does not have may not go back, and syncs all.
+    storage::Sync clock_sync() const;
 
     const StoreIdentity identity_;
     JoinStore store_;
