@@ -1,5 +1,6 @@
 #include "services/rampartd/champion_switch.hpp"
 
+#include "rampart/dataset/schema_changes.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/registry/reasons.hpp"
 #include "services/rampartd/reasons.hpp"
@@ -7,6 +8,26 @@
 namespace rampart::rampartd {
 
 using base::Status;
+
+namespace {
+
+/// Checks that the node that trains reads by the same terms what is decided by `ours`: that its
+/// schema file `theirs` is the same, or has grown from it.
+Status check_same_terms(const dataset::ServedSchema& ours, const dataset::ServedSchema& theirs) {
+    if (dataset::carry_schema(ours, theirs)) return base::ok();
+    const auto how = dataset::carry_schema(theirs, ours);
+    if (!how)
+        return base::make_error(Reason::kSchemaDiffers,
+                                "nothing is decided here: the schema file of this node is not that "
+                                "of the node that trains; by the latter, {}",
+                                how.error().message);
+    return base::make_error(Reason::kSchemaDiffers,
+                            "nothing is decided here: the schema file of this node is later than "
+                            "that of the node that trains ({}); start that one with it first",
+                            how->empty() ? "other terms" : how->front());
+}
+
+}  // namespace
 
 Status ChampionSwitch::serve() {
     const std::lock_guard lock(mutex_);
@@ -17,7 +38,8 @@ Status ChampionSwitch::serve() {
         decisions_.end_assignment();  // where this node trained before
         RAMPART_RETURN_IF_ERROR(follow_champion());
         // the registry's is the bootstrap, for the time before there is one to follow
-        if (decisions_.policy() != nullptr || (decides_ && !follower_->state())) return base::ok();
+        const bool waits = decides_ && !follower_->state();
+        if (terms_fail_ || waits || decisions_.policy() != nullptr) return base::ok();
     } else {
         note(base::ok(), std::nullopt);
         if (publisher_) RAMPART_RETURN_IF_ERROR(publish(*champion));
@@ -34,8 +56,25 @@ Status ChampionSwitch::serve() {
 Status ChampionSwitch::publish(const registry::Promotion& champion) {
     if (publisher_->is_published(champion, lease_->epoch())) return base::ok();
     RAMPART_RETURN_IF_ERROR(lease_->confirm());
+    RAMPART_RETURN_IF_ERROR(check_grown());
     RAMPART_TRY(const auto file, registry_.model_file(champion.policy));
-    return publisher_->publish(champion, file, lease_->epoch());
+    return publisher_->publish(champion, file, lease_->epoch(), features_);
+}
+
+/// Checks that the schema file of this node has grown from the one of the node that trained before,
+/// by which others may have decided.
+Status ChampionSwitch::check_grown() const {
+    if (!follower_ || features_.empty()) return base::ok();
+    RAMPART_TRY(const auto before, follower_->find_schema());
+    if (!before || before->features == features_) return base::ok();
+    RAMPART_TRY(const auto theirs, dataset::parse_features(before->features, "schema notice"));
+    RAMPART_TRY(const auto ours, dataset::parse_features(features_, "declaration"));
+    const auto grown = dataset::carry_schema(theirs, ours);
+    if (grown) return base::ok();
+    return grown.error().with_context(
+        fmt::format("the node that trained before said (epoch {}) by which schema file the group "
+                    "decides, and this node's has not grown from it",
+                    before->epoch));
 }
 
 /// Lets the arms of the registry's assignment decide. A node that follows another has none: there
@@ -64,13 +103,35 @@ base::Result<model::LoadedPolicy> ChampionSwitch::load_model(const domain::Polic
     return model::LoadedPolicy{std::move(policy), id};
 }
 
-/// Where another node trains: lets decide what it says.
+/// Where another node trains: lets decide what it says, by the terms that it says.
 Status ChampionSwitch::follow_champion() {
-    const Status read = follower_->follow([this](const auto& champion) {
+    const auto take = [this](const auto& champion) -> Status {
+        RAMPART_RETURN_IF_ERROR(check_terms());
         return decisions_.set_policy(champion.policy, champion.notice.certified);
-    });
-    note(follower_->state(), follower_->taken());
-    return read;
+    };
+    RAMPART_RETURN_IF_ERROR(follower_->follow(take));
+    const Status terms = check_terms();
+    if (terms && terms_fail_) {  // no more: the champion was refused or withdrawn for them
+        follower_->start_anew();
+        RAMPART_RETURN_IF_ERROR(follower_->follow(take));
+    }
+    terms_fail_ = !terms;
+    if (!terms && terms.error().is(Reason::kSchemaDiffers)) decisions_.withdraw_policy();
+    note(terms ? follower_->state() : terms, follower_->taken());
+    return base::ok();
+}
+
+/// Checks that this node, if it decides, does so by the terms that the node that trains has said.
+/// Errors: "schema_differs"; that of ChampionFollower::schema().
+Status ChampionSwitch::check_terms() {
+    if (!decides_) return base::ok();
+    RAMPART_TRY(auto notice, follower_->schema());
+    if (!notice) return base::ok();
+    if (!compared_ || !(compared_->notice == *notice)) {
+        RAMPART_TRY(const auto theirs, dataset::parse_features(notice->features, "schema notice"));
+        compared_ = Compared{*std::move(notice), check_same_terms(served_, theirs)};
+    }
+    return compared_->fits;
 }
 
 void ChampionSwitch::note(Status state, std::optional<registry::ChampionNotice> followed) {

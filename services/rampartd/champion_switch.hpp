@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "rampart/base/result.hpp"
+#include "rampart/dataset/served_schema.hpp"
 #include "rampart/lease/trainer_lease.hpp"
 #include "rampart/registry/champion_feed.hpp"
 #include "rampart/registry/model_registry.hpp"
@@ -18,6 +19,10 @@ namespace rampart::rampartd {
 /// A node that follows and cannot let the latest champion decide goes on with the one before, and
 /// check() says why. After a start it has none: it then decides nothing, as its own first policy is
 /// not what the group decides by.
+///
+/// The node that trains says, with its champion, by which schema file it reads applications. A node
+/// that follows decides nothing while its own is neither the same nor one that the other has grown
+/// from: the other has to read what is decided, by the same terms.
 class ChampionSwitch {
   public:
     ChampionSwitch(const registry::ModelRegistry& registry, serving::DecisionService& decisions)
@@ -25,21 +30,28 @@ class ChampionSwitch {
 
     // Before serve(): follow() where another node trains, both where this one may. `decides`: the
     // node has partitions, for which it does not let the first policy of its configuration decide
-    // where there is a champion to follow.
-    void publish_by(registry::ChampionPublisher publisher, lease::TrainerLease& lease) {
+    // where there is a champion to follow. `features`: those that this node has declared, as
+    // registry::SchemaNotice has them; `served`: its schema file.
+    void publish_by(registry::ChampionPublisher publisher, lease::TrainerLease& lease,
+                    std::string features) {
         publisher_.emplace(std::move(publisher));
         lease_ = &lease;
+        features_ = std::move(features);
     }
-    void follow(registry::ChampionFollower follower, bool decides) {
+    void follow(registry::ChampionFollower follower, bool decides, dataset::ServedSchema served) {
         follower_.emplace(std::move(follower));
         decides_ = decides;
+        served_ = std::move(served);
     }
 
-    /// internal "no_champion"; those of ModelRegistry, set_policy, publisher and follower.
+    /// internal "no_champion"; those of ModelRegistry, set_policy, publisher and follower;
+    /// failed_precondition "schema_not_carried": this node trains, and its schema file has not
+    /// grown from the one of the node that trained before.
     base::Status serve();
 
     /// ok: the node trains, or what decides is the latest champion of the node that does. Else why
-    /// not, as ChampionFollower::state says. Waits for no serve().
+    /// not, as ChampionFollower::state says, or failed_precondition "schema_differs": nothing is
+    /// decided. Waits for no serve().
     base::Status check() const;
     /// Returns the notice of the champion that decides here; nullopt: this node trains, or follows
     /// none. Waits for no serve().
@@ -51,6 +63,8 @@ class ChampionSwitch {
 
   private:
     base::Status follow_champion();
+    base::Status check_terms();
+    base::Status check_grown() const;
     void note(base::Status state, std::optional<registry::ChampionNotice> followed);
     base::Status serve_arms();
     base::Status publish(const registry::Promotion& champion);
@@ -62,6 +76,14 @@ class ChampionSwitch {
     std::optional<registry::ChampionPublisher> publisher_;
     std::optional<registry::ChampionFollower> follower_;
     bool decides_ = true;
+    dataset::ServedSchema served_;  // this node's
+    std::string features_;          // that it publishes
+    bool terms_fail_ = false;       // check_terms() at the last serve()
+    struct Compared {
+        registry::SchemaNotice notice;
+        base::Status fits;
+    };
+    std::optional<Compared> compared_;      // the latest notice
     lease::TrainerLease* lease_ = nullptr;  // the publisher's
 
     mutable std::mutex state_mutex_;  // held to copy, no longer

@@ -134,6 +134,7 @@ Result<Declaration> declaration_of(const registry::ModelRegistry& registry,
         RAMPART_TRY(const auto before, parse(*stored));
         RAMPART_TRY(out.changes, dataset::carry_schema(before.features, settings.schema));
         RAMPART_RETURN_IF_ERROR(compare(before.facts, parse_lines(lines)));
+        out.before = dataset::write_features(before.features);
     } else if (const auto champion = registry.champion()) {
         RAMPART_TRY(const auto loaded, registry.load_model(champion->policy));
         RAMPART_TRY(out.changes, dataset::carry_schema(loaded.policy.schema(), settings.schema));
@@ -143,7 +144,7 @@ Result<Declaration> declaration_of(const registry::ModelRegistry& registry,
 
 base::Status record(registry::ModelRegistry& registry, const Declaration& declaration,
                     const Settings& settings, base::TimePoint now) {
-    if (!declaration.first && declaration.changes.empty()) return base::ok();
+    if (declaration.on_record()) return base::ok();
     std::map<std::string, std::string> details{
         {"feature_schema", settings.schema.features().digest().hex()}};
     const auto& changes = declaration.changes;

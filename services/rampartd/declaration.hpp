@@ -17,6 +17,9 @@ struct Declaration {
     std::string text;                    // to be stored: product and features
     std::vector<std::string> changes{};  // in words; empty: nothing changed
     bool first = false;                  // the store has no declaration yet
+    std::string before{};  // features on record, as dataset::write_features() has them; empty: none
+    /// Returns whether the store is bound to all of it.
+    bool on_record() const { return !first && changes.empty(); }
 };
 
 /// Compares product and features of the configuration with those that the store has on record; of a

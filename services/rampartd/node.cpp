@@ -126,8 +126,20 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
     }
     RAMPART_RETURN_IF_ERROR(node->stops_->open());  // before the champion decides
     RAMPART_RETURN_IF_ERROR(node->champion_->serve());
-    if (node->settings_.log.roles.decide) node->applications_->start();
+    RAMPART_RETURN_IF_ERROR(node->declare());
+    // applications that wait in the topic are decided by what is on record alone
+    if (node->settings_.log.roles.decide && node->stores_->check_declared())
+        node->applications_->start();
     return node;
+}
+
+/// Puts schema and product on record where the log is shared, unless nothing is decided by them: a
+/// mistake that the node that trains does not share can then still be put right here.
+Status Node::declare() {
+    const Status agrees = champion_->check();
+    if (!stores_->log().shared() || (!agrees && agrees.error().is(Reason::kSchemaDiffers)))
+        return base::ok();
+    return stores_->declare(clock_->now());
 }
 
 serving::DecisionServiceOptions Node::decision_options() {
@@ -400,7 +412,8 @@ Status Node::open_champion() {
     const auto& topic = log.topics().policies;
     if (!log.shared()) return base::ok();
     if (trainer_lease_)
-        champion_->publish_by({log.writer(), topic, keys_.signing}, *trainer_lease_);
+        champion_->publish_by({log.writer(), topic, keys_.signing}, *trainer_lease_,
+                              stores_->declared_features());
     // a node that has handed the training over takes its own
     auto keys = stores_->registry().verifying_keys(keys_.signing.public_key());
     if (!settings_.gate_key.empty()) {
@@ -408,7 +421,7 @@ Status Node::open_champion() {
         RAMPART_TRY(keys, certification::read_keys(pem));
     }
     const bool decides = settings_.log.roles.decide;
-    champion_->follow({log.reader(), topic, std::move(keys)}, decides);
+    champion_->follow({log.reader(), topic, std::move(keys)}, decides, settings_.schema);
     if (decides)
         health_.add(runtime::Probe::kDegraded, "champion",
                     [champion = champion_.get()] { return champion->check(); });
@@ -457,6 +470,7 @@ Status Node::release() {
 }
 
 Status Node::check_may_propose() const {
+    RAMPART_RETURN_IF_ERROR(stores_->check_declared());
     if (!settings_.audit.enabled) return base::ok();
     return base::make_error(Reason::kAuditorMayNotPropose,
                             "audit.enabled is true, so that figures of the vault can be read here; "

@@ -98,7 +98,8 @@ class Node {
     base::Status check_trains() const { return loop_->check_trains(); }
 
     /// permission_denied "auditor_may_not_propose" with audit.enabled: who can read figures of the
-    /// vault neither registers nor proposes a candidate. The schedule's runs go on.
+    /// vault neither registers nor proposes a candidate. The schedule's runs go on. Likewise
+    /// failed_precondition "schema_not_declared", for a command on a store at rest.
     base::Status check_may_propose() const;
 
     /// Takes a registered model to the gate as of `t`, after reading the log to its end; promotes
@@ -212,6 +213,7 @@ class Node {
           jobs_(metrics_, clocks.boot) {}
     base::Status open_services(const Progress& progress);
     base::Status open_champion();
+    base::Status declare();
     base::Status open_lease();
     void open_stops();
     void add_health();

@@ -69,6 +69,12 @@ namespace rampart::rampartd {
       "Ask a node with the role that the message names: GET /v1/status says which a node has.") \
     X(kRolesMissing, kFailedPrecondition, "roles_missing",                                      \
       "Give --roles as before, or name 'roles' in the configuration (ops/runbooks/roles.md).")  \
+    X(kSchemaDiffers, kFailedPrecondition, "schema_differs",                                    \
+      "Give all nodes of the group one schema file, and start the node that trains with it "    \
+      "first (ops/guide/schema_changes).")                                                      \
+    X(kSchemaNotDeclared, kFailedPrecondition, "schema_not_declared",                           \
+      "Start the service with the schema file first: `rampart serve` puts it on record; a "     \
+      "command on a store at rest only compares it.")                                           \
     X(kStarting, kUnavailable, "starting",                                                      \
       "Try again when GET /readyz answers 200; it says how far the start is.")                  \
     X(kStateLeft, kFailedPrecondition, "state_left",                                            \

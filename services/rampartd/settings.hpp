@@ -84,6 +84,9 @@ struct Settings {
     data_retention::QuarantineLimits quarantine{};
     JobSettings jobs{};
     std::optional<notices::Lender> notices{};  // nullopt: no notices of adverse action
+    // the store is bound to schema file and product, as the service does; else, as commands on a
+    // store at rest do, they are compared with what it is bound to. Not for operators to choose
+    bool declares = true;
     // how often the embedded log lets go what its topics need not keep; not for operators to choose
     base::Duration retention_period = base::Duration::seconds(600);
     // how often the bounds of the quarantines are applied; likewise

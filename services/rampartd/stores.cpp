@@ -14,6 +14,7 @@
 #include "services/rampartd/attributes_left.hpp"
 #include "services/rampartd/key_change.hpp"
 #include "services/rampartd/key_inventory.hpp"
+#include "services/rampartd/reasons.hpp"
 #include "services/rampartd/state_left.hpp"
 #include "services/rampartd/store_layout.hpp"
 
@@ -39,8 +40,13 @@ void tell_of_earlier_layout(const std::filesystem::path& store) {
 
 /// The bootstrap policy as its model file.
 Result<std::string> bootstrap_model(const Settings& settings) {
+    const auto& features = settings.schema.features();
+    auto link = settings.bootstrap;
+    // the product may say an earlier name of it
+    if (const auto feature = settings.schema.find(link.feature))
+        link.feature = features.features()[*feature].name;
     RAMPART_TRY(auto policy, model::Policy::create(
-                                 settings.schema.features(), {settings.bootstrap}, {},
+                                 features, {link}, {},
                                  {{"learner", "bootstrap"}, {"product", settings.product.name}}));
     return model::encode_model_file(policy);
 }
@@ -171,11 +177,30 @@ Status Stores::bootstrap(base::TimePoint now) {
             "keys that are there\"");
     }
     RAMPART_RETURN_IF_ERROR(registry_->record_keys(recorded(keys_), now, kActor));
-    RAMPART_RETURN_IF_ERROR(record(*registry_, declaration_, settings_, now));
+    declared_ = settings_.declares || !registry_->champion() || declaration_.on_record();
+    if (!log_->shared()) RAMPART_RETURN_IF_ERROR(declare(now));
     if (registry_->champion()) return base::ok();
     RAMPART_TRY(const auto file, bootstrap_model(settings_));
     RAMPART_TRY(const auto id, registry_->register_model(file, now, kActor));
     return registry_->bootstrap_champion(id, now, kActor).map([](const registry::Promotion&) {});
+}
+
+Status Stores::declare(base::TimePoint now) {
+    return declared_ ? record(*registry_, declaration_, settings_, now) : base::ok();
+}
+
+Status Stores::check_declared() const {
+    // a store of an earlier release, whose features are those of its champion, is as before
+    if (declared_ || declaration_.changes.empty()) return base::ok();
+    return base::make_error(Reason::kSchemaNotDeclared,
+                            "the schema file has changed since the service was started last ({}), "
+                            "and this command does not put that on record; start the service with "
+                            "it first",
+                            declaration_.changes.front());
+}
+
+std::string Stores::declared_features() const {
+    return declared_ ? dataset::write_features(settings_.schema) : declaration_.before;
 }
 
 }  // namespace rampart::rampartd

@@ -36,8 +36,18 @@ class Stores {
                                                       const runtime::Shutdown* shutdown,
                                                       OnUnreadable on_unreadable);
 
-    /// Records the ids of the keys and, in a new store, makes the bootstrap policy the champion.
+    /// Records the ids of the keys and, on a log of its own, what the store is bound to; in a new
+    /// store makes the bootstrap policy the champion.
     base::Status bootstrap(base::TimePoint now);
+    /// Records what the store is bound to, where other nodes share the log: once they agree with
+    /// it. Does nothing where the settings do not declare and the store is not new.
+    base::Status declare(base::TimePoint now);
+    /// ok: the store is bound to schema file and product as they are. failed_precondition
+    /// "schema_not_declared": the settings do not declare, and the file has grown.
+    base::Status check_declared() const;
+    /// Returns the features that the store is bound to, as dataset::write_features() has them;
+    /// empty: to none yet.
+    std::string declared_features() const;
 
     const std::shared_ptr<storage::MemoryBudget>& memory() const { return memory_; }
     LogAccess& log() const { return *log_; }
@@ -80,6 +90,7 @@ class Stores {
     std::unique_ptr<joiner::OutcomeJoiner> joiner_;
     std::unique_ptr<registry::ModelRegistry> registry_;
     Declaration declaration_;
+    bool declared_ = false;  // all of it is on record
 };
 
 }  // namespace rampart::rampartd

@@ -465,6 +465,40 @@ TEST_F(Regression, DecideTellsTheDistributionAndTheDraw) {
     EXPECT_FALSE(fs::exists(folder_ / "nokey"));
 }
 
+TEST_F(Regression, DecideReadsAnApplicationByTheSchemaFileOfTheService) {
+    ASSERT_EQ(train("--disparity-tolerance 0.02 --approve-at-most 2").exit_code, 0);
+    const auto write_application = [&](const std::string& features) {
+        write("a.json", fmt::format(R"({{"application_id": "a-1", "person_id": "p-1",
+            "event_time": "2024-01-01T00:00:00Z", "features": {{{}}}}})",
+                                    features));
+    };
+    const std::string command = "decide a.json --model m.rmp";
+    write_application(R"("effort": 0.6, "noise": 0, "school": "north")");
+    const auto plain = run(command + " --json").parsed();
+    write("served.toml",
+          "label = \"passed\"\nfavourable = \"yes\"\n"
+          "[[feature]]\nname = \"work\"\nkind = \"numeric\"\nwas = [\"effort\"]\n"
+          "accepted_until = \"2030-01-01\"\n"
+          "[[feature]]\nname = \"noise\"\nkind = \"numeric\"\ndefault = 0\n"
+          "[[feature]]\nname = \"school\"\nkind = \"categorical\"\n"
+          "categories = [\"north\", \"south\"]\n"
+          "[[feature]]\nname = \"age\"\nkind = \"numeric\"\noptional = true\n");
+    write_application(R"("work": 0.6, "school": "north", "age": 30)");
+    EXPECT_EQ(run(command).exit_code, 2);
+    EXPECT_THAT(run(command).err, HasSubstr("feature 'work' is not in the schema"));
+    const auto by_file = run(command + " --schema served.toml --json");
+    ASSERT_EQ(by_file.exit_code, 0) << by_file.err;
+    EXPECT_EQ(json::serialize(by_file.parsed()), json::serialize(plain));
+    write_application(R"("school": "north")");
+    EXPECT_THAT(run(command + " --schema served.toml").err, HasSubstr("'work' is not given"));
+    const auto served = run("decide a.json --url localhost:1 --schema served.toml");
+    EXPECT_EQ(served.exit_code, 2);
+    EXPECT_THAT(served.err, HasSubstr("--schema goes with --model"));
+    write("served.toml", "label = \"passed\"\n[[feature]]\nname = \"work\"\nkind = \"numeric\"\n");
+    const auto other = run(command + " --schema served.toml");
+    EXPECT_EQ(other.exit_code, 2) << other.err;
+}
+
 TEST_F(Regression, InspectCardAndExplainKnowTheScale) {
     ASSERT_EQ(train("--disparity-tolerance 0.05").exit_code, 0);
     EXPECT_THAT(run("inspect model m.rmp").out, HasSubstr("on the unit scale, one of 21 levels"));

@@ -131,6 +131,69 @@ TEST_F(CompareOnLog, APolicyBesideItselfDiffersByNothing) {
     EXPECT_EQ(end_of(all.at("difference").at("interval"), 1), 0);
 }
 
+/// Puts a file back as it was.
+class Kept {
+  public:
+    explicit Kept(std::filesystem::path path)
+        : path_(std::move(path)), text_(DemoStore::read(path_)) {}
+    ~Kept() { write(text_); }
+    Kept(const Kept&) = delete;
+    Kept& operator=(const Kept&) = delete;
+    void write(const std::string& text) const {
+        ASSERT_TRUE(base::write_file_atomically(path_, text));
+    }
+    /// Writes the file with one part of it changed.
+    void change(const std::string& part, const std::string& by) const {
+        auto text = text_;
+        const auto at = text.find(part);
+        ASSERT_NE(at, std::string::npos) << part;
+        write(text.replace(at, part.size(), by));
+    }
+
+  private:
+    const std::filesystem::path path_;
+    const std::string text_;
+};
+
+TEST_F(CompareOnLog, ARenamedFeatureChangesNothingAndTheFileIsNotDeclared) {
+    const auto declared = [] {
+        return rampart("audit list --store a/store --action declare_schema 2>&1").output;
+    };
+    const Kept schema(out() / "a" / "schema.toml");
+    const std::string score = "name = \"score\"\nkind = \"numeric\"\n";
+    const auto renamed = [&](const std::string& name) {
+        schema.change(score, fmt::format("name = \"{}\"\nkind = \"numeric\"\nwas = [\"score\"]\n"
+                                         "accepted_until = \"2060-01-01\"\n",
+                                         name));
+    };
+    const auto before = document("");
+    const auto record = declared();
+    ASSERT_THAT(record, HasSubstr("declare_schema"));
+    renamed("bureau_score");
+    EXPECT_EQ(json::serialize(document("")), json::serialize(before))
+        << "both policies were learnt by the earlier name";
+    const auto replayed = rampart("replay --config a/rampartd.toml --sample 200 2>&1");
+    EXPECT_EQ(replayed.exit_code, 0) << replayed.output;
+    EXPECT_EQ(declared(), record) << "the service alone puts the file on record";
+    // so that it may still be changed
+    renamed("points");
+    EXPECT_EQ(json::serialize(document("")), json::serialize(before));
+    // who takes a model to the gate has to be bound to the file
+    for (const std::string command : {"certify", "candidate"}) {
+        const auto refused = rampart(fmt::format(
+            "{} --config a/rampartd.toml --model a/store/registry/models/{}.rmp {} 2>&1", command,
+            second_, command == "candidate" ? "--out x.rmp" : ""));
+        EXPECT_EQ(refused.exit_code, 2) << refused.output;
+        EXPECT_THAT(refused.output, HasSubstr("feature 'score' is called 'points'"));
+        EXPECT_THAT(refused.output, HasSubstr("start the service with it first"));
+    }
+    schema.change(score, "name = \"points\"\nkind = \"numeric\"\n");
+    const auto refused = compare("");
+    EXPECT_EQ(refused.exit_code, 2) << refused.output;
+    EXPECT_THAT(refused.output, HasSubstr("feature 'score' is not there, and 'points' stands"));
+    EXPECT_EQ(declared(), record);
+}
+
 TEST_F(CompareOnLog, WhatCannotBeComparedIsNamed) {
     const auto expect_refused = [](const Ran& ran, const char* words) {
         EXPECT_EQ(ran.exit_code, 2) << ran.output;

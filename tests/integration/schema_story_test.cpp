@@ -1,5 +1,6 @@
 // Two years of a deployment whose features change: one is added, one is renamed, one is retired.
-// Every decision replays, and every certificate verifies, by Rampart and by the checker.
+// Its node is replaced twice, and the state is made anew from the log. Every decision replays, and
+// every certificate verifies, by Rampart and by the checker.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/protected_attributes/codec.hpp"
+#include "services/rampartd/compare.hpp"
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/replay.hpp"
 #include "support/places.hpp"
@@ -167,13 +169,23 @@ class SchemaStory : public testing::Test {
     /// Checks each certificate as the registry does, and with the checker; returns how many name
     /// two schemas.
     size_t verify_certificates(Node& node) const;
+    /// Compares the first policy with the last one, which has other features, on what was decided
+    /// under the old names and the new ones.
+    void expect_comparison(Node& node) const;
+    /// Replays all decisions, by what `rampart replay` calls.
+    void expect_all_replay(Node& node) const;
+    /// Replaces the node by one that has log, keys, registry and people of the store, as after a
+    /// restore, and no joined state and index of decisions: it makes them anew from the log.
+    void replace_node();
+    /// What the node that was replaced did before holds at the new one.
+    void expect_same_at_a_new_node(std::unique_ptr<Node> before);
 
     const fs::path folder_ =
         fs::path(testing::TempDir()) / fmt::format("schema_story.{}", ::getpid());
     loan_stream::Stream stream_;
     demo::Workspace workspace_;
     TimePoint half_;
-    size_t decided_ = 0;
+    size_t decided_ = 0, replaced_ = 0;
     std::map<domain::PolicyId, size_t> by_policy_;
     std::multimap<TimePoint, domain::Outcome> pending_;
 };
@@ -266,6 +278,72 @@ size_t SchemaStory::verify_certificates(Node& node) const {
     return of_two;
 }
 
+void SchemaStory::expect_comparison(Node& node) const {
+    const auto models = node.registry().models().value();
+    const auto &first = models.front().id, &last = models.back().id;
+    EXPECT_FALSE(node.load_model(first).value().policy.schema().find(kNewName));
+    EXPECT_TRUE(node.load_model(last).value().policy.schema().find(kNewName));
+    const auto compared = [&](const domain::PolicyId& second, std::optional<TimePoint> from,
+                              std::optional<TimePoint> to) {
+        const auto report = compare_on_log(node, {first.value(), second.value(), from, to, 0.95});
+        EXPECT_TRUE(report) << report.error().message;
+        return report ? report->comparison.found.all.records : 0;
+    };
+    const auto before = compared(last, std::nullopt, half_), after = compared(last, half_, {});
+    EXPECT_GT(before, 500u);
+    EXPECT_GT(after, 500u);
+    EXPECT_LE(compared(last, std::nullopt, std::nullopt), before + after);
+    EXPECT_EQ(compared(first, std::nullopt, half_), before);
+}
+
+void SchemaStory::expect_all_replay(Node& node) const {
+    const auto replayed = replay_decisions(node, {}).value();
+    EXPECT_EQ(replayed.replayed, decided_);
+    EXPECT_EQ(replayed.different, 0u) << replayed.differences.front();
+    EXPECT_TRUE(replayed.failed.empty()) << replayed.first_failure;
+}
+
+void SchemaStory::replace_node() {
+    const auto place = folder_ / fmt::format("node_{}", ++replaced_);
+    fs::copy(workspace_.folder, place, fs::copy_options::recursive);
+    const auto store = place / fs::relative(workspace_.store, workspace_.folder);
+    ASSERT_GT(fs::remove_all(store / "partitions"), 0u);
+    fs::remove_all(workspace_.folder);  // the machine is lost
+    workspace_.config = place / workspace_.config.filename();
+    workspace_.store = store;
+    workspace_.folder = place;
+}
+
+void SchemaStory::expect_same_at_a_new_node(std::unique_ptr<Node> before) {
+    const auto hash = before->state_hash().value();
+    const auto set_of = [](Node& node) {
+        const auto& settings = node.settings();
+        return training_set::TrainingSetBuilder::create(
+                   node.joiner(), settings.product, settings.schema, node.attributes(),
+                   node.keys().split, settings.training.gate.late_attributes)
+            .value()
+            .development_rows(*node.joiner().clock())
+            .value()
+            .digest;
+    };
+    const auto rows = set_of(*before);
+    const auto certified = verify_certificates(*before);
+    const auto end = *before->joiner().clock();
+    before.reset();
+    replace_node();
+    ASSERT_FALSE(HasFatalFailure());
+    const auto node = opened();
+    ASSERT_NE(node, nullptr);
+    ASSERT_TRUE(node->advance(end));
+    while (node->mend()) continue;  // the index of decisions
+    EXPECT_EQ(node->state_hash().value(), hash);
+    EXPECT_EQ(set_of(*node), rows) << "what is learnt from";
+    EXPECT_EQ(verify_certificates(*node), certified);
+    EXPECT_TRUE(node->registry().verify_audit());
+    expect_all_replay(*node);
+    expect_comparison(*node);
+}
+
 TEST_F(SchemaStory, FeaturesComeAndGoAndEveryDecisionReplaysAndEveryCertificateVerifies) {
     size_t first_models = 0;
     {
@@ -277,9 +355,14 @@ TEST_F(SchemaStory, FeaturesComeAndGoAndEveryDecisionReplaysAndEveryCertificateV
         ASSERT_GT(first_models, 1u) << "candidates on the first schema";
     }
     expect_refusals();
+    // the node that takes its place reads what was decided before by the new file alone
+    replace_node();
+    ASSERT_FALSE(HasFatalFailure());
     write_schema(changed_schema());
     auto node = opened();
     ASSERT_NE(node, nullptr);
+    while (node->mend()) continue;
+    expect_all_replay(*node);
     const auto entries = node->registry().audit_entries().value();
     const auto& entry = entries.back();
     EXPECT_EQ(entry.action, "declare_schema");
@@ -324,11 +407,9 @@ TEST_F(SchemaStory, FeaturesComeAndGoAndEveryDecisionReplaysAndEveryCertificateV
     EXPECT_GE(verify_certificates(*node), 1u) << "candidate and champion of two schemas";
     EXPECT_TRUE(node->monitor_report());
     EXPECT_TRUE(node->registry().verify_audit());
-    // by what `rampart replay` calls
-    const auto replayed = replay_decisions(*node, {}).value();
-    EXPECT_EQ(replayed.replayed, decided_);
-    EXPECT_EQ(replayed.different, 0u) << replayed.differences.front();
-    EXPECT_TRUE(replayed.failed.empty()) << replayed.first_failure;
+    expect_comparison(*node);
+    expect_all_replay(*node);
+    expect_same_at_a_new_node(std::move(node));
 }
 
 }  // namespace

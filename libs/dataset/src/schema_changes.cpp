@@ -44,15 +44,19 @@ Status check_name(const Pair& pair, const ServedSchema& now) {
                 "feature '{}' has moved to another place; put it back where it was: new "
                 "features come at the end",
                 before.name);
-        const auto& was = terms_now.was;
-        if (std::find(was.begin(), was.end(), before.name) == was.end())
+        const auto& said = terms_now.was;
+        if (std::find(said.begin(), said.end(), before.name) == said.end())
             return refused(
                 "feature '{}' is not there, and '{}' stands at its place; put it back, "
                 "with retired = true if nothing is to be learnt from it, or with was = "
                 "[\"{}\"] on '{}' if that is its new name",
                 before.name, here.name, before.name, here.name);
     }
-    if (terms_now.was == names) return base::ok();
+    const auto& was = terms_now.was;
+    // a feature that was renamed more than once since has further names behind
+    const bool more = here.name != before.name && was.size() > names.size();
+    if (was == names || (more && std::equal(names.begin(), names.end(), was.begin())))
+        return base::ok();
     return refused(
         "feature '{}' has had the names [{}], and the file says [{}]; earlier names "
         "stay, the oldest first, and none is added that it did not have",
@@ -93,11 +97,17 @@ void describe(const Pair& pair, std::vector<std::string>& out) {
     const auto until = [](const FeatureTerms& terms) {
         return terms.accepted_until ? base::to_iso8601(*terms.accepted_until) : std::string();
     };
-    if (before.name != now.name)
+    if (before.name != now.name) {
+        const std::vector<std::string> between(
+            is.was.begin() + static_cast<std::ptrdiff_t>(was.was.size()) + 1, is.was.end());
+        const auto names = between.empty()
+                               ? std::string()
+                               : fmt::format(", and was '{}' between", fmt::join(between, "', '"));
         out.push_back(
-            fmt::format("feature '{}' is called '{}'; the earlier name is accepted until "
+            fmt::format("feature '{}' is called '{}'{}; the earlier name is accepted until "
                         "{}",
-                        before.name, now.name, until(is)));
+                        before.name, now.name, names, until(is)));
+    }
     if (!was.absent && is.absent)
         out.push_back(
             fmt::format("an application without '{}' counts as {}", now.name, text_of(is.absent)));
@@ -119,11 +129,14 @@ Status check_new(const ServedSchema& before, const ServedSchema& now, size_t i) 
             "feature '{}' has a name that another feature had; give the new one a name "
             "of its own",
             spec.name);
-    if (!now.terms(i).was.empty())
-        return refused(
-            "feature '{}' is new, and says that it was '{}', which is not at its place; "
-            "rename a feature where it stands",
-            spec.name, now.terms(i).was.front());
+    // a feature may have been added and renamed since
+    for (const auto& name : now.terms(i).was) {
+        if (before.find(name))
+            return refused(
+                "feature '{}' is new, and says that it was '{}', which is not at its place; "
+                "rename a feature where it stands",
+                spec.name, name);
+    }
     if (now.terms(i).absent) return base::ok();
     return refused(
         "feature '{}' is new, and earlier applications lack it; say what they count as: "

@@ -96,16 +96,21 @@ Result<ChampionNotice> decode_notice(std::string_view bytes, const base::Verifyi
 }
 
 Status ChampionPublisher::publish(const Promotion& champion, const std::string& model_file,
-                                  uint64_t epoch) {
+                                  uint64_t epoch, const std::string& features) {
     if (is_published(champion, epoch)) return base::ok();
     if (model::policy_id_of(model_file) != champion.policy)
         return base::make_error(Reason::kModelDigest,
                                 "the file to publish is not that of champion {}", champion.policy);
     const ChampionNotice notice{champion.sequence, champion.policy, champion.certified(), epoch};
-    // the model first: who reads the notice finds it
-    std::vector<streaming::Record> records{{champion.policy.value(), model_file, champion.at, {}},
-                                           {key_of(epoch), encode(notice, key_), champion.at, {}}};
-    if (published_.second == champion.sequence) records.erase(records.begin());  // it is there
+    // the notice last: who reads it finds the others
+    std::vector<streaming::Record> records;
+    const auto add = [&](const std::string& key, const std::string& value) {
+        records.push_back({key, value, champion.at, {}});
+    };
+    if (published_.second != champion.sequence) add(champion.policy.value(), model_file);
+    if (!features.empty())
+        add(schema_notice_key(epoch), encode(SchemaNotice{epoch, features}, key_));
+    add(key_of(epoch), encode(notice, key_));
     RAMPART_RETURN_IF_ERROR(writer_.append_to(topic_, kOnly, records));
     published_ = {epoch, champion.sequence};
     return base::ok();
@@ -127,6 +132,64 @@ Result<std::optional<std::string>> ChampionFollower::find_model(
     }
 }
 
+/// Returns the notice if one of the keys signed it for this epoch; the error of the first key
+/// otherwise.
+Result<SchemaNotice> ChampionFollower::verified_schema(const streaming::Record& record) const {
+    auto notice = decode_schema_notice(record.value, keys_.front());
+    for (size_t i = 1; i < keys_.size() && !notice; ++i) {
+        if (auto other = decode_schema_notice(record.value, keys_[i])) notice = *std::move(other);
+    }
+    if (!notice || schema_notice_key(notice->epoch) == record.key) return notice;
+    return base::make_error(certification::Reason::kBadSignature,
+                            "signed for epoch {}, and written under '{}'", notice->epoch,
+                            record.key);
+}
+
+/// Takes in the record of a schema, as read_on() does those of champions.
+void ChampionFollower::read_schema(const streaming::StoredRecord& stored, Read& read) const {
+    auto notice = verified_schema(stored.record);
+    if (notice) {
+        read.schemas.insert_or_assign(notice->epoch, *std::move(notice));
+        return;
+    }
+    kLog.error("msg=\"schema notice passed over\" offset={} reason={}", stored.offset,
+               notice.error().reason);
+    auto why = notice.error().with_context(fmt::format(
+        "the schema notice at offset {} of topic '{}' does not count", stored.offset, topic_));
+    const auto epoch = epoch_of_schema_notice(stored.record.key);
+    // what cannot be read may be of a later release; a stranger's leaves the one before
+    if (notice.error().is(certification::Reason::kBadSignature) || !epoch) {
+        read.unread = why;
+        if (epoch) read.schemas.try_emplace(*epoch, std::move(why));
+    } else {
+        read.schemas.insert_or_assign(*epoch, std::move(why));
+    }
+}
+
+Result<std::optional<SchemaNotice>> ChampionFollower::schema() const {
+    const auto found = schemas_.find(schema_epoch_);
+    if (found == schemas_.end()) return std::nullopt;
+    return found->second.map([](const auto& notice) { return std::optional(notice); });
+}
+
+Result<std::optional<SchemaNotice>> ChampionFollower::find_schema() const {
+    Read from_begin;
+    RAMPART_TRY(from_begin.end, reader_.begin_offset(topic_, kOnly));
+    RAMPART_TRY(auto read, read_on(std::move(from_begin)));
+    if (!read.latest) return std::nullopt;
+    read.schemas.erase(read.schemas.upper_bound(read.latest->epoch), read.schemas.end());
+    std::erase_if(read.schemas, [](const auto& one) { return !one.second; });
+    if (read.schemas.empty()) return std::nullopt;
+    return *std::prev(read.schemas.end())->second;
+}
+
+void ChampionFollower::start_anew() {
+    started_ = false;
+    latest_ = taken_ = std::nullopt;
+    refused_ = unread_ = {};
+    schemas_.clear();
+}
+
 /// Returns the notice if one of the keys signed it; the error of the first key otherwise.
 Result<ChampionNotice> ChampionFollower::verified(std::string_view bytes) const {
     auto notice = decode_notice(bytes, keys_.front());
@@ -136,14 +199,13 @@ Result<ChampionNotice> ChampionFollower::verified(std::string_view bytes) const 
     return notice;
 }
 
-/// Reads to the end of the topic.
-Result<ChampionFollower::Read> ChampionFollower::read_on() const {
-    Read read{{}, unread_, from_};
-    auto latest = latest_;
+/// Reads to the end of the topic, from where `read` ends.
+Result<ChampionFollower::Read> ChampionFollower::read_on(Read read) const {
     while (true) {
         RAMPART_TRY(const auto records, reader_.read(topic_, kOnly, read.end, kReadBatch));
         if (records.empty()) return read;
         for (const auto& stored : records) {
+            if (is_schema_notice(stored.record.key)) read_schema(stored, read);
             if (!is_notice(stored.record.key)) continue;
             const auto notice = verified(stored.record.value);
             if (!notice) {
@@ -155,8 +217,8 @@ Result<ChampionFollower::Read> ChampionFollower::read_on() const {
                 continue;
             }
             read.notices.push_back(*notice);
-            if (!comes_later(*notice, latest)) continue;
-            latest = *notice;
+            if (!comes_later(*notice, read.latest)) continue;
+            read.latest = *notice;
             read.unread = {};
         }
         read.end = Offset(records.back().offset.value() + 1);
@@ -202,16 +264,19 @@ Status ChampionFollower::follow(const Take& take) {
         RAMPART_TRY(from_, reader_.begin_offset(topic_, kOnly));
         started_ = true;
     }
-    auto whole = read_on();
+    auto whole = read_on({latest_, {}, unread_, schemas_, from_});
     if (!whole && streaming::is_gap(whole.error())) {
         // what was taken stays: only a later notice takes its place
         kLog.error(
             "msg=\"the topic of policies is another, and is read from its beginning\" what=\"{}\"",
             whole.error().message);
         RAMPART_TRY(from_, reader_.begin_offset(topic_, kOnly));
-        whole = read_on();
+        whole = read_on({latest_, {}, unread_, schemas_, from_});
     }
     RAMPART_TRY(auto read, std::move(whole));
+    schema_epoch_ = read.latest ? read.latest->epoch : 0;
+    schemas_ = std::move(read.schemas);
+    schemas_.erase(schemas_.begin(), schemas_.lower_bound(schema_epoch_));
     auto& notices = read.notices;
     std::erase_if(notices, [&](const auto& notice) { return !comes_later(notice, latest_); });
     // the latest first, and of each promotion what was said last

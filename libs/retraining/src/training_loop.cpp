@@ -184,7 +184,7 @@ Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
         record.reason = reason_info(Reason::kTooFewExamples).word;
         record.message =
             fmt::format("{:.0f} labelled examples, {} are wanted; decisions read: {}", on_side,
-                        settings_.schedule.min_examples, describe_extent(development.extent));
+                        settings_.schedule.min_examples, describe_rows(development));
         return record;
     }
     return begin({.at = t, .proposed_by = std::string(kSchedule)});
@@ -504,7 +504,7 @@ Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     RAMPART_TRY(const auto reference, deps_.registry.load_model(domain::PolicyId(run.reference)));
     RAMPART_RETURN_IF_ERROR(check_fits(reference.policy));
     RAMPART_TRY(const auto development, read_window(deps_.builder, run.at, settings_.window));
-    record.figures[kRowsRead] = describe_extent(development.extent);
+    record.figures[kRowsRead] = describe_rows(development);
     RAMPART_RETURN_IF_ERROR(check_goes_on());
     RAMPART_TRY(const auto candidate, candidate_of(run, development, reference));
     RAMPART_RETURN_IF_ERROR(check_fits(candidate.policy));

@@ -72,4 +72,12 @@ std::string describe_extent(const training_set::Extent& extent) {
         extent.seed ? fmt::format(", of a sample of persons (seed {})", *extent.seed) : "");
 }
 
+std::string describe_rows(const training_set::DevelopmentSet& set) {
+    const auto& aside = set.unexplained;
+    return aside.decisions == 0
+               ? describe_extent(set.extent)
+               : fmt::format("{}; {} more of another schema file are set aside, the first: {}",
+                             describe_extent(set.extent), aside.decisions, aside.first);
+}
+
 }  // namespace rampart::retraining

@@ -95,6 +95,13 @@ Status DecisionService::set_policy(std::shared_ptr<const model::LoadedPolicy> lo
     return base::ok();
 }
 
+void DecisionService::withdraw_policy() {
+    std::shared_ptr<const Policies> before;
+    const std::lock_guard lock(policy_mutex_);
+    before = std::exchange(policies_, nullptr);
+    if (before != nullptr) kLog.error("msg=\"the policy is withdrawn: nothing is decided\"");
+}
+
 Status DecisionService::set_assignment(
     const domain::Assignment& assignment,
     const std::vector<std::shared_ptr<const model::LoadedPolicy>>& challengers) {

@@ -1,5 +1,7 @@
 #include "rampart/training/covariate_shift.hpp"
 
+#include <limits>
+
 #include "rampart/training/reasons.hpp"
 
 namespace rampart::training {
@@ -31,6 +33,10 @@ base::Result<monitoring::Drift> covariate_shift(const training_set::VaultSet& va
     for (size_t i = 0; i < latest.persons.size(); ++i) {
         append(data, all.subspan(i * latest.schema.size(), latest.schema.size()), 1);
         person.push_back(latest.persons[i].value());
+    }
+    for (size_t j = 0; j < vault.retired.size(); ++j) {
+        if (vault.retired[j])
+            data.columns[j].assign(person.size(), std::numeric_limits<float>::quiet_NaN());
     }
     return monitoring::measure_drift(data, person, {}, pool);
 }

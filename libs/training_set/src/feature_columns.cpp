@@ -1,5 +1,6 @@
 #include "feature_columns.hpp"
 
+#include "rampart/dataset/reasons.hpp"
 #include "rampart/decision/encode_value.hpp"
 
 namespace rampart::training_set {
@@ -9,17 +10,41 @@ FeatureColumns::FeatureColumns(const dataset::ServedSchema& schema) : schema_(sc
         absent_.push_back(schema.encoded_absent(i));
 }
 
-const FeatureColumns::Places& FeatureColumns::places_of(const joiner::RowShape& shape) {
+/// Finds the features in rows of the shape. What the schema does not know may be another name of a
+/// feature that the row seems to lack.
+FeatureColumns::Known FeatureColumns::known_of(const joiner::RowShape& shape) const {
+    const auto& features = schema_.features().features();
+    Known known{Places(features.size()), std::nullopt};
+    for (uint32_t i = 0; i < shape.features.size(); ++i) {
+        const auto feature = schema_.find(shape.features[i]);
+        if (!feature) {
+            known.misfit = base::make_error(
+                dataset::Reason::kSchemaNotCarried,
+                "it has feature '{}', which the schema file of this node does not have: the node "
+                "that decided has a later one. Give this node the same file, and start it again",
+                shape.features[i]);
+            return known;
+        }
+        if (!known.places[*feature]) known.places[*feature] = i;
+    }
+    for (size_t i = 0; i < features.size() && !known.misfit; ++i) {
+        if (known.places[i] || schema_.terms(i).absent) continue;
+        known.misfit = base::make_error(
+            dataset::Reason::kSchemaNotCarried,
+            "it lacks feature '{}', which the schema file of this node gives no default: the node "
+            "that decided has another one. Give this node the same file, or say with default or "
+            "optional what an application without '{}' counts as, and start it again",
+            features[i].name, features[i].name);
+    }
+    return known;
+}
+
+const FeatureColumns::Known& FeatureColumns::look_up(const joiner::RowShape& shape) {
     if (shape.number == last_shape_) return *last_;
     auto found = by_shape_.find(shape.number);
     if (found == by_shape_.end()) {
-        Places places(schema_.features().size());
-        for (uint32_t i = 0; i < shape.features.size(); ++i) {
-            const auto feature = schema_.find(shape.features[i]);
-            if (feature && !places[*feature]) places[*feature] = i;
-        }
         if (by_shape_.size() == joiner::RowDecoder::kMaxShapes) by_shape_.clear();
-        found = by_shape_.emplace(shape.number, std::move(places)).first;
+        found = by_shape_.emplace(shape.number, known_of(shape)).first;
     }
     last_shape_ = shape.number;
     last_ = &found->second;
@@ -27,7 +52,8 @@ const FeatureColumns::Places& FeatureColumns::places_of(const joiner::RowShape& 
 }
 
 base::Status FeatureColumns::append(const joiner::DecisionRow& stored, std::vector<float>& out) {
-    const Places& places = places_of(*stored.shape);
+    const auto& [places, misfit] = look_up(*stored.shape);
+    if (misfit) return misfit->with_context(fmt::format("decision '{}'", stored.id));
     const size_t before = out.size();
     for (size_t i = 0; i < places.size(); ++i) {
         if (!places[i]) {

@@ -10,6 +10,7 @@
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/keyed_hash.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/log.hpp"
 #include "rampart/dataset/reasons.hpp"
 #include "rampart/training_set/person_sample.hpp"
 #include "rampart/training_set/reasons.hpp"
@@ -26,6 +27,7 @@ using joiner::RowPart;
 
 namespace {
 
+constexpr base::Logger kLog("training_set");
 constexpr size_t kMinSaltBytes = 16;
 constexpr size_t kRowsAtOnce = 4096;  // whose groups are read together, where rows are handed on
 constexpr double kFirstHeldOut = 1 - kVaultShare;  // hashes of persons from it on are the vault's
@@ -105,6 +107,20 @@ bool is_held_out(const base::KeyedHash& split, std::string_view person) {
     return split.uniform(person) >= kFirstHeldOut;
 }
 
+void add(Unexplained& to, const base::Error& why) {
+    if (to.decisions++ == 0) to.first = why.message;
+}
+
+/// Writes to the log that decisions were set aside, if some were.
+void warn(const Unexplained& unexplained) {
+    if (unexplained.decisions == 0) return;
+    kLog.error(
+        "msg=\"decisions of another schema file are set aside\" decisions={} reason={} "
+        "first=\"{}\" runbook=ops/guide/schema_changes/README.md",
+        unexplained.decisions, dataset::reason_info(dataset::Reason::kSchemaNotCarried).word,
+        unexplained.first);
+}
+
 /// Decisions that are no rows, and who they are about.
 struct Others {
     std::vector<Omitted> omitted;
@@ -132,6 +148,7 @@ struct TrainingSetBuilder::Reading {
     Others in_stops, others;     // others: of the vault alone
     OtherDraws draws;            // those of decisions that are no rows
     FeatureColumns columns;
+    std::vector<float> row;  // that is looked at
 
     explicit Reading(const dataset::ServedSchema& schema) : columns(schema) {}
 
@@ -172,6 +189,8 @@ std::string_view to_string(Omission why) {
             return "erased";
         case Omission::kQuarantined:
             return "quarantined";
+        case Omission::kOtherSchema:
+            return "other_schema";
     }
     return "unknown";
 }
@@ -277,12 +296,18 @@ std::optional<TrainingSetBuilder::Known> TrainingSetBuilder::known_of(const Deci
     return known;
 }
 
-/// Takes a row into the set, if it is in the sample, where there is one.
+/// Takes a row into the set, if the schema explains it and it is in the sample, where there is one.
 template <class Side>
 Status TrainingSetBuilder::take(const DecisionRow& stored, const Known& known,
                                 Reading<Side>& reading) const {
     constexpr bool kVault = std::is_same_v<Side, VaultSide>;
     auto& set = reading.set;
+    reading.row.clear();
+    if (const auto read = reading.columns.append(stored, reading.row); !read) {
+        add(set.unexplained, read.error());
+        if (kVault) reading.others.add(stored, Omission::kOtherSchema);
+        return base::ok();
+    }
     double place = 0;
     if (reading.sample) {
         place = reading.sample->place_of(stored.person);
@@ -294,7 +319,7 @@ Status TrainingSetBuilder::take(const DecisionRow& stored, const Known& known,
                                 limits::kMaxRows,
                                 kVault ? " in the vault; set gate.max_age_months" : "");
     }
-    RAMPART_RETURN_IF_ERROR(reading.columns.append(stored, set.features));
+    set.features.insert(set.features.end(), reading.row.begin(), reading.row.end());
     const auto impact =
         known.impact != nullptr ? std::optional(known.impact->version) : std::optional<uint32_t>();
     reading.read.push_back({known.label->version, impact, place});
@@ -397,6 +422,7 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(TimePoint t, const Developme
         reading.sample.emplace(PersonSample::key_of(split_salt_, sample->seed),
                                std::min(sample->max_rows, limits::kMaxRows));
     RAMPART_RETURN_IF_ERROR(read_rows(reading));
+    warn(set.unexplained);
     if (reading.sample) reading.take_out();
     RAMPART_RETURN_IF_ERROR(mark_repeats(reading));
     RAMPART_RETURN_IF_ERROR(set_groups(reading));
@@ -479,7 +505,7 @@ Status TrainingSetBuilder::visit_development(TimePoint t, TimePoint from, TimePo
 
 Result<ApplicantSet> TrainingSetBuilder::applicants(base::TimePoint from,
                                                     base::TimePoint to) const {
-    ApplicantSet set{schema_.features(), {}, {}};
+    ApplicantSet set{schema_.features(), {}, {}, {}};
     FeatureColumns columns(schema_);
     const auto add = [&](const DecisionRow& stored) -> Status {
         if (set.persons.size() == limits::kMaxRows) {
@@ -487,11 +513,14 @@ Result<ApplicantSet> TrainingSetBuilder::applicants(base::TimePoint from,
                                     "more than {} decisions from {} to {}", limits::kMaxRows,
                                     base::to_iso8601(from), base::to_iso8601(to));
         }
-        RAMPART_RETURN_IF_ERROR(columns.append(stored, set.features));
-        set.persons.emplace_back(std::string(stored.person));
+        if (const auto read = columns.append(stored, set.features); read)
+            set.persons.emplace_back(std::string(stored.person));
+        else
+            training_set::add(set.unexplained, read.error());
         return base::ok();
     };
     RAMPART_RETURN_IF_ERROR(joiner_->rows(from, to, RowPart::kAll, add));
+    warn(set.unexplained);
     return set;
 }
 

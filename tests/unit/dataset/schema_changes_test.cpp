@@ -66,6 +66,32 @@ TEST(SchemaChanges, AreSaidInWords) {
     EXPECT_THAT(changes(renamed, again), ElementsAre(HasSubstr("'years' is called 'lustra'")));
 }
 
+TEST(SchemaChanges, SeveralSinceAreCarriedWhereTheFileSaysTheChain) {
+    const auto job = text("job", "\"cook\", \"nurse\"");
+    const auto twice = number("lustra", "was = [\"age\", \"years\"]\n" + kUntil) + job;
+    EXPECT_THAT(changes(kFirst, twice),
+                ElementsAre(HasSubstr("'age' is called 'lustra', and was 'years' between;")));
+    const auto thrice =
+        number("decades", "was = [\"age\", \"years\", \"lustra\", \"olympiads\"]\n" + kUntil) + job;
+    EXPECT_THAT(changes(twice, thrice), ElementsAre(HasSubstr("was 'olympiads' between;")));
+    EXPECT_THAT(changes(kFirst, thrice),
+                ElementsAre(HasSubstr("was 'years', 'lustra', 'olympiads' between;")));
+    EXPECT_THAT(refusal(kFirst, number("lustra", "was = [\"years\", \"age\"]\n" + kUntil) + job),
+                HasSubstr("has had the names [age], and the file says [years, age]"))
+        << "the oldest first";
+    EXPECT_THAT(refusal(twice, number("decades", "was = [\"age\", \"lustra\"]\n" + kUntil) + job),
+                HasSubstr("has had the names [age, years, lustra]"));
+    EXPECT_THAT(
+        refusal(twice, number("lustra", "was = [\"age\", \"years\", \"x\"]\n" + kUntil) + job),
+        HasSubstr("none is added that it did not have"));
+    // added and renamed since
+    const auto added = number("term", "default = 1\nwas = [\"tenure\"]\n" + kUntil);
+    EXPECT_THAT(changes(kFirst, kFirst + added),
+                ElementsAre("feature 'term' is new; an application without it counts as 1"));
+    EXPECT_THAT(refusal(kFirst + number("tenure", "default = 2"), kFirst + added),
+                HasSubstr("had the default 2, and has 1"));
+}
+
 TEST(SchemaChanges, WhatCannotBeCarriedIsRefusedByName) {
     const auto job = text("job", "\"cook\", \"nurse\"");
     const std::vector<std::pair<std::string, std::string>> bad{
@@ -79,7 +105,9 @@ TEST(SchemaChanges, WhatCannotBeCarriedIsRefusedByName) {
         {number("age") + text("job", "\"cook\", \"nurse\", \"clerk\""), "has 3 categories"},
         {kFirst + number("tenure"), "'tenure' is new, and earlier applications lack it"},
         {number("age", "was = [\"years\"]\n" + kUntil) + job, "has had the names []"},
-        {kFirst + number("tenure", "default = 1\nwas = [\"x\"]\n" + kUntil), "it was 'x'"}};
+        {number("years", "was = [\"x\"]\n" + kUntil) + job +
+             number("tenure", "default = 1\nwas = [\"age\"]\n" + kUntil),
+         "was = [\"age\"] on 'years'"}};
     for (const auto& [now, part] : bad) EXPECT_THAT(refusal(kFirst, now), HasSubstr(part)) << now;
 }
 

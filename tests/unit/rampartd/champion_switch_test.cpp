@@ -21,13 +21,22 @@ class FollowedChampion : public testing::Test {
         EXPECT_TRUE(stores_.registry->bootstrap_champion(bootstrap_, day(1), "test"));
     }
     /// Publishes a champion as the node that trains does, and returns its name.
-    domain::PolicyId publish(uint64_t sequence, const std::string& file) {
+    domain::PolicyId publish(uint64_t sequence, const std::string& file,
+                             const std::string& features = "") {
         registry::Promotion champion;
         champion.sequence = sequence;
         champion.policy = model::policy_id_of(file);
         champion.certificate = base::sha256("certificate");
-        EXPECT_TRUE(publisher_.publish(champion, file, 1));
+        // each time as a process of its own
+        registry::ChampionPublisher publisher(stores_.log, "policies", key_);
+        EXPECT_TRUE(publisher.publish(champion, file, 1, features));
         return champion.policy;
+    }
+    static std::string income(const std::string& more) {
+        return "[[feature]]\nname = \"income\"\nkind = \"numeric\"\n" + more;
+    }
+    static dataset::ServedSchema parsed(const std::string& features) {
+        return dataset::parse_features(features, "s").value();
     }
     static std::string constant(double probability) {
         return model::encode_model_file(constant_policy(probability)->policy);
@@ -48,7 +57,7 @@ class FollowedChampion : public testing::Test {
         switch_.reset();
         service_ = std::make_unique<support::SmallService>(service_log_);
         switch_.emplace(*stores_.registry, *service_->service);
-        switch_->follow({stores_.log, "policies", {key_.public_key()}}, decides);
+        switch_->follow({stores_.log, "policies", {key_.public_key()}}, decides, served_);
         serve();
         return *switch_;
     }
@@ -69,8 +78,8 @@ class FollowedChampion : public testing::Test {
     support::MemoryLog service_log_;
     std::unique_ptr<support::SmallService> service_;
     base::SigningKey key_ = base::SigningKey::from_raw(std::string(32, 'k')).value();
-    registry::ChampionPublisher publisher_{stores_.log, "policies", key_};
     domain::PolicyId bootstrap_;
+    dataset::ServedSchema served_ = parsed(income(""));
     std::optional<ChampionSwitch> switch_;
 };
 
@@ -129,6 +138,107 @@ TEST_F(FollowedChampion, ThatCannotBeKnownLetsNothingDecideInItsPlace) {
     const auto id = publish(2, file);
     start();
     EXPECT_EQ(deciding(), id.value());
+}
+
+TEST_F(FollowedChampion, DecidesNothingByOtherTermsThanThoseOfTheNodeThatTrains) {
+    const auto file = constant(0.5);
+    served_ = parsed(income("default = 1\n"));
+    publish(1, file, income("default = 2\n"));
+    start();
+    EXPECT_EQ(deciding(), "none");
+    EXPECT_EQ(trouble(), "schema_differs");
+    EXPECT_NE(switch_->check().error().message.find("feature 'income' had the default 2, and has "
+                                                    "1"),
+              std::string::npos)
+        << switch_->check().error().message;
+    EXPECT_FALSE(service_->health.report(runtime::Probe::kReady).ok()) << "it is not ready";
+    for (int round = 0; round < 2; ++round) {
+        serve();
+        EXPECT_EQ(deciding(), "none") << "nor later";
+        EXPECT_EQ(trouble(), "schema_differs");
+    }
+    publish(2, constant(0.25), income("default = 2\n"));
+    serve();
+    EXPECT_EQ(deciding(), "none") << "nor by another champion";
+    // put right at this node
+    served_ = parsed(income("default = 2\n"));
+    EXPECT_TRUE(start().check());
+    EXPECT_EQ(deciding(), model::policy_id_of(constant(0.25)).value());
+    // a node that decides nothing may have another
+    served_ = parsed(income("default = 1\n"));
+    EXPECT_TRUE(start(false).check());
+}
+
+TEST_F(FollowedChampion, IsWithdrawnWhereTheTermsChangeAndDecidesAgainWhenTheyAreTheSame) {
+    served_ = parsed(income("default = 1\n"));
+    const auto id = publish(1, constant(0.5), income("default = 1\n"));
+    start();
+    EXPECT_EQ(deciding(), id.value());
+    publish(1, constant(0.5), income("default = 2\n"));
+    serve();
+    EXPECT_EQ(deciding(), "none");
+    EXPECT_EQ(trouble(), "schema_differs");
+    publish(1, constant(0.5), income("default = 1\n"));
+    serve();
+    EXPECT_EQ(deciding(), id.value()) << "the same champion";
+    EXPECT_EQ(trouble(), "");
+    EXPECT_EQ(switch_->followed()->policy, id);
+}
+
+TEST_F(FollowedChampion, DecidesByAnEarlierFileAndNotByALaterOne) {
+    const std::string savings = "[[feature]]\nname = \"savings\"\nkind = \"numeric\"\n";
+    const auto id = publish(1, constant(0.5), income("default = 1\n") + savings + "default = 0\n");
+    start();
+    EXPECT_EQ(deciding(), id.value()) << "the node that trains is first";
+    EXPECT_EQ(trouble(), "");
+    served_ = parsed(income("default = 1\n") + savings + "default = 3\n");
+    start();
+    EXPECT_EQ(trouble(), "schema_differs");
+    served_ = parsed(income("default = 1\n") + savings + "default = 0\n" +
+                     "retired = true\naccepted_until = \"2030-01-01\"\n");
+    start();
+    EXPECT_EQ(trouble(), "") << "until when it is taken may differ for a time";
+    publish(2, constant(0.25), income(""));
+    serve();
+    EXPECT_EQ(deciding(), "none");
+    EXPECT_NE(switch_->check().error().message.find("is later than that of the node that trains"),
+              std::string::npos)
+        << switch_->check().error().message;
+    const auto last =
+        publish(2, constant(0.25), income("default = 1\n") + savings + "default = 0\n");
+    serve();
+    EXPECT_EQ(deciding(), last.value()) << "without a start";
+}
+
+TEST_F(FollowedChampion, AnUnreadableSchemaLeavesWhatDecidesAndLetsNothingDecideAfterAStart) {
+    const auto id = publish(1, constant(0.5), income(""));
+    start();
+    const auto write = [&](const std::string& key, const std::string& bytes) {
+        const streaming::Record record{key, bytes, {}, {}};
+        ASSERT_TRUE(stores_.log.append("policies", {&record, 1}));
+        serve();
+        EXPECT_EQ(deciding(), id.value());
+    };
+    const registry::SchemaNotice notice{1, income("default = 3\n")};
+    const auto other = base::SigningKey::from_raw(std::string(32, 'o')).value();
+    write("schema/1", encode(notice, other));
+    EXPECT_EQ(trouble(), "bad_signature");
+    start();
+    EXPECT_EQ(deciding(), id.value()) << "who writes to the topic without the key stops nothing";
+    auto later = encode(notice, key_);
+    later[0] = 2;
+    write("schema/2", later);
+    start();
+    EXPECT_EQ(deciding(), id.value()) << "it belongs to no champion";
+    write("schema/1", later);
+    EXPECT_EQ(trouble(), "bad_notice");
+    start();
+    EXPECT_EQ(deciding(), "none");
+    EXPECT_EQ(trouble(), "bad_notice");
+    publish(2, constant(0.25), income(""));
+    serve();
+    EXPECT_EQ(deciding(), model::policy_id_of(constant(0.25)).value());
+    EXPECT_EQ(trouble(), "") << "and not for ever";
 }
 
 }  // namespace

@@ -62,6 +62,16 @@ class ChampionFeed : public testing::Test {
         for (const auto& [key, record] : last) ASSERT_TRUE(log_.append("policies", {&record, 1}));
     }
 
+    void write(const std::string& key, const std::string& value) {
+        const streaming::Record record{key, value, {}, {}};
+        ASSERT_TRUE(log_.append("policies", {&record, 1}));
+    }
+    std::string of_a_later_release(const SchemaNotice& notice) const {
+        auto bytes = encode(notice, key_);
+        bytes[0] = 2;
+        return bytes;
+    }
+
     support::MemoryLog log_;
     base::SigningKey key_ = base::SigningKey::from_raw(key_bytes('a')).value();
     ChampionPublisher publisher_{log_, "policies", key_};
@@ -182,6 +192,145 @@ TEST_F(ChampionFeed, ANoticeOfAnEarlierReleaseCountsUntilThereIsOneWithAnEpoch) 
     ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 1));
     EXPECT_EQ(log_.topics["policies"].partitions[0].back().record.key, "champion/1");
     EXPECT_EQ(follow(reader)->policy->id, model::policy_id_of(second_));
+}
+
+TEST_F(ChampionFeed, TheSchemaIsThatOfTheLatestEpochAsItWasSaidLast) {
+    const auto schema_at = [](const ChampionFollower& reader) {
+        const auto found = reader.schema().value();
+        EXPECT_EQ(found, reader.find_schema().value());
+        return found ? found->features : "none";
+    };
+    auto reader = follower();
+    ASSERT_TRUE(publisher_.publish(champion(1, first_), first_, 7));
+    ASSERT_TRUE(follow(reader));
+    EXPECT_EQ(schema_at(reader), "none") << "of an earlier release";
+    EXPECT_EQ(log_.topics["policies"].partitions[0].size(), 2u);
+    ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 7, "one"));
+    const auto& records = log_.topics["policies"].partitions[0];
+    ASSERT_EQ(records.size(), 5u);
+    EXPECT_EQ(records[3].record.key, "schema/7");
+    EXPECT_EQ(records[4].record.key, "champion/7") << "who reads it has the schema";
+    std::string seen;
+    ASSERT_TRUE(reader.follow([&](const auto&) {
+        seen = schema_at(reader);
+        return base::ok();
+    }));
+    EXPECT_EQ(seen, "one") << "when the champion is handed over";
+    // a start of the node that trains: the champion and the epoch are the same
+    ChampionPublisher anew(log_, "policies", key_);
+    ASSERT_TRUE(anew.publish(champion(2, second_), second_, 7, "two"));
+    EXPECT_FALSE(follow(reader));
+    EXPECT_EQ(schema_at(reader), "two");
+    ASSERT_TRUE(anew.publish(champion(2, second_), second_, 8, "three"));
+    ASSERT_TRUE(publisher_.publish(champion(3, third_), third_, 7, "one"));
+    EXPECT_FALSE(follow(reader));
+    EXPECT_EQ(schema_at(reader), "three") << "who has trained before does not count";
+    compact();
+    auto late = follower();
+    ASSERT_TRUE(follow(late));
+    EXPECT_EQ(schema_at(late), "three");
+}
+
+TEST_F(ChampionFeed, ASchemaThatDoesNotCountIsSaidAndTheOneBeforeStays) {
+    const auto stranger = base::SigningKey::from_raw(key_bytes('b')).value();
+    auto reader = follower();
+    ASSERT_TRUE(publisher_.publish(champion(1, first_), first_, 7, "one"));
+    ASSERT_TRUE(follow(reader));
+    write("schema/7", encode(SchemaNotice{7, "two"}, stranger));
+    EXPECT_FALSE(follow(reader));
+    EXPECT_EQ(trouble(reader), "bad_signature");
+    EXPECT_EQ(reader.schema().value()->features, "one");
+    EXPECT_EQ(reader.find_schema().value()->features, "one");
+    write("schema/7", of_a_later_release({7, "two"}));
+    EXPECT_FALSE(follow(reader));
+    EXPECT_EQ(reader.schema().error().reason, "bad_notice");
+    EXPECT_EQ(reader.find_schema().value(), std::nullopt) << "none that can be read";
+    auto anew = follower();
+    ASSERT_TRUE(follow(anew));
+    EXPECT_EQ(anew.schema().error().reason, "bad_notice");
+    ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 8, "three"));
+    for (auto* one : {&reader, &anew}) {
+        EXPECT_TRUE(follow(*one));
+        EXPECT_EQ(one->schema().value()->features, "three");
+        EXPECT_EQ(trouble(*one), "");
+    }
+    EXPECT_EQ(reader.find_schema().value()->features, "three");
+}
+
+TEST_F(ChampionFeed, ASchemaThatNoKeyHasSignedIsNotPassedOverWhereItIsTheOnlyOneOfItsChampion) {
+    const auto stranger = base::SigningKey::from_raw(key_bytes('b')).value();
+    ASSERT_TRUE(publisher_.publish(champion(1, first_), first_, 7, "one"));
+    write("schema/7", encode(SchemaNotice{7, "two"}, stranger));
+    compact();
+    auto reader = follower();
+    ASSERT_TRUE(follow(reader));
+    EXPECT_EQ(reader.schema().error().reason, "bad_signature");
+    ChampionPublisher again(log_, "policies", key_);
+    ASSERT_TRUE(again.publish(champion(1, first_), first_, 8, "one"));
+    EXPECT_FALSE(follow(reader)) << "the same champion";
+    EXPECT_EQ(reader.schema().value()->features, "one");
+    EXPECT_EQ(trouble(reader), "");
+    // a signed one of another epoch is not taken for that of this one
+    write("schema/8", encode(SchemaNotice{7, "two"}, key_));
+    EXPECT_FALSE(follow(reader));
+    EXPECT_EQ(trouble(reader), "bad_signature");
+    EXPECT_EQ(reader.schema().value()->features, "one");
+}
+
+TEST_F(ChampionFeed, OfATopicThatWasMadeAnewTheSchemaIsThatOfItsNewestChampion) {
+    const auto stranger = base::SigningKey::from_raw(key_bytes('b')).value();
+    ASSERT_TRUE(publisher_.publish(champion(1, first_), first_, 1, "old one"));
+    ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 9, "old"));
+    auto before = follower();
+    ASSERT_TRUE(follow(before));
+    // what the other topic leaves behind belongs to no champion: unsigned, unreadable and signed
+    log_.topics["policies"].partitions[0].clear();
+    write("schema/9", encode(SchemaNotice{9, "strange"}, stranger));
+    write("schema/20", encode(SchemaNotice{20, "strange"}, stranger));
+    write("schema/21", of_a_later_release({21, "later"}));
+    write("schema/22", encode(SchemaNotice{22, "without a champion"}, key_));
+    write("schema/", "");
+    EXPECT_EQ(follower().find_schema().value(), std::nullopt);
+    EXPECT_FALSE(follow(before)) << "it notices that the topic is another";
+    ChampionPublisher anew(log_, "policies", key_);
+    ASSERT_TRUE(anew.publish(champion(1, first_), first_, 2, "new"));
+    auto fresh = follower();
+    EXPECT_EQ(follow(fresh)->notice.epoch, 2u);
+    EXPECT_EQ(fresh.schema().value()->features, "new");
+    EXPECT_EQ(fresh.find_schema().value()->features, "new");
+    EXPECT_EQ(trouble(fresh), "");
+    // who has read the other topic keeps its champion, with the schema that belongs to that one
+    EXPECT_FALSE(follow(before));
+    EXPECT_EQ(before.taken()->epoch, 9u);
+    EXPECT_EQ(before.schema().value()->features, "old");
+    ASSERT_TRUE(anew.publish(champion(2, third_), third_, 10, "newest"));
+    for (auto* reader : {&before, &fresh}) {
+        EXPECT_EQ(follow(*reader)->notice.epoch, 10u);
+        EXPECT_EQ(reader->schema().value()->features, "newest");
+        EXPECT_EQ(trouble(*reader), "");
+    }
+}
+
+TEST_F(ChampionFeed, AChampionOfAnEarlierReleaseHasNoSchemaThoughOneBeforeItHad) {
+    ASSERT_TRUE(publisher_.publish(champion(1, first_), first_, 7, "one"));
+    ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 8));
+    auto reader = follower();
+    ASSERT_TRUE(follow(reader));
+    EXPECT_EQ(reader.schema().value(), std::nullopt);
+    EXPECT_EQ(reader.find_schema().value()->features, "one") << "what was said last";
+}
+
+TEST_F(ChampionFeed, AFollowerThatStartsAnewTakesTheChampionAgain) {
+    auto reader = follower();
+    ASSERT_TRUE(publisher_.publish(champion(1, first_), first_, 7, "one"));
+    ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 7, "one"));
+    ASSERT_TRUE(follow(reader));
+    EXPECT_FALSE(follow(reader));
+    reader.start_anew();
+    EXPECT_FALSE(reader.taken());
+    EXPECT_EQ(reader.schema().value(), std::nullopt);
+    EXPECT_EQ(follow(reader)->notice.sequence, 2u);
+    EXPECT_EQ(reader.schema().value()->features, "one");
 }
 
 TEST_F(ChampionFeed, AChampionThatIsNotTakenIsSaidUntilOneIs) {

@@ -16,6 +16,7 @@ using certification::LeftOut;
 using certification::Verdict;
 using support::day;
 using testing::Contains;
+using testing::HasSubstr;
 
 const std::string kSalt = "a salt of sixteen bytes or more";
 constexpr int kPersons = 1500, kNow = 150;
@@ -60,11 +61,12 @@ class OriginTest : public testing::Test {
     }
     /// Logs a decision about the person and, where it was approved, its outcome; returns whether it
     /// is the vault's.
-    bool decide(const std::string& name, int person, int on, bool in_window = false) {
+    bool decide(const std::string& name, int person, int on, bool in_window = false,
+                const std::string& feature = "income") {
         const bool good = person % 3 != 0, approved = person % 2 == 0;
         auto decision = support::make_decision(name, day(on), approved);
         decision.application.person = domain::PersonId(fmt::format("p-{}", person));
-        decision.application.features = {{"income", good ? 10.0 : 0.0}};
+        decision.application.features = {{feature, good ? 10.0 : 0.0}};
         decision.policy = champion_;
         decision.p_exploit = decision.p_approve = decision.propensity = 0.5;
         if (in_window) decision.draw_window = {"loan", 1000, 0};
@@ -112,6 +114,11 @@ class OriginTest : public testing::Test {
             stopped_ += i % 10 == 8 && decide(fmt::format("stop{}", i), 2 * kPersons + i, 62);
             old_ += i % 10 == 9 && decide(fmt::format("old{}", i), 3 * kPersons + i, 3);
             if (i % 10 == 0) decide(fmt::format("future{}", i), 4 * kPersons + i, kNow + 1);
+            if (i % 10 != 4) continue;
+            // decided by a node that has another schema file
+            const bool vault =
+                decide(fmt::format("other{}", i), 5 * kPersons + i, 40, false, "pay");
+            ++(vault ? other_schema_ : learnt_aside_);
         }
         erase_three();
         damage_one();
@@ -149,7 +156,7 @@ class OriginTest : public testing::Test {
     std::unique_ptr<privacy::Register> list_;
     std::unique_ptr<training_set::TrainingSetBuilder> builder_;
     size_t vault_ = 0, repeats_ = 0, later_ = 0, immature_ = 0, stopped_ = 0, old_ = 0;
-    size_t in_no_group_ = 0;
+    size_t in_no_group_ = 0, other_schema_ = 0, learnt_aside_ = 0;
 };
 
 TEST_F(OriginTest, EveryDecisionOfTheVaultIsInTheEvidenceOrLeftOutForOneReason) {
@@ -160,18 +167,25 @@ TEST_F(OriginTest, EveryDecisionOfTheVaultIsInTheEvidenceOrLeftOutForOneReason) 
     const auto& id = read.plan.identity;
     EXPECT_EQ(read.evidence_records, vault_);
     EXPECT_EQ(id.in_no_group, in_no_group_);
-    EXPECT_EQ(id.decisions, vault_ + repeats_ + later_ + immature_ + stopped_ + old_ + 3 + 1);
+    EXPECT_EQ(id.decisions,
+              vault_ + repeats_ + later_ + immature_ + stopped_ + old_ + other_schema_ + 3 + 1);
     std::map<std::string, size_t> all;
     for (const LeftOut& one : id.left_out)
         if (one.group.empty()) all[one.reason] = one.records;
-    const std::map<std::string, size_t> expected{{"repeat", repeats_},    {"later_record", later_},
-                                                 {"immature", immature_}, {"stopped", stopped_},
-                                                 {"too_old", old_},       {"erased", 3},
-                                                 {"quarantined", 1}};
+    const std::map<std::string, size_t> expected{
+        {"repeat", repeats_},    {"later_record", later_},
+        {"immature", immature_}, {"stopped", stopped_},
+        {"too_old", old_},       {"erased", 3},
+        {"quarantined", 1},      {"other_schema", other_schema_}};
     EXPECT_EQ(all, expected);
     for (const auto& [reason, records] : all) EXPECT_GT(records, 0u) << reason;
     EXPECT_THAT(id.left_out, Contains(LeftOut{"erased", "sex=male", 3}));
     EXPECT_THAT(id.left_out, Contains(LeftOut{"immature", "unknown", immature_}));
+    EXPECT_THAT(id.left_out, Contains(LeftOut{"other_schema", "unknown", other_schema_}));
+    EXPECT_THAT(run.figures.at(kRowsRead),
+                HasSubstr(fmt::format("; {} more of another schema file are set aside, the first: "
+                                      "decision 'd-other",
+                                      learnt_aside_)));
     EXPECT_EQ(id.proposed_by, "anna");
     EXPECT_EQ(id.software, "rampart of a test");
     ASSERT_EQ(id.loggers.size(), 1u);

@@ -54,6 +54,12 @@ TEST(TrainingWindow, IsDescribedInARunsRecord) {
     EXPECT_EQ(describe_extent({{}, 7, 7, {}}), "7 of 7");
     EXPECT_EQ(describe_extent({day(1), 70, 7, 3}),
               "7 of 70 since 1970-01-02T00:00:00Z, of a sample of persons (seed 3)");
+    training_set::DevelopmentSet set;
+    set.extent = {{}, 7, 7, {}};
+    EXPECT_EQ(describe_rows(set), "7 of 7");
+    set.unexplained = {2, "decision 'd': why"};
+    EXPECT_EQ(describe_rows(set),
+              "7 of 7; 2 more of another schema file are set aside, the first: decision 'd': why");
 }
 
 /// Decisions from day 31 to 55, runs at day 150.

@@ -70,6 +70,20 @@ TEST_F(DecisionServiceUnit, WithoutAPolicyItIsNotReady) {
     EXPECT_TRUE(small_.health.report(runtime::Probe::kReady).ok());
 }
 
+TEST_F(DecisionServiceUnit, DecidesNothingOnceItsPolicyIsWithdrawnUntilThereIsOneAgain) {
+    small_.approve_all();
+    const auto first = small_.decide(make_application(1, day(100)));
+    service_.withdraw_policy();
+    const auto one = make_application(2, day(100));
+    EXPECT_EQ(service_.decide({&one, 1}).error().reason, "no_policy");
+    EXPECT_FALSE(small_.health.report(runtime::Probe::kReady).ok());
+    EXPECT_EQ(service_.policy(), nullptr);
+    service_.withdraw_policy();
+    small_.approve_all();
+    EXPECT_TRUE(service_.decide({&one, 1}));
+    EXPECT_EQ(small_.decide(make_application(1, day(100))).id, first.id);
+}
+
 TEST_F(DecisionServiceUnit, OfABatchAllOrNoneOrEachForItself) {
     small_.approve_all();
     const std::vector batch{make_application(1, day(100)), make_application(2, day(1))};

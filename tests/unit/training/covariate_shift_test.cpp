@@ -30,6 +30,12 @@ TEST(CovariateShift, IsMeasuredFromFeaturesAlone) {
     const auto shifted = covariate_shift(vault, latest, nullptr).value();
     EXPECT_GT(shifted.auc_lo, 0.6);
     EXPECT_EQ(shifted.features.at(0).first, "x0");
+    vault.retired = std::vector<bool>(vault.schema.size(), false);
+    EXPECT_EQ(covariate_shift(vault, latest, nullptr).value().auc, shifted.auc);
+    vault.retired[0] = true;
+    const auto without = covariate_shift(vault, latest, nullptr).value();
+    EXPECT_NEAR(without.auc, 0.5, 0.06) << "the feature that differs is retired";
+    for (const auto& [name, share] : without.features) EXPECT_NE(name, "x0");
     latest.schema = dataset::FeatureSchema();
     EXPECT_EQ(covariate_shift(vault, latest, nullptr).error().reason, "other_schema");
 }

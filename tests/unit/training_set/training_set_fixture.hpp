@@ -81,7 +81,7 @@ class TrainingSetTest : public testing::Test {
                int64_t event, std::optional<int> cool_off_days = 30) {
         auto decision = support::make_decision(name, day(event));
         decision.application.person = person;
-        decision.application.features = {{"income", 10.0}};
+        decision.application.features = {{"income", 10.0}, {"job", std::string("cook")}};
         decision.decided_at = day(decided);
         if (cool_off_days) {
             decision.draw_window = {"loan", *cool_off_days,

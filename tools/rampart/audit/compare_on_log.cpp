@@ -138,6 +138,7 @@ std::string reasons_of(const rampartd::CompareReport& report) {
     says(of.later, "decisions that are not their person's first are left out");
     says(of.undecidable, "decisions are left out because a policy needs a group that is not known");
     says(of.stopped, "decisions made while a stop button was pressed are left out");
+    says(of.unexplained, "decisions that the schema file does not explain are left out");
     if (report.extent.seed)
         text += fmt::format("{} of {} decisions were read: a sample of persons\n",
                             report.extent.read, report.extent.there);
@@ -213,7 +214,8 @@ json::object document_of(const LogComparisonOptions& options,
              {{"repeats", of.repeats},
               {"later_of_a_person", of.later},
               {"group_unknown", of.undecidable},
-              {"stopped", of.stopped}}},
+              {"stopped", of.stopped},
+              {"other_schema", of.unexplained}}},
             {"in_no_group", of.found.in_no_group},
             {"all", object_of(of.found.all)},
             {"groups", array_of(of.found.groups)},

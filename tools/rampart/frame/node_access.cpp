@@ -237,6 +237,7 @@ base::Status check_new(std::string_view option, const std::filesystem::path& fil
 base::Result<std::unique_ptr<rampartd::Node>> open_existing(const std::filesystem::path& config) {
     RAMPART_TRY(auto settings, rampartd::load_settings(config));
     RAMPART_RETURN_IF_ERROR(check_exists(settings));
+    settings.declares = false;  // the service alone does
     return rampartd::Node::open(std::move(settings));
 }
 

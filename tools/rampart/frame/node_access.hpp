@@ -63,7 +63,8 @@ base::Status check_exists(const rampartd::Settings& settings);
 /// invalid_argument "misuse" where there is such a file already: `option` names it.
 base::Status check_new(std::string_view option, const std::filesystem::path& file);
 
-/// The node of a store that exists, by its configuration file.
+/// The node of a store that exists, by its configuration file. What schema file and product declare
+/// is compared with what the store is bound to, and not put on record.
 base::Result<std::unique_ptr<rampartd::Node>> open_existing(const std::filesystem::path& config);
 
 }  // namespace rampart::cli

@@ -9,6 +9,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/reasons.hpp"
+#include "rampart/dataset/served_schema.hpp"
 #include "rampart/decision/draw.hpp"
 #include "rampart/decision/encode.hpp"
 #include "rampart/http/client.hpp"
@@ -26,7 +27,7 @@ namespace json = boost::json;
 using base::Result;
 
 struct Options {
-    fs::path application, model, token_file;
+    fs::path application, model, schema, token_file;
     fs::path draw_key;
     std::string url, group, at;
     http::ClientTls tls;
@@ -113,7 +114,11 @@ Result<Answer> what_if(const Options& options) {
     const auto& application = given.application;
     RAMPART_TRY(const auto loaded, named_file(model::load_model_file(options.model)));
     const auto& policy = loaded.policy;
-    RAMPART_TRY(const auto row, decision::encode_row(application, policy.schema()));
+    dataset::ServedSchema served;  // without a file: what the policy reads has to be given
+    if (!options.schema.empty()) {
+        RAMPART_TRY(served, named_file(dataset::read_served_schema(options.schema)));
+    }
+    RAMPART_TRY(const auto row, decision::encode_row(application, policy.schema(), served));
     std::optional<size_t> group;
     if (policy.group_aware()) {
         const auto& names = policy.group_names();
@@ -208,6 +213,9 @@ void add_decide(Frame& frame) {
             if (options->url.empty() == options->model.empty()) {
                 return base::make_error(base::Reason::kBadUsage, "give either --url or --model");
             }
+            if (!options->url.empty() && !options->schema.empty())
+                return base::make_error(base::Reason::kBadUsage,
+                                        "--schema goes with --model: a service has its own");
             return options->url.empty() ? what_if(*options) : ask_service(*options);
         });
     command
@@ -216,6 +224,9 @@ void add_decide(Frame& frame) {
         ->required();
     command.add_option("--model", options->model,
                        "model file: show its decision without logging it; give --model or --url");
+    command.add_option("--schema", options->schema,
+                       "with --model: schema file of the service, by whose defaults and names the "
+                       "application is read; the default is to take just what the policy reads");
     command.add_option("--draw-key", options->draw_key,
                        "with --model: <store>/keys/draw of a service, to show what it would draw");
     command.add_option("--product", options->cool_off.product,

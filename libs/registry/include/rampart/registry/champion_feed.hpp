@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "rampart/base/signing.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/registry/promotion_log.hpp"
+#include "rampart/registry/schema_notice.hpp"
 #include "rampart/streaming/reader.hpp"
 #include "rampart/streaming/writer.hpp"
 
@@ -29,15 +31,17 @@ struct ChampionNotice {
 std::string encode(const ChampionNotice& notice, const base::SigningKey& key);
 base::Result<ChampionNotice> decode_notice(std::string_view bytes, const base::VerifyingKey& key);
 
-/// The node that trains: the champion and its model file into the topic of policies, under the
-/// epoch of its lease. Durable when it returns; again with the same champion and epoch writes
-/// nothing. Error: data_loss "model_digest": the file is not the registered one, and no follower
-/// would take it.
+/// The node that trains: the champion, its model file and the schema by whose terms it is to decide
+/// into the topic of policies, under the epoch of its lease. Durable when it returns; again with
+/// the same champion and epoch writes nothing. Error: data_loss "model_digest": the file is not the
+/// registered one, and no follower would take it.
 class ChampionPublisher {
   public:
     ChampionPublisher(streaming::Writer& writer, std::string topic, const base::SigningKey& key)
         : writer_(writer), topic_(std::move(topic)), key_(key) {}
-    base::Status publish(const Promotion& champion, const std::string& model_file, uint64_t epoch);
+    /// `features`: as SchemaNotice has them; empty: nothing is said of them.
+    base::Status publish(const Promotion& champion, const std::string& model_file, uint64_t epoch,
+                         const std::string& features = {});
     /// Returns whether publish() would write nothing.
     bool is_published(const Promotion& champion, uint64_t epoch) const {
         return published_ == std::pair(epoch, champion.sequence);
@@ -83,15 +87,32 @@ class ChampionFollower {
     /// the topic has none. Thread safe.
     base::Result<std::optional<std::string>> find_model(const domain::PolicyId& policy) const;
 
+    /// Returns the notice of a schema that belongs to the latest champion: that of its epoch which
+    /// was written last. Notices of other epochs do not count, whatever they are. nullopt: there is
+    /// none, as the node that trains is of an earlier release. Error: decode_schema_notice's, until
+    /// there is a later one: it cannot be read; or no key has signed it, and there is no other of
+    /// the epoch. state() says of each that no key has signed.
+    base::Result<std::optional<SchemaNotice>> schema() const;
+    /// Returns the latest schema in the topic up to the epoch of its latest champion. One that
+    /// cannot be read is passed over with a line in the log. Thread safe. Errors: the log's.
+    base::Result<std::optional<SchemaNotice>> find_schema() const;
+    /// Forgets what was read and taken, so that follow() takes the latest champion again.
+    void start_anew();
+
   private:
+    using Schemas = std::map<uint64_t, base::Result<SchemaNotice>>;  // by epoch
     /// What was read from one place of the topic to its end.
     struct Read {
+        std::optional<ChampionNotice> latest;
         std::vector<ChampionNotice> notices;  // that are signed
         base::Status unread;                  // why one after the latest of them does not count
+        Schemas schemas;                      // that are signed, or cannot be read
         streaming::Offset end{0};
     };
     base::Result<ChampionNotice> verified(std::string_view bytes) const;
-    base::Result<Read> read_on() const;
+    base::Result<SchemaNotice> verified_schema(const streaming::Record& record) const;
+    void read_schema(const streaming::StoredRecord& stored, Read& read) const;
+    base::Result<Read> read_on(Read read) const;
     base::Status load_and_take(const ChampionNotice& notice, const std::optional<std::string>& file,
                                const Take& take);
     base::Status take_first(std::vector<ChampionNotice> notices, const Take& take);
@@ -102,8 +123,10 @@ class ChampionFollower {
     streaming::Offset from_{0};
     bool started_ = false;
     std::optional<ChampionNotice> latest_, taken_;
-    base::Status refused_;  // why the latest was not taken
-    base::Status unread_;   // why a later one does not count
+    base::Status refused_;       // why the latest was not taken
+    base::Status unread_;        // why a later one does not count
+    Schemas schemas_;            // by the latest champion's epoch and later ones
+    uint64_t schema_epoch_ = 0;  // the latest champion's, also before it is taken
 };
 
 }  // namespace rampart::registry

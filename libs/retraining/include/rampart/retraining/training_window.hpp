@@ -13,7 +13,7 @@
 namespace rampart::retraining {
 
 inline constexpr size_t kFewestRows = 1000, kMaxRowsByDefault = 2'000'000;
-inline constexpr const char* kRowsRead = "rows_read";  // among a run's figures: describe_extent()
+inline constexpr const char* kRowsRead = "rows_read";  // among a run's figures: describe_rows()
 
 struct TrainingWindow {
     int months = 0;  // applications of so many months before the run; 0: all
@@ -34,5 +34,7 @@ base::Result<training_set::DevelopmentSet> read_window(
 /// Returns how many rows there were and are used, since when, and of a sample its seed, such as
 /// "2000000 of 61203377 since 2025-03-01T00:00:00Z, of a sample of persons (seed 1)".
 std::string describe_extent(const training_set::Extent& extent);
+/// Returns the same of a set, and how many decisions are set aside, with the first of them and why.
+std::string describe_rows(const training_set::DevelopmentSet& set);
 
 }  // namespace rampart::retraining

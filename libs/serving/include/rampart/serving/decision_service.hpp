@@ -103,6 +103,8 @@ class DecisionService {
     /// "group_blind_service" (the policy reads a group, the service may not), "schema_not_carried"
     /// (its features are not the first ones of this service) and those of PolicyInForce::create.
     base::Status set_policy(std::shared_ptr<const model::LoadedPolicy> policy, bool certified);
+    /// Decides nothing from the next request on ("no_policy"), until a policy is set again.
+    void withdraw_policy();
     /// Returns the champion, also where a stop lets rules decide; nullptr: none yet.
     std::shared_ptr<const decision::PolicyInForce> policy() const;
 

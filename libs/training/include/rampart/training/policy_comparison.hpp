@@ -31,6 +31,7 @@ struct LoggedComparison {
     size_t later = 0;        // not the person's first
     size_t undecidable = 0;  // a policy needs the person's groups, and they are not known
     size_t stopped = 0;      // decided while a stop button was pressed
+    size_t unexplained = 0;  // not explained by the schema file; of the set that was read
 };
 
 /// Returns the rows about applications before `end`, as a set of their own; its digest stays that

@@ -47,11 +47,12 @@ enum class Omission {
     kUndecidable,   // a policy needs the person's groups, and they are not known
     kErased,        // the person was erased
     kQuarantined,   // cannot be read; of which side it is, is not known
+    kOtherSchema,   // by another schema file: Unexplained
 };
 inline constexpr std::array kOmissions{
-    Omission::kEarlierEpoch, Omission::kTooOld, Omission::kImmature,
-    Omission::kStopped,      Omission::kRepeat, Omission::kLaterRecord,
-    Omission::kUndecidable,  Omission::kErased, Omission::kQuarantined};
+    Omission::kEarlierEpoch, Omission::kTooOld,      Omission::kImmature,    Omission::kStopped,
+    Omission::kRepeat,       Omission::kLaterRecord, Omission::kUndecidable, Omission::kErased,
+    Omission::kQuarantined,  Omission::kOtherSchema};
 std::string_view to_string(Omission why);  // "earlier_epoch", "too_old", "immature", …
 
 /// A decision that is no row.
@@ -59,6 +60,15 @@ struct Omitted {
     base::TimePoint event_time;
     Omission why = Omission::kImmature;
     std::vector<uint32_t> groups{};  // as Row::groups
+};
+
+/// Decisions that the schema file of this node does not explain: they have a feature that it does
+/// not know under any name, lack one that it gives no default, or have a value of another kind. So
+/// another file decided them. They are no rows, since their features are not missing, and keep no
+/// others from being read. Once the file is put right they are rows.
+struct Unexplained {
+    size_t decisions = 0;
+    std::string first{};  // decision, feature and what to do; empty: there are none
 };
 
 /// One matured decision, by intention to treat: `approved` or `referred` is what was drawn, with
@@ -144,6 +154,7 @@ struct DecisionSet {
     /// a count of its own. 0 in the development set.
     size_t known = 0;
     size_t unreadable = 0;        // records of decisions in quarantine, of either side
+    Unexplained unexplained{};    // on the side; those of the vault are among `omitted`, too
     Extent extent{};              // for a development set; a part of one has that of the whole
     std::vector<bool> retired{};  // by feature: nothing is learnt from it; empty: from all
     /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read, groups,
@@ -177,6 +188,7 @@ struct ApplicantSet {
     dataset::FeatureSchema schema;
     std::vector<domain::PersonId> persons;  // [rows], by event time, then decision id
     std::vector<float> features;            // [rows][schema.size()], encoded
+    Unexplained unexplained{};              // who are not among them
 };
 
 /// Returns whether the person's rows are in the vault, which never changes: HMAC-SHA-256(salt,
@@ -190,9 +202,8 @@ using StoppedPeriods = std::function<std::vector<domain::StoppedPeriod>()>;
 /// Builds sets from the content of joiner and protected store; both must outlive it. Thread safe.
 ///
 /// Features are encoded as decision::encode_row does, so that a training row is the row that was,
-/// or would have been, served; but features that the schema lacks are left aside, so that old
-/// decisions serve a schema that has changed since, and what an application lacks counts as the
-/// schema says, or is missing (NaN). A value that does not fit is encode_row's error, with the id.
+/// or would have been, served: what an application lacks counts as the schema says. A decision that
+/// the schema does not explain is set aside (Unexplained), with a line in the log.
 ///
 /// What was decided in a stopped period is no row, whatever it was: it is counted. It is still the
 /// first decision of its window, so that later ones with its draw are repeats.
@@ -225,8 +236,8 @@ class TrainingSetBuilder {
 
     /// Called with person and event time of a row.
     using VaultVisitor = std::function<void(std::string_view person, base::TimePoint event_time)>;
-    /// Visits the rows that vault_rows(t) returns, in their order, in memory that does not depend
-    /// on how many there are.
+    /// Visits the rows that vault_rows(t) returns, in their order, and among them the decisions
+    /// that the schema does not explain, in memory that does not depend on how many there are.
     base::Status visit_vault(base::TimePoint t, const VaultVisitor& visit) const;
 
     /// What had matured of a decision: nothing, its label, or its impact as well.
