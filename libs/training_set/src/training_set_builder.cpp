@@ -305,6 +305,7 @@ Status TrainingSetBuilder::take(const DecisionRow& stored, const Known& known,
     reading.row.clear();
     if (const auto read = reading.columns.append(stored, reading.row); !read) {
         add(set.unexplained, read.error());
+        reading.note(stored);
         if (kVault) reading.others.add(stored, Omission::kOtherSchema);
         return base::ok();
     }
