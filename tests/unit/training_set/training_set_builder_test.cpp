@@ -265,6 +265,24 @@ TEST_F(TrainingSetTest, ARepeatIsOneAlsoWhereItsFirstIsNotInTheSet) {
     EXPECT_EQ(repeats_at(kLabelDay, day(0)), Names{"d-again"});
 }
 
+TEST_F(TrainingSetTest, ARepeatIsOneAlsoWhereItsFirstIsSetAside) {
+    const auto name = names_on(false, 1)[0];
+    const domain::PersonId person("p-" + name);
+    auto other = support::make_decision("first", day(0));
+    other.application.person = person;
+    other.application.features = {{"of another file", 10.0}};
+    other.draw_window = {"loan", 30, domain::window_number(day(0), 30, {})};
+    const auto record = support::to_record(other);
+    ASSERT_TRUE(log.append("decisions", std::span(&record, 1)));
+    apply("again", person, 3, 3);
+    const auto build = builder();
+    ASSERT_TRUE(joiner->advance(day(kLabelDay + 3)));
+    const auto set = build.development_rows(day(kLabelDay + 3)).value();
+    EXPECT_EQ(set.unexplained.decisions, 1u);
+    ASSERT_EQ(set.rows.size(), 1u);
+    EXPECT_TRUE(set.rows[0].repeat);
+}
+
 TEST_F(TrainingSetTest, ARepeatIsOneAlsoWhereItsFirstLiesBeforeTheBeginOfTheSet) {
     const auto name = names_on(false, 1)[0];
     const domain::PersonId person("p-" + name);
