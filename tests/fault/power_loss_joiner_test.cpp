@@ -25,7 +25,7 @@ using test_support::Loss;
 using test_support::PowerLossFileSystem;
 using test_support::Shared;
 
-constexpr int kSeeds = 3, kCuts = 5;
+constexpr int kSeeds = 2, kCuts = 5;
 constexpr uint64_t kDecisions = 300;
 constexpr int64_t kLastDay = 200;  // by then all has matured
 
@@ -186,8 +186,8 @@ TEST(PowerLossOfTheJoiner, LeavesWholeJoinsThatGoOnToTheStateOfAReplay) {
             fs::remove_all(folder.string() + ".kept");
         }
     }
-    EXPECT_GT(cuts, 60u) << "the power was hardly ever cut";
-    EXPECT_GT(joined, 10'000u);
+    EXPECT_GT(cuts, 40u) << "the power was hardly ever cut";
+    EXPECT_GT(joined, 7'000u);
     fmt::print("{} cuts; {} databases were damaged by one and made anew\n", cuts, set_aside);
 }
 
@@ -238,7 +238,7 @@ void cut_while_the_clock_moves(bool gaps) {
     const auto folder =
         fs::path(testing::TempDir()) / fmt::format("power_loss_clock.{}", ::getpid());
     for (const Loss loss : {Loss::kAll, Loss::kPrefix, Loss::kPages}) {
-        for (uint64_t seed = first_seed(); seed < first_seed() + 6; ++seed) {
+        for (uint64_t seed = first_seed(); seed < first_seed() + 3; ++seed) {
             fs::remove_all(folder);
             fs::create_directories(folder);
             Random random(seed * 3 + static_cast<uint64_t>(loss));
