@@ -35,6 +35,30 @@ TEST(Chaos, TwentyKillsOfNodesThatPassOnPartitionsLoseAndDoubleNothing) {
     EXPECT_GT(outcome.deeds.disk_was_full, 0);
 }
 
+TEST(Chaos, AServiceByTheWallClockThatTrainsAndErasesLosesAndDoublesNothing) {
+    RAMPART_NEEDS_KAFKA();
+    auto chosen = options("service", 0);
+    chosen.time = time_from_environment();
+    const auto outcome = service(chosen);
+    expect_sound(outcome);
+    EXPECT_EQ(outcome.lost, 0u);
+    EXPECT_EQ(outcome.doubled, 0u);
+    EXPECT_GE(outcome.acknowledged, 300u) << "too little was decided for the faults to mean much";
+    EXPECT_GE(outcome.erased, 10u) << "too few were erased";
+    EXPECT_GT(outcome.runs, 0u) << "nothing was trained";
+    EXPECT_GT(outcome.deeds.bytes_held_back, 0u) << "no way was one-way";
+    EXPECT_GT(outcome.deeds.slow_syncs, 0u) << "no disk was slow";
+    EXPECT_GT(outcome.deeds.refused_for_files, 0) << "files could be opened at any time";
+    EXPECT_GT(outcome.deeds.slept_through, 0);
+}
+
+TEST(Chaos, ThreeBrokersWithoutLeadersAndReplicasLoseAndDoubleNothing) {
+    const auto outcome = three_brokers(options("three", 3));
+    expect_sound(outcome);
+    EXPECT_GE(outcome.decisions, 200u) << "too little was decided for the faults to mean anything";
+    EXPECT_EQ(outcome.deeds.faults.size(), 7u);
+}
+
 TEST(Chaos, ErrorsOfTheBrokerLoseAndDoubleNothing) {
     const auto outcome = injected_errors(options("errors", 5));
     expect_sound(outcome);

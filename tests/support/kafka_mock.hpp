@@ -20,7 +20,7 @@ namespace rampart::support {
 /// every fetch at the end of a partition for its full time.
 class KafkaMock {
   public:
-    explicit KafkaMock(int brokers = 1) {
+    explicit KafkaMock(int brokers = 1) : brokers_(brokers) {
         std::array<char, 512> why{};
         rd_kafka_conf_t* conf = rd_kafka_conf_new();
         rd_kafka_conf_set_log_cb(conf, nullptr);
@@ -37,6 +37,7 @@ class KafkaMock {
     KafkaMock& operator=(const KafkaMock&) = delete;
 
     rd_kafka_mock_cluster_t* cluster() const { return cluster_; }
+    int brokers() const { return brokers_; }
     std::string bootstrap() const { return rd_kafka_mock_cluster_bootstraps(cluster_); }
     streaming_kafka::KafkaSettings settings() const {
         streaming_kafka::KafkaSettings settings;
@@ -44,7 +45,7 @@ class KafkaMock {
         return settings;
     }
     void create(const std::string& topic, int partitions) const {
-        ASSERT_EQ(rd_kafka_mock_topic_create(cluster_, topic.c_str(), partitions, 1), 0);
+        ASSERT_EQ(rd_kafka_mock_topic_create(cluster_, topic.c_str(), partitions, brokers_), 0);
     }
     /// Writes into partition 0, as another program does.
     void produce(const std::string& topic, const std::string& key, const std::string& value,
@@ -90,6 +91,11 @@ class KafkaMock {
         const std::vector<rd_kafka_resp_err_t> errors(count, error);
         rd_kafka_mock_push_request_errors_array(cluster_, api, count, errors.data());
     }
+    /// Fails the next `count` requests of the kind at one broker.
+    void fail_at(int32_t broker, Api api, rd_kafka_resp_err_t error, size_t count) const {
+        for (size_t i = 0; i < count; ++i)
+            rd_kafka_mock_broker_push_request_error_rtts(cluster_, broker, api, 1, error, 0);
+    }
     /// Makes broker 1 answer the next request of the kind late, and with an error unless it is
     /// NO_ERROR.
     void answer_late(Api api, std::chrono::milliseconds rtt, rd_kafka_resp_err_t error) const {
@@ -107,6 +113,7 @@ class KafkaMock {
     }
 
   private:
+    const int brokers_;
     rd_kafka_t* handle_ = nullptr;
     rd_kafka_mock_cluster_t* cluster_ = nullptr;
 };

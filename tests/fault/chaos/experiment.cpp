@@ -13,6 +13,7 @@
 namespace rampart::chaos {
 namespace {
 
+constexpr auto kLong = std::chrono::seconds(600);
 const std::string kProgram = test_support::bin_dir() + "/rampart";
 
 uint64_t number_from_environment(const char* name, uint64_t otherwise) {
@@ -84,22 +85,43 @@ void conclude(Run& run, Nemesis& nemesis, const ExperimentOptions& options, cons
     outcome.outcomes = state.counts.outcomes;
 }
 
+/// Where a script runs.
+struct Scene {
+    Arena::Kind kind = Arena::Kind::kBroker;
+    int brokers = 1;
+    std::vector<std::string> nodes;
+    std::string spare{};
+    size_t old_customers = 0;  // 0: by event time
+};
+
+/// What a service shows at its end.
+void conclude_service(Run& run, Outcome& outcome) {
+    if (run.oracle().sound()) run.finish_service();
+    outcome.erased = run.service()->erased();
+    outcome.decisions = run.log().totals().decisions;
+}
+
 /// Runs the script, then the end that all scripts share, and reports the result.
-Outcome experiment(const ExperimentOptions& options, Arena::Kind kind,
-                   const std::vector<std::string>& nodes, const std::string& spare,
+Outcome experiment(const ExperimentOptions& options, const Scene& scene,
                    const std::function<void(Run&, Nemesis&)>& script) {
     const auto start = std::chrono::steady_clock::now();
     Outcome outcome;
     outcome.seed = options.seed;
-    Arena arena(options.folder, options.seed, kind);
+    Arena arena(options.folder, options.seed, scene.kind, scene.brokers);
     LoadOptions load;
     load.by_topic = options.by_topic;
-    const bool mount = options.may_mount && kind == Arena::Kind::kBroker;
-    Run run(arena, "wild", nodes, {options.lease_ms, mount}, load);
-    Nemesis nemesis(run, options.seed, spare, options.sleep);
+    const bool service = scene.old_customers > 0;
+    // so that what is kept of each decision fits into memory
+    if (options.time > kLong) load.pause = base::Duration::micros(250'000);
+    const bool mount = options.may_mount && scene.kind == Arena::Kind::kBroker && !service;
+    Run run(arena, "wild", scene.nodes, {options.lease_ms, mount, scene.old_customers}, load);
+    Nemesis nemesis(run, options.seed, scene.spare, options.sleep);
     try {
         script(run, nemesis);
-        conclude(run, nemesis, options, load, outcome);
+        if (service)
+            conclude_service(run, outcome);
+        else
+            conclude(run, nemesis, options, load, outcome);
     } catch (const std::exception& error) {
         run.oracle().violation(error.what());
     }
@@ -107,6 +129,11 @@ Outcome experiment(const ExperimentOptions& options, Arena::Kind kind,
     outcome.violations.insert(outcome.violations.begin(), violations.begin(), violations.end());
     if (!outcome.violations.empty()) arena.keep_folder();
     outcome.deeds = nemesis.deeds();
+    outcome.acknowledged = run.oracle().acknowledgements();
+    outcome.lost = run.oracle().lost();
+    if (service) outcome.doubled = run.service()->doubled();
+    if (!service && outcome.decisions > run.oracle().expected_decisions())
+        outcome.doubled = outcome.decisions - run.oracle().expected_decisions();
     outcome.fenced = run.log().totals().fenced;
     outcome.repeats = run.log().totals().repeats;
     outcome.retries = run.load().retries();
@@ -115,15 +142,14 @@ Outcome experiment(const ExperimentOptions& options, Arena::Kind kind,
     return outcome;
 }
 
-Outcome alone(const ExperimentOptions& options, Arena::Kind kind,
-              const std::vector<std::string>& nodes, const std::string& spare) {
-    return experiment(options, kind, nodes, spare, [&](Run& run, Nemesis& nemesis) {
+Outcome alone(const ExperimentOptions& options, const Scene& scene) {
+    return experiment(options, scene, [&](Run& run, Nemesis& nemesis) {
         expect(run, run.node("a").start());
         if (!run.oracle().sound()) return;
         run.set_owners({&run.node("a")});
         // a whole deck on the mock broker, whose errors are its purpose
-        nemesis.harm_until(options.kills - in_the_end(options.kills),
-                           kind == Arena::Kind::kMock ? 12 : 0);
+        const int faults = scene.kind == Arena::Kind::kBroker ? 0 : scene.brokers > 1 ? 10 : 12;
+        nemesis.harm_until(options.kills - in_the_end(options.kills), faults);
     });
 }
 
@@ -221,15 +247,26 @@ void share_and_pass_on(Run& run, Nemesis& nemesis, const ExperimentOptions& opti
 
 std::string Outcome::text() const {
     std::string text = fmt::format(
-        "seed {}: {} faults with {} kills in {:.0f} s; {} decisions and {} outcomes, each counted "
-        "once; {} records of processes that had lost their partition, not counted; {} take-overs; "
+        "seed {}: {} faults with {} kills in {:.0f} s; {} decisions{}, each counted once; "
+        "{} records of processes that had lost their partition, not counted; {} take-overs; "
         "{} repeated records; {} retries\n",
-        seed, deeds.total, deeds.kills, seconds, decisions, outcomes, fenced, deeds.slept_through,
+        seed, deeds.total, deeds.kills, seconds, decisions,
+        outcomes > 0 ? fmt::format(" and {} outcomes", outcomes) : "", fenced, deeds.slept_through,
         repeats, retries);
     text += fmt::format("  a full disk stopped decisions {} times, and {} nodes ended for it\n",
                         deeds.disk_was_full, deeds.ended_by_themselves);
+    if (runs > 0)
+        text += fmt::format(
+            "  {} persons erased, {} runs of training; {} bytes held back, {} slow fsyncs, {} new "
+            "connections refused without files\n",
+            erased, runs, deeds.bytes_held_back, deeds.slow_syncs, deeds.refused_for_files);
+    text += fmt::format("  acknowledged {}, lost {}, doubled {}\n", acknowledged, lost, doubled);
+    text += fmt::format("  {:>5}  {:>16}  fault\n", "times", "longest pause ms");
     for (const auto& [fault, times] : deeds.faults) {
-        text += fmt::format("  {:>4} {}\n", times, fault);
+        const auto pause = deeds.pauses.find(fault);
+        text += fmt::format(
+            "  {:>5}  {:>16}  {}\n", times,
+            pause == deeds.pauses.end() ? "" : std::to_string(pause->second.count()), fault);
     }
     if (violations.empty()) return text;
     text += fmt::format("FAILED with seed {}. First contradiction: {}\nSchedule:\n", seed,
@@ -242,16 +279,36 @@ std::string Outcome::text() const {
 }
 
 Outcome one_node(const ExperimentOptions& options) {
-    return alone(options, Arena::Kind::kBroker, {"a", "b"}, "b");
+    return alone(options, {.nodes = {"a", "b"}, .spare = "b"});
 }
 
 Outcome injected_errors(const ExperimentOptions& options) {
-    return alone(options, Arena::Kind::kMock, {"a"}, "");
+    return alone(options, {.kind = Arena::Kind::kMock, .nodes = {"a"}});
+}
+
+Outcome three_brokers(const ExperimentOptions& options) {
+    return alone(options, {.kind = Arena::Kind::kMock, .brokers = 3, .nodes = {"a"}});
+}
+
+Outcome service(const ExperimentOptions& options) {
+    const auto customers = static_cast<size_t>(200 + options.time.count() / 2);
+    const Scene scene{
+        .nodes = {"a", "b", "d", "learner", "reader"}, .spare = "d", .old_customers = customers};
+    size_t runs = 0;
+    auto outcome = experiment(options, scene, [&](Run& run, Nemesis& nemesis) {
+        run.node("a").configure({{0, 1}, {}, false, R"("decide")"});
+        run.node("b").configure({{2, 3}, {}, false, R"("decide")"});
+        run.begin_service({&run.node("a"), &run.node("b")});
+        if (run.oracle().sound()) nemesis.harm_for(std::max(options.time, std::chrono::seconds(1)));
+        if (run.oracle().sound()) runs = run.service()->runs();
+    });
+    outcome.runs = runs;
+    return outcome;
 }
 
 Outcome moving_partitions(const ExperimentOptions& options) {
     return experiment(
-        options, Arena::Kind::kBroker, {"a", "b", "c", "d"}, "d",
+        options, {.nodes = {"a", "b", "c", "d"}, .spare = "d"},
         [&](Run& run, Nemesis& nemesis) { share_and_pass_on(run, nemesis, options); });
 }
 
@@ -263,6 +320,10 @@ uint64_t seed_from_environment() {
 int kills_from_environment(int otherwise) {
     return static_cast<int>(
         number_from_environment("RAMPART_KILLS", static_cast<uint64_t>(otherwise)));
+}
+
+std::chrono::seconds time_from_environment() {
+    return std::chrono::seconds(number_from_environment("RAMPART_CHAOS_SECONDS", 0));
 }
 
 }  // namespace rampart::chaos

@@ -76,6 +76,7 @@ struct LoadOptions {
     size_t workers = 3;
     base::Duration pause = base::Duration::micros(40'000);  // for each worker, between batches
     base::Duration patience = base::Duration::seconds(90);  // until the load counts as stalled
+    bool moves_time = true;  // has nodes join what they have, as event time needs it
 };
 
 /// A report in the form in which it is sent.

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "rampart/http/client.hpp"
+
 namespace rampart::chaos {
 namespace {
 
@@ -22,12 +24,39 @@ const std::vector<std::pair<Fault, int>> kMockDeck{
     {kKillNode, 2},    {kKillStarting, 1}, {kPauseNode, 1}, {kRefuseProduce, 4},
     {kRefuseFetch, 2}, {kMockAway, 1},     {kFillDisk, 1},
 };
+// 3 kills in 10, with three brokers
+const std::vector<std::pair<Fault, int>> kClusterDeck{
+    {kKillNode, 1},    {kKillStarting, 1}, {kLoseLeader, 3}, {kMoveLeaders, 1},
+    {kFewReplicas, 2}, {kOneAway, 1},      {kPauseNode, 1},
+};
+// 8 kills in 16
+const std::vector<std::pair<Fault, int>> kServiceDeck{
+    {kKillNode, 3},    {kKillStarting, 1}, {kReplaceSleeper, 1}, {kKillBroker, 1},
+    {kPauseBroker, 1}, {kPauseNode, 1},    {kSlowDisk, 2},       {kNoFiles, 2},
+    {kClockAhead, 1},  {kClockBehind, 1},  {kLoseRequests, 1},   {kLoseAnswers, 1},
+};
 constexpr int64_t kMomentMs = 600;  // longest load before a fault
 constexpr size_t kProbes = 25;
 
-std::vector<Fault> shuffled_deck(base::Random& random, bool mock) {
+/// Whether a new connection gets an answer soon.
+bool accepts_connections(const Node& node) {
+    const auto endpoint = node.endpoint();
+    if (!endpoint) return false;
+    http::ClientOptions options;
+    options.timeout = base::Duration::micros(500'000);
+    options.token = node.token();
+    auto client = http::Client::create(*endpoint, options);
+    return client && client->get("/readyz");
+}
+
+std::vector<Fault> shuffled_deck(base::Random& random, Run& run) {
     std::vector<Fault> deck;
-    for (const auto& [fault, times] : mock ? kMockDeck : kDeck)
+    const auto* mock = run.arena().mock();
+    const auto& kinds = run.service() != nullptr ? kServiceDeck
+                        : mock == nullptr        ? kDeck
+                        : mock->brokers() > 1    ? kClusterDeck
+                                                 : kMockDeck;
+    for (const auto& [fault, times] : kinds)
         deck.insert(deck.end(), static_cast<size_t>(times), fault);
     random.shuffle(std::span(deck));
     return deck;
@@ -69,8 +98,28 @@ std::string to_string(Fault fault) {
             return "reads refused by the broker";
         case kMockAway:
             return "the broker away for a moment";
+        case kLoseLeader:
+            return "a partition without a leader, then another";
+        case kMoveLeaders:
+            return "other leaders for all partitions";
+        case kFewReplicas:
+            return "too few replicas at one of three brokers";
+        case kOneAway:
+            return "one of three brokers away for a moment";
         case kFillDisk:
             return "a full disk";
+        case kSlowDisk:
+            return "each fsync slow for a moment";
+        case kNoFiles:
+            return "no further file can be opened";
+        case kClockAhead:
+            return "the wall clock a year ahead for a moment";
+        case kClockBehind:
+            return "the wall clock a year behind for a moment";
+        case kLoseRequests:
+            return "nothing from node to broker for a moment";
+        case kLoseAnswers:
+            return "nothing from broker to node for a moment";
     }
     return "?";
 }
@@ -80,11 +129,21 @@ Nemesis::Nemesis(Run& run, uint64_t seed, std::string spare, std::chrono::millis
 
 void Nemesis::harm_until(int kills, int faults) {
     while ((deeds_.kills < kills || deeds_.total < faults) && run_.oracle().sound()) {
-        if (deck_.empty()) deck_ = shuffled_deck(random_, run_.arena().mock() != nullptr);
-        const Fault fault = deck_.back();
-        deck_.pop_back();
-        commit(fault);
+        commit(draw());
     }
+}
+
+void Nemesis::harm_for(std::chrono::seconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (run_.oracle().sound() && (std::chrono::steady_clock::now() < end || !deck_.empty()))
+        commit(draw());
+}
+
+Fault Nemesis::draw() {
+    if (deck_.empty()) deck_ = shuffled_deck(random_, run_);
+    const Fault fault = deck_.back();
+    deck_.pop_back();
+    return fault;
 }
 
 void Nemesis::commit(Fault fault) {
@@ -95,12 +154,15 @@ void Nemesis::commit(Fault fault) {
     fmt::print("{}", what);
     std::fflush(stdout);
     const auto start = std::chrono::steady_clock::now();
-    run_.load().resume();
+    run_.resume();
     detail_.clear();
     wait_a_moment(kMomentMs);
+    run_.oracle().watch_pauses(run_.partitions());
     apply(fault);
     deeds_.schedule.back() += ":" + detail_;
     run_.expect_progress(what);
+    auto& pause = deeds_.pauses[to_string(fault)];
+    pause = std::max(pause, run_.oracle().longest_pause());
     if (!run_.oracle().sound()) return;
     const auto recovered = std::chrono::steady_clock::now();
     run_.check(what);
@@ -128,7 +190,7 @@ void Nemesis::apply(Fault fault) {
             oversleep(victim());
             break;
         case kReplaceSleeper:
-            replace_sleeper(victim());
+            replace_sleeper(deciding_victim());
             break;
         case kKillBroker:
             kill_broker();
@@ -139,16 +201,46 @@ void Nemesis::apply(Fault fault) {
         case kKillBoth:
             kill_both(victim());
             break;
-        case kRefuseProduce:
-        case kRefuseFetch:
-            refuse(fault);
-            break;
-        case kMockAway:
-            mock_away();
-            break;
         case kFillDisk:
             fill_disk();
             break;
+        default:
+            run_.arena().mock() != nullptr ? apply_mock(fault) : apply_service(fault);
+    }
+}
+
+void Nemesis::apply_mock(Fault fault) {
+    switch (fault) {
+        case kMockAway:
+            return mock_away();
+        case kLoseLeader:
+            return lose_leader();
+        case kMoveLeaders:
+            return move_leaders();
+        case kFewReplicas:
+            return few_replicas();
+        case kOneAway:
+            return one_away();
+        default:
+            return refuse(fault);
+    }
+}
+
+void Nemesis::apply_service(Fault fault) {
+    Node& node = victim();
+    switch (fault) {
+        case kSlowDisk:
+            return slow_disk(node);
+        case kNoFiles:
+            return no_files(node);
+        case kClockAhead:
+            return step_clock(node, base::Duration::days(400));
+        case kClockBehind:
+            return step_clock(node, base::Duration::days(-400));
+        case kLoseRequests:
+            return hold(node, rough_host::OneWay::Held::kRequests);
+        default:
+            return hold(node, rough_host::OneWay::Held::kAnswers);
     }
 }
 
@@ -160,7 +252,16 @@ void Nemesis::kill_quietly() {
         fmt::format("fault {} (kill -9 of a node, in the end):{}", ++deeds_.total, detail_));
 }
 
+/// One that decides; of a service also the one that learns.
 Node& Nemesis::victim() {
+    const size_t deciding = run_.owners().size();
+    const size_t chosen = random_.below(deciding + (run_.service() != nullptr ? 1 : 0));
+    Node& node = chosen < deciding ? *run_.owners()[chosen] : run_.service()->learner();
+    detail_ += fmt::format(" '{}'", node.name());
+    return node;
+}
+
+Node& Nemesis::deciding_victim() {
     Node& node = *run_.owners()[random_.below(run_.owners().size())];
     detail_ += fmt::format(" '{}'", node.name());
     return node;
@@ -281,10 +382,16 @@ void Nemesis::fill_disk() {
     wait_a_moment(2000);
     if (mounted) std::filesystem::remove(ballast);
     freeze(false);
-    // A node whose database has stopped ends by itself, and is started again, as a supervisor does.
+    revive_those_that_ended();
+}
+
+/// A node whose database has stopped ends by itself, and is started again, as a supervisor does.
+void Nemesis::revive_those_that_ended() {
+    auto nodes = run_.owners();
+    if (run_.service() != nullptr) nodes.push_back(&run_.service()->learner());
     const size_t before = run_.oracle().acknowledgements();
     wait_until(std::chrono::seconds(30), [&] {
-        for (Node* node : run_.owners()) {
+        for (Node* node : nodes) {
             if (node->runs()) continue;
             ++deeds_.ended_by_themselves;
             revive(*node);
@@ -323,6 +430,91 @@ void Nemesis::mock_away() {
     run_.arena().mock()->down();
     wait_a_moment(3000);
     run_.arena().mock()->up();
+}
+
+/// A partition of the log of decisions.
+void Nemesis::lose_leader() {
+    const auto& mock = *run_.arena().mock();
+    const streaming::PartitionId partition(
+        static_cast<int32_t>(random_.below(static_cast<uint64_t>(run_.partitions()))));
+    mock.lead(run_.topics().decisions, partition, -1);
+    wait_a_moment(4000);
+    const auto next = static_cast<int32_t>(1 + random_.below(3));
+    mock.lead(run_.topics().decisions, partition, next);
+    detail_ += fmt::format(" partition {}, then led by {}", partition, next);
+}
+
+void Nemesis::move_leaders() {
+    for (int32_t p = 0; p < run_.partitions(); ++p) {
+        for (const auto* topic :
+             {&run_.topics().decisions, &run_.topics().outcomes, &run_.topics().applications}) {
+            run_.arena().mock()->lead(*topic, streaming::PartitionId(p),
+                                      static_cast<int32_t>(1 + random_.below(3)));
+        }
+    }
+}
+
+/// One broker refuses the next writes, and the client tries until the delivery has timed out.
+void Nemesis::few_replicas() {
+    const auto broker = static_cast<int32_t>(1 + random_.below(3));
+    const auto times = 5 + random_.below(40);
+    detail_ += fmt::format(" broker {}, {} times", broker, times);
+    run_.arena().mock()->fail_at(broker, support::KafkaMock::kProduce,
+                                 RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, times);
+    wait_a_moment(4000);
+}
+
+void Nemesis::one_away() {
+    const auto broker = static_cast<int32_t>(1 + random_.below(3));
+    detail_ += fmt::format(" broker {}", broker);
+    run_.arena().mock()->down(broker);
+    wait_a_moment(3000);
+    run_.arena().mock()->up(broker);
+}
+
+void Nemesis::slow_disk(Node& node) {
+    const auto each = static_cast<int64_t>(100 + random_.below(500));
+    detail_ += fmt::format(" {} ms each", each);
+    const uint64_t before = node.host().slow_syncs;
+    node.host().sync_micros = each * 1000;
+    sleep_ms(1000);
+    wait_a_moment(3000);
+    node.host().sync_micros = 0;
+    deeds_.slow_syncs += node.host().slow_syncs - before;
+}
+
+void Nemesis::no_files(Node& node) {
+    node.process().deny_files(true);
+    sleep_ms(500);
+    deeds_.refused_for_files += !accepts_connections(node);
+    wait_a_moment(2500);
+    node.process().deny_files(false);
+    revive_those_that_ended();
+}
+
+/// The process may also be started again while the clock is wrong.
+void Nemesis::step_clock(Node& node, base::Duration by) {
+    node.host().wall_micros = by.micros();
+    sleep_ms(2000);  // it looks each second
+    if (random_.bernoulli(0.5)) {
+        detail_ += " started again";
+        kill_node(node);
+    }
+    wait_a_moment(1000);
+    node.host().wall_micros = 0;
+    run_.service()->accept_clock(node);
+}
+
+void Nemesis::hold(Node& node, rough_host::OneWay::Held held) {
+    const uint64_t before = node.way().held_back();
+    node.way().hold(held);
+    sleep_ms(500);
+    wait_a_moment(5000);
+    const bool breaks = random_.bernoulli(0.5);
+    node.way().release(breaks);
+    deeds_.bytes_held_back += node.way().held_back() - before;
+    detail_ += breaks ? " then reset" : " then late";
+    revive_those_that_ended();
 }
 
 }  // namespace rampart::chaos

@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 using base::Status;
 
 const fs::path kProgram = test_support::bin_dir() + "/rampart";
+const fs::path kRoughProgram = test_support::bin_dir() + "/../tests/rough_node";
 const fs::path kConfig = test_support::source_dir() + "/ops/config";
 
 void must(const Status& status) {
@@ -45,6 +46,44 @@ std::string config_text(const Group& group, const std::string& node, const Share
         share.trains ? "" : fmt::format("gate_key = \"{}\"\n", (store / "gate.pub.pem").string()));
 }
 
+/// By the wall clock, with sealed records and divided roles. Training is frequent and
+/// fast; what was decided a month ago has matured, and may be erased.
+std::string service_text(const Group& group, const std::string& node, const Share& share,
+                         const fs::path& store) {
+    const bool trains = share.roles.find("train") != std::string::npos;
+    const auto list = [](const char* key, const std::vector<int32_t>& some) {
+        return some.empty() ? std::string()
+                            : fmt::format("{} = [{}]\n", key, fmt::join(some, ", "));
+    };
+    return fmt::format(
+        "product = \"product.toml\"\nschema = \"schema.toml\"\nstore = \"{}\"\n"
+        "roles = [{}]\n"
+        "[http]\nport = 0\nthreads = 4\ndrain_seconds = 0\n"
+        "[clock]\nmode = \"system\"\nmax_downtime_hours = 2000\n"
+        "[event_time]\nmax_age_days = 36500\nmax_ahead_days = 1\n"
+        "[log]\nbroker = \"kafka\"\npartitions = {}\ntopic_prefix = \"{}\"\n"
+        "group_key_files = [\"{}\"]\n{}{}"
+        "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n"
+        "request_timeout_ms = 2000\ndelivery_timeout_ms = 3000\nstall_limit_ms = 1000\n"
+        "[audit]\nenabled = true\n"
+        "[memory]\ndatabases_mib = 64\n"
+        "[privacy]\nsecret = \"{}\"\nretention_months = 1\n"
+        "[exploration]\nmode = \"one_sided\"\nepsilon = 0.1\n"
+        "[training]\nenabled = {}\n{}",
+        store.string(), share.roles, group.partitions, group.topic_prefix,
+        (store.parent_path() / "group.key").string(), list("own", share.own),
+        list("follow", share.follow), group.bootstrap_servers, node, group.lease_ms,
+        (store.parent_path() / "group.key").string(), trains,
+        trains ? "every_months = 0\nevery_matured = 400\nmin_examples = 200\n"
+                 "learner = \"gbdt\"\ntrees = 20\nthreads = 1\n"
+               : fmt::format("gate_key = \"{}\"\n", group.gate_key.string()));
+}
+
+/// Returns the port of "host:port".
+uint16_t port_of(const std::string& address) {
+    return static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
+}
+
 }  // namespace
 
 Node::Node(std::string name, const fs::path& folder, Group group, const loan_stream::Stream& stream,
@@ -62,12 +101,34 @@ Node::Node(std::string name, const fs::path& folder, Group group, const loan_str
         workspace_.store = store;
         workspace_.endpoint_file = store / "endpoint";
     }
+    if (group_.service) prepare_service();
+}
+
+/// A product of which decisions mature after a month, and a host of which the faults can be set.
+void Node::prepare_service() {
+    const auto product = workspace_.folder / "product.toml";
+    auto read = base::read_file(product, 1 << 20);
+    if (!read) throw std::runtime_error(read.error().message);
+    auto text = *std::move(read);
+    for (const auto& [before, after] : std::initializer_list<std::pair<std::string, std::string>>{
+             {"horizon_months = 6", "horizon_months = 1"}, {"grace_days = 30", "grace_days = 0"}}) {
+        const auto at = text.find(before);
+        if (at == std::string::npos) throw std::runtime_error("no '" + before + "' in a product");
+        text.replace(at, before.size(), after);
+    }
+    must(base::write_file_atomically(product, text));
+    host_ = std::make_unique<rough_host::RoughHost>(workspace_.folder / "host");
+    const uint16_t port = port_of(group_.bootstrap_servers);
+    way_ = std::make_unique<rough_host::OneWay>(port);
+    host_->faults().port_reached = way_->port();
+    host_->faults().port_asked = port;
 }
 
 void Node::configure(const Share& share) {
     share_ = share;
-    must(base::write_file_atomically(workspace_.config,
-                                     config_text(group_, name_, share, workspace_.store)));
+    must(base::write_file_atomically(
+        workspace_.config, group_.service ? service_text(group_, name_, share, workspace_.store)
+                                          : config_text(group_, name_, share, workspace_.store)));
 }
 
 /// Deletes what is left of partitions that the node no longer has, as people have to: with it the
@@ -88,11 +149,14 @@ void Node::remove_left_over() const {
 
 void Node::spawn() {
     kill();
-    remove_left_over();
-    process_ =
-        std::make_unique<Process>(std::vector<std::string>{kProgram.string(), "serve", "--config",
-                                                           workspace_.config.string()},
-                                  workspace_.log);
+    if (!share_.own.empty()) remove_left_over();
+    std::vector<std::string> words{kProgram.string(), "serve", "--config",
+                                   workspace_.config.string()};
+    if (host_) {
+        words[0] = kRoughProgram.string();
+        words.insert(words.begin(), {"env", host_->variable()});
+    }
+    process_ = std::make_unique<Process>(words, workspace_.log);
 }
 
 bool Node::serves() { return runs() && endpoint(); }

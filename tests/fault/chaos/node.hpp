@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "fault/chaos/process.hpp"
+#include "fault/rough_host/one_way.hpp"
+#include "fault/rough_host/rough_host.hpp"
 #include "rampart/base/result.hpp"
 #include "tools/demo/workspace.hpp"
 
@@ -20,12 +22,17 @@ struct Group {
     int32_t partitions = 4;
     int64_t lease_ms = 3000;  // short, so that a short stop is longer
     uint64_t seed = 1;        // seed of the keys, the same for all nodes
+    /// As in production: by the wall clock, with sealed records, divided roles and training. Each
+    /// node is then on a rough host of its own.
+    bool service = false;
+    std::filesystem::path gate_key{};  // with `service`: gate.pub.pem of the node that trains
 };
 
 /// The partitions that a node decides, and those that it only joins. `trains`: it holds all.
 struct Share {
     std::vector<int32_t> own, follow;
     bool trains = true;
+    std::string roles{};  // with Group::service: "join", "train", …
 };
 
 /// A `rampart serve` on a shared log, with its own folder that outlives its process.
@@ -65,14 +72,20 @@ class Node {
     const std::string& token() const { return workspace_.token; }
     /// Returns host:port; nullopt: it does not serve.
     std::optional<std::string> endpoint() const;
+    /// With Group::service: its host, and its way to the broker.
+    rough_host::Faults& host() { return host_->faults(); }
+    rough_host::OneWay& way() { return *way_; }
 
   private:
     void remove_left_over() const;
+    void prepare_service();
 
     const std::string name_;
     const Group group_;
     demo::Workspace workspace_;
     Share share_;
+    std::unique_ptr<rough_host::RoughHost> host_;
+    std::unique_ptr<rough_host::OneWay> way_;
     std::unique_ptr<Process> process_;
 };
 

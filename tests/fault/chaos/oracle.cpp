@@ -9,6 +9,7 @@
 #include "rampart/base/random.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/event_codec.hpp"
+#include "rampart/wire/record_codec.hpp"
 
 namespace rampart::chaos {
 namespace {
@@ -29,8 +30,8 @@ uint64_t number_in(const streaming::Record& record, std::string_view name) {
 }  // namespace
 
 DecisionLog::DecisionLog(const std::string& bootstrap_servers, const std::string& topic,
-                         int32_t partitions)
-    : log_(bootstrap_servers, topic), places_(static_cast<size_t>(partitions)) {}
+                         int32_t partitions, bool sealed)
+    : log_(bootstrap_servers, topic), sealed_(sealed), places_(static_cast<size_t>(partitions)) {}
 
 void DecisionLog::refresh() {
     for (size_t p = 0; p < places_.size(); ++p) {
@@ -42,6 +43,16 @@ void DecisionLog::refresh() {
     }
 }
 
+/// Whether it is a decision, in its partition.
+bool DecisionLog::counts(const streaming::StoredRecord& stored) const {
+    const auto home =
+        streaming::partition_of(stored.record.key, static_cast<int32_t>(places_.size()));
+    if (home != stored.partition) return false;
+    if (!sealed_) return wire::decode_decision(stored.record.value).has_value();
+    return std::any_of(stored.record.headers.begin(), stored.record.headers.end(),
+                       [](const auto& header) { return header.value.ends_with("+sealed/1"); });
+}
+
 void DecisionLog::take(const streaming::StoredRecord& stored, Place& place) {
     place.next = stored.offset.value() + 1;
     if (const uint64_t fence = number_in(stored.record, "fence"); fence > 0) {
@@ -49,14 +60,12 @@ void DecisionLog::take(const streaming::StoredRecord& stored, Place& place) {
         place.least = place.counts;
         return;
     }
+    if (wire::is_erasure(stored.record)) return;  // counts whatever its writer has lost
     if (number_in(stored.record, "epoch") < place.fence) {
         ++place.counts.fenced;
         return;
     }
-    const auto home =
-        streaming::partition_of(stored.record.key, static_cast<int32_t>(places_.size()));
-    if (home != stored.partition || !wire::decode_decision(stored.record.value))
-        return;  // undecodable records
+    if (!counts(stored)) return;  // undecodable records
     auto& counting = decisions_[stored.record.key];
     if (counting.records++ > 0) {
         ++place.counts.repeats;
@@ -64,7 +73,7 @@ void DecisionLog::take(const streaming::StoredRecord& stored, Place& place) {
     }
     ++place.counts.decisions;
     place.least = place.counts;
-    counting.bytes = stored.record.value;
+    if (!sealed_) counting.bytes = stored.record.value;
 }
 
 DecisionLog::Counts DecisionLog::totals() const {
@@ -90,6 +99,14 @@ void Oracle::acknowledged(const domain::Decision& decision) {
     if (first) {
         acknowledged_.emplace(decision.id.value(), decision);
         must_be_decided_.insert(decision.id.value());
+        if (last_.empty()) return;
+        const auto home =
+            streaming::partition_of(decision.id.value(), static_cast<int32_t>(last_.size()));
+        const auto now = std::chrono::steady_clock::now();
+        auto& last = last_.at(static_cast<size_t>(home.value()));
+        const auto pause = std::chrono::duration_cast<std::chrono::milliseconds>(now - last);
+        longest_pause_ = std::max(longest_pause_, pause);
+        last = now;
     } else if (it->second != bytes) {
         violation_locked("two answers for one application differ: " + decision.id.value());
     }
@@ -119,8 +136,9 @@ void Oracle::check(const DecisionLog& log) {
     for (const auto& [id, bytes] : bytes_) {
         const auto it = log.decisions().find(id);
         if (it == log.decisions().end()) {
+            lost_.insert(id);
             violation_locked("an acknowledged decision is lost: " + id);
-        } else if (it->second.bytes != bytes) {
+        } else if (!it->second.bytes.empty() && it->second.bytes != bytes) {
             violation_locked("what was acknowledged is not what counts: " + id);
         }
     }
@@ -138,6 +156,32 @@ bool Oracle::all_decided(const DecisionLog& log, std::string& missing) const {
 size_t Oracle::acknowledgements() const {
     const std::lock_guard lock(mutex_);
     return acknowledged_.size();
+}
+
+size_t Oracle::lost() const {
+    const std::lock_guard lock(mutex_);
+    return lost_.size();
+}
+
+void Oracle::may_be_erased(const domain::DecisionId& decision) {
+    const std::lock_guard lock(mutex_);
+    may_be_erased_.insert(decision.value());
+}
+
+void Oracle::watch_pauses(int32_t partitions) {
+    const std::lock_guard lock(mutex_);
+    last_.assign(static_cast<size_t>(partitions), std::chrono::steady_clock::now());
+    longest_pause_ = {};
+}
+
+std::chrono::milliseconds Oracle::longest_pause() const {
+    const std::lock_guard lock(mutex_);
+    auto longest = longest_pause_;
+    const auto now = std::chrono::steady_clock::now();
+    for (const auto& last : last_)
+        longest =
+            std::max(longest, std::chrono::duration_cast<std::chrono::milliseconds>(now - last));
+    return longest;
 }
 
 size_t Oracle::expected_decisions() const {
@@ -158,9 +202,10 @@ std::vector<domain::Decision> Oracle::sample(uint64_t seed, size_t count) const 
     // from some id on: ids are hashes, so their order is random
     const auto start = random.below(acknowledged_.size());
     auto it = std::next(acknowledged_.begin(), static_cast<std::ptrdiff_t>(start));
-    for (; found.size() < std::min(count, acknowledged_.size()); ++it) {
+    const size_t wanted = std::min(count, acknowledged_.size() - may_be_erased_.size());
+    for (; found.size() < wanted; ++it) {
         if (it == acknowledged_.end()) it = acknowledged_.begin();
-        found.push_back(it->second);
+        if (!may_be_erased_.contains(it->first)) found.push_back(it->second);
     }
     return found;
 }

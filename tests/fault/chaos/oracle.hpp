@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -18,13 +19,15 @@ namespace rampart::chaos {
 /// order; a record below the last fence does not count; the first record of an id counts.
 class DecisionLog {
   public:
-    DecisionLog(const std::string& bootstrap_servers, const std::string& topic, int32_t partitions);
+    /// `sealed`: decisions are sealed, so that their content cannot be read here.
+    DecisionLog(const std::string& bootstrap_servers, const std::string& topic, int32_t partitions,
+                bool sealed = false);
 
     /// Reads to the end.
     void refresh();
 
     struct Counting {
-        std::string bytes;
+        std::string bytes;     // empty: sealed
         uint64_t records = 0;  // records that count by their epoch: more than 1 are repeats
     };
     /// Decisions by id.
@@ -54,7 +57,10 @@ class DecisionLog {
     };
     void take(const streaming::StoredRecord& stored, Place& place);
 
+    bool counts(const streaming::StoredRecord& stored) const;
+
     RawLog log_;
+    const bool sealed_;
     std::vector<Place> places_;
     std::map<std::string, Counting> decisions_;
 };
@@ -70,6 +76,8 @@ class Oracle {
     void must_be_decided(const domain::DecisionId& decision);
     /// Notes a report that is certainly in the log of outcomes.
     void reported(const domain::Outcome& outcome);
+    /// The decision may be erased from now on: its answer may change to a refusal.
+    void may_be_erased(const domain::DecisionId& decision);
     /// Notes another violation.
     void violation(std::string what);
 
@@ -80,14 +88,21 @@ class Oracle {
     bool all_decided(const DecisionLog& log, std::string& missing) const;
 
     size_t acknowledgements() const;  // distinct decisions
+    size_t lost() const;              // those that were missing at a check
+    /// Starts to measure pauses anew.
+    void watch_pauses(int32_t partitions);
+    /// Returns the longest time since then without an acknowledged decision of some partition.
+    std::chrono::milliseconds longest_pause() const;
     size_t expected_decisions() const;
     size_t expected_outcomes() const;  // distinct (decision, measure, revision)
-    /// Returns up to `count` acknowledged decisions, selected by a seed.
+    /// Returns up to `count` acknowledged decisions, selected by a seed, without those that may be
+    /// erased.
     std::vector<domain::Decision> sample(uint64_t seed, size_t count) const;
     std::vector<std::string> violations() const;
     bool sound() const;
 
   private:
+    using Moment = std::chrono::steady_clock::time_point;
     void violation_locked(std::string what);
 
     mutable std::mutex mutex_;
@@ -96,6 +111,9 @@ class Oracle {
     std::set<std::string> must_be_decided_;
     std::set<std::tuple<std::string, std::string, uint32_t>> outcomes_;
     std::vector<std::string> violations_;
+    std::set<std::string> may_be_erased_, lost_;
+    std::vector<Moment> last_;  // acknowledgements, by partition
+    std::chrono::milliseconds longest_pause_{};
 };
 
 }  // namespace rampart::chaos

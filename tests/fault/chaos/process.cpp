@@ -13,9 +13,12 @@
 #include <sstream>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace rampart::chaos {
 namespace {
+
+constexpr rlim_t kFirstFiles = 16;
 
 int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
@@ -106,6 +109,25 @@ void Process::freeze_files(bool frozen) const {
     }
     throw std::runtime_error("cannot limit the files of process " + std::to_string(pid_) + ": " +
                              std::strerror(errno));
+}
+
+void Process::deny_files(bool denied) {
+    if (pid_ <= 0) return;
+    const auto open = std::filesystem::path("/proc") / std::to_string(pid_) / "fd";
+    rlimit limit{};
+    if (::prlimit(pid_, RLIMIT_NOFILE, nullptr, &limit) == 0) {
+        if (denied) usual_files_ = std::exchange(limit.rlim_cur, 0);
+        if (!denied) limit.rlim_cur = usual_files_;
+        // numbers of files that it has had since its start: none of them becomes free
+        std::error_code ignored;
+        while (denied && limit.rlim_cur < kFirstFiles &&
+               std::filesystem::exists(
+                   std::filesystem::symlink_status(open / std::to_string(limit.rlim_cur), ignored)))
+            ++limit.rlim_cur;
+        if (::prlimit(pid_, RLIMIT_NOFILE, &limit, nullptr) == 0) return;
+    }
+    throw std::runtime_error("cannot limit the open files of process " + std::to_string(pid_) +
+                             ": " + std::strerror(errno));
 }
 
 std::string tail_of(const std::filesystem::path& file, size_t bytes) {

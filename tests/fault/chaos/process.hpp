@@ -38,10 +38,13 @@ class Process {
     /// Forbids or allows that files of the process grow: its writes then fail as on a full disk
     /// (EFBIG instead of ENOSPC). The process must ignore SIGXFSZ.
     void freeze_files(bool frozen) const;
+    /// Lets the process open no further file (EMFILE), or as many as before.
+    void deny_files(bool denied);
 
   private:
     pid_t pid_ = -1;
     int exit_code_ = 0;
+    uint64_t usual_files_ = 0;
 };
 
 /// Returns the last `bytes` of a text file, for messages.

@@ -15,6 +15,8 @@
 #include "rampart/wire/decision_json.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "services/rampartd/settings.hpp"
+#include "support/places.hpp"
+#include "support/program.hpp"
 
 namespace rampart::chaos {
 namespace {
@@ -27,6 +29,9 @@ using base::TimePoint;
 constexpr int32_t kPartitions = 4;
 constexpr size_t kAskedAgain = 100;  // at each check
 constexpr size_t kSmallDiskMib = 768;
+constexpr size_t kOldAskedAgain = 50;
+const auto kLongAgo = base::Duration::days(-40);  // decisions of then may be erased
+const auto kOlder = base::Duration::days(-200);   // applications of then have matured
 constexpr auto kPatience = std::chrono::seconds(60);
 
 /// Throws if the step fails: for steps that cannot fail in a correct test.
@@ -66,14 +71,14 @@ TimePoint now_in_seconds() {
 
 }  // namespace
 
-Arena::Arena(fs::path folder, uint64_t seed, Kind kind)
+Arena::Arena(fs::path folder, uint64_t seed, Kind kind, int brokers)
     : folder_(std::move(folder)), seed_(seed), start_(now_in_seconds()), stream_(applicants(seed)) {
     fs::create_directories(folder_);
     base::set_log_level(base::LogLevel::kOff);  // an unreachable broker is expected here
     // children inherit it: a write beyond a limit is an error, not a signal
     ::signal(SIGXFSZ, SIG_IGN);
     if (kind == Kind::kMock)
-        mock_ = std::make_unique<support::KafkaMock>();
+        mock_ = std::make_unique<support::KafkaMock>(brokers);
     else
         broker_ = std::make_unique<test_support::KafkaBroker>();
 }
@@ -111,26 +116,39 @@ Run::Run(Arena& arena, const std::string& name, const std::vector<std::string>& 
     : arena_(arena),
       name_(name),
       topics_(make_topics(arena, name + "-")),
-      group_{arena.bootstrap(), name + "-", kPartitions, options.lease_ms, arena.seed()},
+      group_{arena.bootstrap(),
+             name + "-",
+             kPartitions,
+             options.lease_ms,
+             arena.seed(),
+             options.old_customers > 0,
+             arena.folder() / (name + "-learner") / "store" / "gate.pub.pem"},
       routes_(kPartitions),
       asker_(routes_, base::Duration::seconds(60), oracle_),
-      log_(arena.bootstrap(), topics_.decisions, kPartitions) {
+      log_(arena.bootstrap(), topics_.decisions, kPartitions, options.old_customers > 0) {
     if (options.on_small_disk) small_disk_ = arena.small_disk(kSmallDiskMib).value_or(fs::path());
     for (const auto& one : nodes) {
         const fs::path store = small_disk_.empty() ? fs::path() : small_disk_ / one;
         nodes_[one] = std::make_unique<Node>(one, arena.folder() / (name + "-" + one), group_,
                                              arena.stream(), store);
     }
-    Node& first = *nodes_.at(nodes.front());
-    first.configure({{0, 1, 2, 3}, {}, true});
-    product_ = must(rampartd::load_settings(first.config())).product;
-    reader_ = must(streaming_kafka::KafkaReader::open(kafka(arena.bootstrap())));
-    reference_ = must(joiner::OutcomeJoiner::open(arena.folder() / (name + "-reference"),
-                                                  joiner_options({}), *reader_));
+    load.start = arena.start();
+    if (group_.service) {
+        load.start = arena.start() + kOlder;
+        load.moves_time = false;
+        service_ = std::make_unique<Service>(node("learner"), node("reader"), routes_, oracle_,
+                                             arena.stream(), load.start, options.old_customers);
+    } else {
+        Node& first = *nodes_.at(nodes.front());
+        first.configure({{0, 1, 2, 3}, {}, true});
+        product_ = must(rampartd::load_settings(first.config())).product;
+        reader_ = must(streaming_kafka::KafkaReader::open(kafka(arena.bootstrap())));
+        reference_ = must(joiner::OutcomeJoiner::open(arena.folder() / (name + "-reference"),
+                                                      joiner_options({}), *reader_));
+    }
     load.seed = arena.seed();
     load.bootstrap_servers = arena.bootstrap();
     load.topics = topics_;
-    load.start = arena.start();
     load_ = std::make_unique<Load>(load, arena.stream(), routes_, oracle_);
 }
 
@@ -180,6 +198,11 @@ void Run::decide_probes() {
     }
 }
 
+void Run::resume() {
+    load_->resume();
+    if (service_) service_->resume_erasing();
+}
+
 void Run::expect_progress(const std::string& after) {
     const size_t before = oracle_.acknowledgements();
     const bool progress =
@@ -215,15 +238,69 @@ void Run::tick(Node& node, TimePoint now, const std::string& after) {
 
 void Run::check(const std::string& after) {
     load_->pause();
+    if (service_) service_->pause_erasing();
     drain(after);
     oracle_.check(log_);
-    ask_again(after);
-    compare_states(after);
+    ask_again(after, kAskedAgain);
+    if (service_) {
+        service_->compare(log_, after);
+        service_->ask_old_customers(asker_, kOldAskedAgain);
+    } else {
+        compare_states(after);
+    }
     ++checks_;
 }
 
-void Run::ask_again(const std::string& after) {
-    for (const auto& decision : oracle_.sample(arena_.seed() + checks_, kAskedAgain)) {
+void Run::set_walls(const std::vector<Node*>& nodes, base::Duration ahead) {
+    for (Node* node : nodes) {
+        if (const auto ended = node->terminate(); !ended) oracle_.violation(ended.error().message);
+        node->host().wall_micros = ahead.micros();
+        if (const auto started = node->start(); !started)
+            oracle_.violation(started.error().message);
+    }
+}
+
+void Run::begin_service(const std::vector<Node*>& nodes) {
+    if (const auto opened = service_->open(); !opened)
+        return oracle_.violation(opened.error().message);
+    set_owners(nodes);
+    set_walls(nodes, kLongAgo);
+    if (!oracle_.sound()) return;
+    service_->decide_old_customers(asker_);
+    set_walls(nodes, {});
+}
+
+void Run::finish_service() {
+    check("all faults");
+    if (!oracle_.sound()) return;
+    for (Node* node : owners_) {
+        node->kill();
+        for (const auto& partition : fs::directory_iterator(node->store() / "partitions"))
+            fs::remove_all(partition.path() / "decisions");
+        if (const auto started = node->keep_starting(); !started)
+            oracle_.violation(started.error().message);
+    }
+    service_->join_anew();
+    ask_again("indexes were made anew from the log", SIZE_MAX);
+    service_->compare(log_, "joined states were made anew from the log");
+    service_->ask_old_customers(asker_, SIZE_MAX / 2);
+    for (auto& [name, node] : nodes_) {
+        if (!node->runs()) continue;
+        if (const auto ended = node->terminate(); !ended) oracle_.violation(ended.error().message);
+        if (oracle_.sound()) check_store(*node);
+    }
+}
+
+void Run::check_store(const Node& node) {
+    const auto ran = test_support::run_program(
+        test_support::bin_dir() + "/rampart store check --config " + node.config().string());
+    if (ran.exit_code == 0) return;
+    oracle_.violation(fmt::format("the store of '{}' ({}): {}", node.name(), ran.exit_code,
+                                  ran.output.substr(0, 1000)));
+}
+
+void Run::ask_again(const std::string& after, size_t most) {
+    for (const auto& decision : oracle_.sample(arena_.seed() + checks_, most)) {
         const auto home = streaming::partition_of(decision.id.value(), kPartitions);
         const auto answer = asker_.post(home, "/v1/decisions", wire::to_json(decision.application));
         if (!answer) {

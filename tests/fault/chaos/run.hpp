@@ -12,6 +12,7 @@
 #include "fault/chaos/load.hpp"
 #include "fault/chaos/node.hpp"
 #include "fault/chaos/oracle.hpp"
+#include "fault/chaos/service.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/streaming_kafka/kafka_reader.hpp"
 #include "support/kafka_broker.hpp"
@@ -26,7 +27,8 @@ class Arena {
         kBroker,  // a real one
         kMock,  // librdkafka's, in this process: for errors that a real one does not make on demand
     };
-    Arena(std::filesystem::path folder, uint64_t seed, Kind kind);
+    /// `brokers`: of the mock; a real one is alone.
+    Arena(std::filesystem::path folder, uint64_t seed, Kind kind, int brokers = 1);
     ~Arena();
 
     std::string bootstrap() const { return broker_ ? broker_->bootstrap() : mock_->bootstrap(); }
@@ -64,6 +66,9 @@ struct FinalState {
 struct RunOptions {
     int64_t lease_ms = 3000;
     bool on_small_disk = false;  // keeps the stores on a small disk, if one is available
+    /// As in production, with the nodes "learner" and "reader" beside (Group::service); this many
+    /// old customers. 0: by event time.
+    size_t old_customers = 0;
 };
 
 /// One deployment with its own topics: nodes, load, and the checks of all of them. Violations go to
@@ -81,6 +86,9 @@ class Run {
     DecisionLog& log() { return log_; }
     const std::filesystem::path& small_disk() const { return small_disk_; }  // empty: none
     int64_t lease_ms() const { return group_.lease_ms; }
+    int32_t partitions() const { return group_.partitions; }
+    const wire::Topics& topics() const { return topics_; }
+    Service* service() { return service_.get(); }  // nullptr: by event time
 
     /// From now on these nodes own all partitions, as they are configured.
     void set_owners(const std::vector<Node*>& nodes);
@@ -93,6 +101,15 @@ class Run {
     const std::vector<domain::Application>& probes() const { return probes_; }
     void add_probes(std::vector<domain::Application> probes);
 
+    /// Continues the load, and erasures.
+    void resume();
+    /// Has old customers decided, by `nodes` with the shares that they have got, more than a month
+    /// ago; then starts the nodes as owners today.
+    void begin_service(const std::vector<Node*>& nodes);
+    /// Instead of mature() and finish(), for a service: stops the load; has the index of every
+    /// owner and the joined states made anew from the log, asks for all decisions again, ends the
+    /// nodes, and checks the stores.
+    void finish_service();
     /// Checks that the load makes progress; otherwise there is a violation that names `after`.
     void expect_progress(const std::string& after);
     /// Stops the load and compares all: the log with the acknowledged decisions, the states of the
@@ -111,7 +128,9 @@ class Run {
     void compare_states(const std::string& after);
     void compare_partition(const std::string& where, const joiner::PartitionState& right,
                            const boost::json::object& found);
-    void ask_again(const std::string& after);
+    void ask_again(const std::string& after, size_t most);
+    void set_walls(const std::vector<Node*>& nodes, base::Duration ahead);
+    void check_store(const Node& node);
     void look_into(Node& node, FinalState& state);
     joiner::JoinerOptions joiner_options(const std::vector<int32_t>& held) const;
 
@@ -131,6 +150,7 @@ class Run {
     std::unique_ptr<joiner::OutcomeJoiner> reference_;  // reads the same log, and gets no fault
     base::TimePoint clock_;
     std::vector<domain::Application> probes_;
+    std::unique_ptr<Service> service_;
     std::unique_ptr<Load> load_;
     uint64_t checks_ = 0;
 };
