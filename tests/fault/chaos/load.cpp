@@ -80,6 +80,7 @@ Result<std::string> Asker::post(PartitionId partition, std::string_view target,
                                            response ? response->body : response.error().message)};
         }
         ++retries_;
+        tend_();
         sleep_ms(kRetryPauseMs);
     }
 }

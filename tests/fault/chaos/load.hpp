@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "fault/chaos/node.hpp"
@@ -53,6 +55,8 @@ class Asker {
                                      const std::string* body,
                                      base::Duration timeout = base::Duration::seconds(3));
     uint64_t retries() const { return retries_; }
+    /// Called before each repetition.
+    void tend_with(std::function<void()> tend) { tend_ = std::move(tend); }
 
   private:
     struct Connection {
@@ -63,6 +67,7 @@ class Asker {
     const Routes& routes_;
     const base::Duration patience_;
     const Oracle& oracle_;
+    std::function<void()> tend_ = [] {};
     std::map<const Node*, Connection> connections_;
     uint64_t retries_ = 0;
 };

@@ -158,6 +158,8 @@ void Nemesis::commit(Fault fault) {
     detail_.clear();
     wait_a_moment(kMomentMs);
     run_.oracle().watch_pauses(run_.partitions());
+    run_.may_end(fault == kFillDisk || fault == kNoFiles || fault == kLoseRequests ||
+                 fault == kLoseAnswers);
     apply(fault);
     deeds_.schedule.back() += ":" + detail_;
     run_.expect_progress(what);
@@ -166,6 +168,7 @@ void Nemesis::commit(Fault fault) {
     if (!run_.oracle().sound()) return;
     const auto recovered = std::chrono::steady_clock::now();
     run_.check(what);
+    deeds_.ended_by_themselves = run_.ended_by_themselves();
     const auto ms = [](auto duration) {
         return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
     };
@@ -387,15 +390,9 @@ void Nemesis::fill_disk() {
 
 /// A node whose database has stopped ends by itself, and is started again, as a supervisor does.
 void Nemesis::revive_those_that_ended() {
-    auto nodes = run_.owners();
-    if (run_.service() != nullptr) nodes.push_back(&run_.service()->learner());
     const size_t before = run_.oracle().acknowledgements();
     wait_until(std::chrono::seconds(30), [&] {
-        for (Node* node : nodes) {
-            if (node->runs()) continue;
-            ++deeds_.ended_by_themselves;
-            revive(*node);
-        }
+        run_.tend();
         return run_.oracle().acknowledgements() > before + 10;
     });
 }

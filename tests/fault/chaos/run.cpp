@@ -132,12 +132,14 @@ Run::Run(Arena& arena, const std::string& name, const std::vector<std::string>& 
         nodes_[one] = std::make_unique<Node>(one, arena.folder() / (name + "-" + one), group_,
                                              arena.stream(), store);
     }
+    asker_.tend_with([this] { tend(); });
     load.start = arena.start();
     if (group_.service) {
         load.start = arena.start() + kOlder;
         load.moves_time = false;
         service_ = std::make_unique<Service>(node("learner"), node("reader"), routes_, oracle_,
                                              arena.stream(), load.start, options.old_customers);
+        service_->tend_with([this] { tend(); });
     } else {
         Node& first = *nodes_.at(nodes.front());
         first.configure({{0, 1, 2, 3}, {}, true});
@@ -203,10 +205,26 @@ void Run::resume() {
     if (service_) service_->resume_erasing();
 }
 
+void Run::tend() {
+    if (!may_end_) return;
+    auto nodes = owners_;
+    if (service_) nodes.push_back(&service_->learner());
+    for (Node* node : nodes) {
+        if (node->runs()) continue;
+        ++ended_by_themselves_;
+        if (const int code = node->process().ended().value_or(0); code >= 128)
+            oracle_.violation(fmt::format("'{}' was ended by signal {}", node->name(), code - 128));
+        if (const auto started = node->keep_starting(); !started)
+            oracle_.violation(started.error().message);
+    }
+}
+
 void Run::expect_progress(const std::string& after) {
     const size_t before = oracle_.acknowledgements();
-    const bool progress =
-        wait_until(kPatience, [&] { return oracle_.acknowledgements() > before + 10; });
+    const bool progress = wait_until(kPatience, [&] {
+        tend();
+        return oracle_.acknowledgements() > before + 10;
+    });
     if (!progress) oracle_.violation("nothing is decided any more after " + after);
 }
 
@@ -214,6 +232,7 @@ void Run::expect_progress(const std::string& after) {
 void Run::drain(const std::string& after) {
     std::string missing;
     const bool drained = wait_until(kPatience, [&] {
+        tend();
         log_.refresh();
         return oracle_.all_decided(log_, missing);
     });

@@ -110,6 +110,12 @@ class Run {
     /// owner and the joined states made anew from the log, asks for all decisions again, ends the
     /// nodes, and checks the stores.
     void finish_service();
+    /// Whether nodes may end by themselves until this is said again, as they do where they cannot
+    /// write. They are then started again at any wait, as a supervisor does. A crash is a
+    /// violation.
+    void may_end(bool may) { may_end_ = may; }
+    void tend();
+    int ended_by_themselves() const { return ended_by_themselves_; }
     /// Checks that the load makes progress; otherwise there is a violation that names `after`.
     void expect_progress(const std::string& after);
     /// Stops the load and compares all: the log with the acknowledged decisions, the states of the
@@ -153,6 +159,8 @@ class Run {
     std::unique_ptr<Service> service_;
     std::unique_ptr<Load> load_;
     uint64_t checks_ = 0;
+    bool may_end_ = false;
+    int ended_by_themselves_ = 0;
 };
 
 }  // namespace rampart::chaos

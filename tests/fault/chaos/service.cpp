@@ -161,6 +161,7 @@ std::string Service::ask(Node& node, std::string_view target, const std::string*
     std::string last;
     std::string found;
     const bool done = wait_until(kPatience, [&] {
+        tend_();
         const auto answer = asker_.ask(node, target, body, base::Duration::seconds(10));
         if (answer && answer->status == 200) found = answer->body;
         last = answer ? answer->body : answer.error().message;
@@ -217,6 +218,7 @@ void Service::ask_old_customers(Asker& asker, size_t most) {
         const bool expected = n >= erased;
         std::string last;
         const bool right = wait_until(kPatience, [&] {
+            tend_();
             const auto answer = asker.ask(*owner, target, nullptr, base::Duration::seconds(10));
             last = answer ? fmt::format("{} {}", answer->status, answer->body)
                           : answer.error().message;

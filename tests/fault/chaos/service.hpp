@@ -3,8 +3,10 @@
 #include <atomic>
 #include <boost/json/fwd.hpp>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "fault/chaos/load.hpp"
@@ -24,6 +26,8 @@ class Service {
     ~Service();
 
     Node& learner() { return learner_; }
+    /// Called at each wait for an answer.
+    void tend_with(std::function<void()> tend) { tend_ = std::move(tend); }
     /// Starts both nodes.
     base::Status open();
     /// Has the old customers decided, at nodes whose wall clock is more than a month behind.
@@ -63,6 +67,7 @@ class Service {
     const Routes& routes_;
     Oracle& oracle_;
     Asker asker_;
+    std::function<void()> tend_ = [] {};
     std::vector<domain::Application> old_;  // one of each old customer
     std::atomic<uint64_t> next_ = 0;        // those before are erased
     uint64_t doubled_ = 0;
