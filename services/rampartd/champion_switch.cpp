@@ -52,6 +52,15 @@ Status ChampionSwitch::serve() {
     return serve_arms();
 }
 
+Status ChampionSwitch::keep_published() {
+    const std::lock_guard lock(mutex_);
+    if (!publisher_ || !trains()) return base::ok();
+    RAMPART_RETURN_IF_ERROR(publisher_->look_for_loss());
+    const auto champion = registry_.champion();
+    if (!champion) return base::make_error(Reason::kNoChampion, "the registry has no champion");
+    return publish(*champion);
+}
+
 /// Writes the champion for other nodes, after the log has shown that this one still trains.
 Status ChampionSwitch::publish(const registry::Promotion& champion) {
     if (publisher_->is_published(champion, lease_->epoch())) return base::ok();

@@ -48,6 +48,9 @@ class ChampionSwitch {
     /// failed_precondition "schema_not_carried": this node trains, and its schema file has not
     /// grown from the one of the node that trained before.
     base::Status serve();
+    /// Publishes the champion again where this node trains and the topic of policies has lost it:
+    /// nodes that start later would find none. Errors: the log's; those of serve().
+    base::Status keep_published();
 
     /// ok: the node trains, or what decides is the latest champion of the node that does. Else why
     /// not, as ChampionFollower::state says, or failed_precondition "schema_differs": nothing is

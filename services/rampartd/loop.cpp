@@ -261,7 +261,8 @@ Status Loop::follow() {
     RAMPART_RETURN_IF_ERROR(deps_.champion.serve());
     const Status ended = end_proposals();
     RAMPART_RETURN_IF_ERROR(certificate_end().map([](const auto&) {}));
-    return ended;
+    RAMPART_RETURN_IF_ERROR(ended);
+    return deps_.champion.keep_published();
 }
 
 /// Returns the time up to which all that was appended can be read from now on.

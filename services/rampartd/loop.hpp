@@ -76,8 +76,8 @@ class Loop {
     /// As Node::advance, Node::certify, Node::propose, Node::export_log, Node::monitor_report,
     /// Node::store_report, Node::rollback, Node::erase, Node::export_person, Node::person_behind,
     /// Node::override_of, Node::state_hash.
-    /// follow(): lets the champion decide, ends proposals that have expired, and says when the
-    /// champion's certificate expires.
+    /// follow(): lets the champion decide, ends proposals that have expired, says when the
+    /// champion's certificate expires, and publishes the champion again if its topic has lost it.
     base::Status advance(base::TimePoint now);
     base::Status join(const std::function<bool()>& stopping);
     base::Status learn(const std::function<bool()>& stopping);

@@ -412,7 +412,7 @@ Status Node::open_champion() {
     const auto& topic = log.topics().policies;
     if (!log.shared()) return base::ok();
     if (trainer_lease_)
-        champion_->publish_by({log.writer(), topic, keys_.signing}, *trainer_lease_,
+        champion_->publish_by({log.reader(), log.writer(), topic, keys_.signing}, *trainer_lease_,
                               stores_->declared_features());
     // a node that has handed the training over takes its own
     auto keys = stores_->registry().verifying_keys(keys_.signing.public_key());

@@ -107,12 +107,38 @@ Status ChampionPublisher::publish(const Promotion& champion, const std::string& 
     const auto add = [&](const std::string& key, const std::string& value) {
         records.push_back({key, value, champion.at, {}});
     };
-    if (published_.second != champion.sequence) add(champion.policy.value(), model_file);
+    const bool with_model = !published_ || published_->sequence != champion.sequence;
+    if (with_model) add(champion.policy.value(), model_file);
     if (!features.empty())
         add(schema_notice_key(epoch), encode(SchemaNotice{epoch, features}, key_));
     add(key_of(epoch), encode(notice, key_));
-    RAMPART_RETURN_IF_ERROR(writer_.append_to(topic_, kOnly, records));
-    published_ = {epoch, champion.sequence};
+    RAMPART_TRY(const auto at, writer_.append_to(topic_, kOnly, records));
+    const Offset model = with_model ? at.front().offset : published_->model;
+    published_ = Published{epoch, champion.sequence, model, at.back().offset, records.back().value};
+    return base::ok();
+}
+
+/// Returns whether the topic has the notice where it was written, and begins at or before the file
+/// of its model: what cuts off the end takes the notice first, what cuts off the beginning the file.
+Result<bool> ChampionPublisher::is_kept() const {
+    RAMPART_TRY(const Offset begin, reader_.begin_offset(topic_, kOnly));
+    if (published_->model < begin) return false;
+    const auto found = reader_.read(topic_, kOnly, published_->notice, 1);
+    if (!found && streaming::is_gap(found.error())) return false;
+    if (!found) return found.error();
+    return !found->empty() && found->front().offset == published_->notice &&
+           found->front().record.value == published_->value;
+}
+
+Status ChampionPublisher::look_for_loss() {
+    if (!published_) return base::ok();
+    RAMPART_TRY(const bool kept, is_kept());
+    if (kept) return base::ok();
+    kLog.error(
+        "msg=\"the topic of policies has lost the champion, which is published again\" topic={} "
+        "sequence={} offset={}",
+        topic_, published_->sequence, published_->notice);
+    published_.reset();
     return base::ok();
 }
 

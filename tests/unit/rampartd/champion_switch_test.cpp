@@ -28,7 +28,7 @@ class FollowedChampion : public testing::Test {
         champion.policy = model::policy_id_of(file);
         champion.certificate = base::sha256("certificate");
         // each time as a process of its own
-        registry::ChampionPublisher publisher(stores_.log, "policies", key_);
+        registry::ChampionPublisher publisher(stores_.log, stores_.log, "policies", key_);
         EXPECT_TRUE(publisher.publish(champion, file, 1, features));
         return champion.policy;
     }
@@ -124,8 +124,8 @@ TEST_F(FollowedChampion, ThatCannotBeKnownLetsNothingDecideInItsPlace) {
     registry::Promotion champion;
     champion.sequence = 1;
     champion.policy = model::policy_id_of(file);
-    ASSERT_TRUE(
-        registry::ChampionPublisher(stores_.log, "policies", other).publish(champion, file, 1));
+    ASSERT_TRUE(registry::ChampionPublisher(stores_.log, stores_.log, "policies", other)
+                    .publish(champion, file, 1));
     start();
     EXPECT_EQ(deciding(), "none");
     EXPECT_EQ(trouble(), "bad_signature");
@@ -239,6 +239,43 @@ TEST_F(FollowedChampion, AnUnreadableSchemaLeavesWhatDecidesAndLetsNothingDecide
     serve();
     EXPECT_EQ(deciding(), model::policy_id_of(constant(0.25)).value());
     EXPECT_EQ(trouble(), "") << "and not for ever";
+}
+
+TEST_F(FollowedChampion, IsPublishedAgainByTheNodeThatTrainsWhereItsTopicHasLostIt) {
+    support::MemoryLog& log = stores_.log;
+    log.create("leases", 1);
+    const lease::SteadyTimer timer([](base::Duration) { return false; });
+    const auto file =
+        std::filesystem::path(testing::TempDir()) / ("seat" + base::to_hex(base::random_bytes(8)));
+    const auto lease = lease::TrainerLease::create({"leases", "g", "a", base::Duration::seconds(9)},
+                                                   {log, log, stores_.service.clock, timer}, file);
+    ASSERT_TRUE((*lease)->claim());
+    support::SmallService trainer(service_log_);
+    ChampionSwitch trains(*stores_.registry, *trainer.service);
+    trains.publish_by({log, log, "policies", key_}, **lease, income(""));
+    trains.follow({log, "policies", {key_.public_key()}}, true, served_);
+    auto& records = log.topics["policies"].partitions[0];
+    ASSERT_TRUE(trains.serve());
+    ASSERT_EQ(records.size(), 3u) << "model, schema and notice";
+    for (int round = 0; round < 3; ++round) {
+        ASSERT_TRUE(trains.serve());
+        ASSERT_TRUE(trains.keep_published());
+    }
+    EXPECT_EQ(records.size(), 3u);
+    records.clear();
+    start();
+    EXPECT_EQ(switch_->followed(), std::nullopt) << "a node that comes later finds none";
+    ASSERT_TRUE(trains.keep_published());
+    EXPECT_EQ(records.size(), 3u);
+    serve();
+    ASSERT_TRUE(switch_->followed());
+    EXPECT_EQ(switch_->followed()->policy, bootstrap_);
+    // who has lost the right to train leaves that to the one that has it
+    records.clear();
+    ASSERT_TRUE((*lease)->release());
+    ASSERT_TRUE(trains.keep_published());
+    EXPECT_EQ(records.size(), 0u);
+    std::filesystem::remove(file);
 }
 
 }  // namespace

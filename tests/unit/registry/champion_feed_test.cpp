@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <set>
 
@@ -74,7 +75,7 @@ class ChampionFeed : public testing::Test {
 
     support::MemoryLog log_;
     base::SigningKey key_ = base::SigningKey::from_raw(key_bytes('a')).value();
-    ChampionPublisher publisher_{log_, "policies", key_};
+    ChampionPublisher publisher_{log_, log_, "policies", key_};
     const std::string first_ = model::encode_model_file(policy(100));
     const std::string second_ = model::encode_model_file(policy(200));
     const std::string third_ = model::encode_model_file(policy(300));
@@ -114,10 +115,77 @@ TEST_F(ChampionFeed, ATopicThatWasTruncatedIsReadFromItsBeginningAndNoEarlierCha
     EXPECT_EQ(reader.follow([](const auto&) { return base::ok(); }).error().reason, "offset_ahead");
 }
 
+TEST_F(ChampionFeed, WhatTheTopicHasLostIsPublishedAgainAndOnlyThat) {
+    auto& topic = log_.topics["policies"];
+    auto& records = topic.partitions[0];
+    ASSERT_TRUE(publisher_.publish(champion(1, first_), first_, 7, "one"));
+    ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 7, "two"));
+    auto before = follower();
+    ASSERT_TRUE(follow(before));
+    // each with what comes after it; "another": a topic that is longer
+    const std::map<std::string, std::function<void()>> losses{
+        {"notice", [&] { records.pop_back(); }},
+        {"schema", [&] { records.resize(records.size() - 2); }},
+        {"file", [&] { records.resize(records.size() - 3); }},
+        {"all", [&] { records.clear(); }},
+        {"another",
+         [&] {
+             records.clear();
+             for (int i = 0; i < 20; ++i) write("other", "record");
+         }},
+        {"beginning", [&] {
+             log_.drop_front("policies", streaming::PartitionId(0),
+                             static_cast<int64_t>(records.size()) - 1);
+         }}};
+    const auto publish = [&](uint64_t epoch) {
+        ASSERT_TRUE(publisher_.look_for_loss());
+        ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, epoch, "two"));
+    };
+    for (const auto& [what, lose] : losses) {
+        publish(7);
+        const auto kept = records.size();
+        for (int round = 0; round < 3; ++round) publish(7);
+        ASSERT_EQ(records.size(), kept) << what << ": nothing was lost";
+        lose();
+        const auto left = records.size();
+        publish(7);
+        EXPECT_EQ(records.size(), left + 3) << what;
+        auto late = follower();
+        const auto found = follow(late);
+        ASSERT_TRUE(found) << what;
+        EXPECT_EQ(found->policy->id, model::policy_id_of(second_)) << what;
+        EXPECT_EQ(late.schema().value()->features, "two") << what;
+        EXPECT_FALSE(follow(before)) << what << ": who had it has it";
+        for (int round = 0; round < 3; ++round) publish(7);
+        EXPECT_EQ(records.size(), left + 3) << what << ": once";
+    }
+    // under a later epoch the file is not written again; it can be lost all the same
+    const auto size = records.size();
+    publish(8);
+    ASSERT_EQ(records.size(), size + 2);
+    const streaming::PartitionId only(0);
+    log_.drop_front("policies", only, static_cast<int64_t>(size) - 3);
+    publish(8);
+    EXPECT_EQ(records.size(), 5u) << "that was of no use any more";
+    log_.drop_front("policies", only, 1);
+    publish(8);
+    EXPECT_EQ(records.size(), 7u) << "four that were left, and three anew";
+    auto late = follower();
+    EXPECT_EQ(follow(late)->notice.epoch, 8u);
+    // what does not answer has lost nothing
+    topic.failure = {base::ErrorCode::kUnavailable, "away", "the log"};
+    records.clear();
+    EXPECT_EQ(publisher_.look_for_loss().error().reason, "away");
+    EXPECT_TRUE(publisher_.is_published(champion(2, second_), 8));
+    topic.failure = {};
+    publish(8);
+    EXPECT_EQ(records.size(), 3u);
+}
+
 TEST_F(ChampionFeed, WhatIsNotSignedByTheTrainerDecidesNothing) {
     const auto stranger = base::SigningKey::from_raw(key_bytes('b')).value();
-    ASSERT_TRUE(
-        ChampionPublisher(log_, "policies", stranger).publish(champion(9, first_), first_, 7));
+    ASSERT_TRUE(ChampionPublisher(log_, log_, "policies", stranger)
+                    .publish(champion(9, first_), first_, 7));
     auto reader = follower();
     EXPECT_FALSE(follow(reader));
     ASSERT_TRUE(publisher_.publish(champion(1, second_), second_, 7));
@@ -134,7 +202,7 @@ TEST_F(ChampionFeed, NoticesOfARetiredKeyCountForThoseWhoKnowIt) {
     EXPECT_FALSE(follow(anew)) << "a key that was taken away does not decide";
     EXPECT_TRUE(follow(old));
     ASSERT_TRUE(
-        ChampionPublisher(log_, "policies", next).publish(champion(2, second_), second_, 7));
+        ChampionPublisher(log_, log_, "policies", next).publish(champion(2, second_), second_, 7));
     EXPECT_EQ(follow(both)->policy->id, model::policy_id_of(second_));
     EXPECT_EQ(follow(anew)->policy->id, model::policy_id_of(second_));
     EXPECT_FALSE(follow(old)) << "it goes on with the champion that it has";
@@ -153,7 +221,7 @@ TEST_F(ChampionFeed, AnotherModelUnderTheChampionsNameIsNeitherPublishedNorTaken
 }
 
 TEST_F(ChampionFeed, WhatAProcessWritesThatTrainsNoMoreDoesNotCount) {
-    ChampionPublisher late(log_, "policies", key_);
+    ChampionPublisher late(log_, log_, "policies", key_);
     ASSERT_TRUE(late.publish(champion(3, first_), first_, 7));
     auto reader = follower();
     EXPECT_EQ(follow(reader)->notice.epoch, 7u);
@@ -179,7 +247,7 @@ TEST_F(ChampionFeed, TheSameChampionUnderALaterEpochIsNoNewOne) {
     EXPECT_EQ(log_.topics["policies"].partitions[0].size(), 3u) << "the model is there";
     EXPECT_FALSE(follow(reader));
     ASSERT_TRUE(
-        ChampionPublisher(log_, "policies", key_).publish(champion(2, second_), second_, 7));
+        ChampionPublisher(log_, log_, "policies", key_).publish(champion(2, second_), second_, 7));
     EXPECT_FALSE(follow(reader)) << "the later epoch was read";
 }
 
@@ -217,7 +285,7 @@ TEST_F(ChampionFeed, TheSchemaIsThatOfTheLatestEpochAsItWasSaidLast) {
     }));
     EXPECT_EQ(seen, "one") << "when the champion is handed over";
     // a start of the node that trains: the champion and the epoch are the same
-    ChampionPublisher anew(log_, "policies", key_);
+    ChampionPublisher anew(log_, log_, "policies", key_);
     ASSERT_TRUE(anew.publish(champion(2, second_), second_, 7, "two"));
     EXPECT_FALSE(follow(reader));
     EXPECT_EQ(schema_at(reader), "two");
@@ -265,7 +333,7 @@ TEST_F(ChampionFeed, ASchemaThatNoKeyHasSignedIsNotPassedOverWhereItIsTheOnlyOne
     auto reader = follower();
     ASSERT_TRUE(follow(reader));
     EXPECT_EQ(reader.schema().error().reason, "bad_signature");
-    ChampionPublisher again(log_, "policies", key_);
+    ChampionPublisher again(log_, log_, "policies", key_);
     ASSERT_TRUE(again.publish(champion(1, first_), first_, 8, "one"));
     EXPECT_FALSE(follow(reader)) << "the same champion";
     EXPECT_EQ(reader.schema().value()->features, "one");
@@ -292,7 +360,7 @@ TEST_F(ChampionFeed, OfATopicThatWasMadeAnewTheSchemaIsThatOfItsNewestChampion) 
     write("schema/", "");
     EXPECT_EQ(follower().find_schema().value(), std::nullopt);
     EXPECT_FALSE(follow(before)) << "it notices that the topic is another";
-    ChampionPublisher anew(log_, "policies", key_);
+    ChampionPublisher anew(log_, log_, "policies", key_);
     ASSERT_TRUE(anew.publish(champion(1, first_), first_, 2, "new"));
     auto fresh = follower();
     EXPECT_EQ(follow(fresh)->notice.epoch, 2u);
@@ -388,7 +456,8 @@ TEST_F(ChampionFeed, AStartTakesWhatANodeThatRanOnWouldHave) {
 TEST_F(ChampionFeed, ANoticeThatNoKeySignedIsSaidUntilALaterOneCounts) {
     const auto other = base::SigningKey::from_raw(key_bytes('n')).value();
     auto reader = follower();
-    ASSERT_TRUE(ChampionPublisher(log_, "policies", other).publish(champion(1, first_), first_, 7));
+    ASSERT_TRUE(
+        ChampionPublisher(log_, log_, "policies", other).publish(champion(1, first_), first_, 7));
     EXPECT_FALSE(follow(reader));
     EXPECT_EQ(trouble(reader), "bad_signature");
     EXPECT_FALSE(follow(reader));
@@ -396,7 +465,8 @@ TEST_F(ChampionFeed, ANoticeThatNoKeySignedIsSaidUntilALaterOneCounts) {
     ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 7));
     ASSERT_TRUE(follow(reader));
     EXPECT_EQ(trouble(reader), "");
-    ASSERT_TRUE(ChampionPublisher(log_, "policies", other).publish(champion(3, first_), first_, 7));
+    ASSERT_TRUE(
+        ChampionPublisher(log_, log_, "policies", other).publish(champion(3, first_), first_, 7));
     EXPECT_FALSE(follow(reader));
     EXPECT_EQ(trouble(reader), "bad_signature");
     EXPECT_EQ(reader.taken()->sequence, 2u);

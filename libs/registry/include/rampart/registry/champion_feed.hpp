@@ -37,21 +37,36 @@ base::Result<ChampionNotice> decode_notice(std::string_view bytes, const base::V
 /// registered one, and no follower would take it.
 class ChampionPublisher {
   public:
-    ChampionPublisher(streaming::Writer& writer, std::string topic, const base::SigningKey& key)
-        : writer_(writer), topic_(std::move(topic)), key_(key) {}
+    ChampionPublisher(const streaming::Reader& reader, streaming::Writer& writer, std::string topic,
+                      const base::SigningKey& key)
+        : reader_(reader), writer_(writer), topic_(std::move(topic)), key_(key) {}
     /// `features`: as SchemaNotice has them; empty: nothing is said of them.
     base::Status publish(const Promotion& champion, const std::string& model_file, uint64_t epoch,
                          const std::string& features = {});
     /// Returns whether publish() would write nothing.
     bool is_published(const Promotion& champion, uint64_t epoch) const {
-        return published_ == std::pair(epoch, champion.sequence);
+        return published_ && published_->epoch == epoch &&
+               published_->sequence == champion.sequence;
     }
+    /// Looks whether the topic still has what was written last: it may have been truncated, made
+    /// anew, or restored. If not, publish() writes all of it again, and the log says so. Errors:
+    /// the log's; then nothing is known, and publish() writes nothing.
+    base::Status look_for_loss();
 
   private:
+    /// What this process wrote last.
+    struct Published {
+        uint64_t epoch = 0, sequence = 0;
+        streaming::Offset model{0}, notice{0};
+        std::string value;  // the notice's
+    };
+    base::Result<bool> is_kept() const;
+
+    const streaming::Reader& reader_;
     streaming::Writer& writer_;
     std::string topic_;
     const base::SigningKey& key_;
-    std::pair<uint64_t, uint64_t> published_;  // epoch and sequence, by this run
+    std::optional<Published> published_;
 };
 
 /// The others: the latest champion in the topic of policies that is signed by one of `keys`: the
