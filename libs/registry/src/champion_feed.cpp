@@ -119,7 +119,8 @@ Status ChampionPublisher::publish(const Promotion& champion, const std::string& 
 }
 
 /// Returns whether the topic has the notice where it was written, and begins at or before the file
-/// of its model: what cuts off the end takes the notice first, what cuts off the beginning the file.
+/// of its model: what cuts off the end takes the notice first, what cuts off the beginning the
+/// file.
 Result<bool> ChampionPublisher::is_kept() const {
     RAMPART_TRY(const Offset begin, reader_.begin_offset(topic_, kOnly));
     if (published_->model < begin) return false;
