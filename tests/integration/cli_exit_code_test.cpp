@@ -103,6 +103,11 @@ TEST_F(ExitCodes, AFullDiskIsAFailureOfTheSystem) {
         fmt::format("cd '{}' && '{}/rampart' inspect model m.rmp > /dev/full 2> /dev/null",
                     folder_.string(), test_support::bin_dir());
     EXPECT_EQ(WEXITSTATUS(std::system(printed.c_str())), kFailed);
+    const auto errors = fmt::format("'{}/rampart' nonsense 2> /dev/full", test_support::bin_dir());
+    EXPECT_EQ(WEXITSTATUS(std::system(errors.c_str())), kMisuse) << "no abort";
+    const auto service =
+        fmt::format("'{}/rampartd' --config nothing.toml 2> /dev/full", test_support::bin_dir());
+    EXPECT_EQ(WEXITSTATUS(std::system(service.c_str())), kMisuse) << "no abort";
 }
 
 }  // namespace

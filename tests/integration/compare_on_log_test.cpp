@@ -159,12 +159,13 @@ TEST_F(CompareOnLog, ARenamedFeatureChangesNothingAndTheFileIsNotDeclared) {
     const auto declared = [] {
         return rampart("audit list --store a/store --action declare_schema 2>&1").output;
     };
-    const Kept schema(out() / "a" / "schema.toml");
+    const Kept schema(out() / "a" / "schema.toml"), words(out() / "a" / "reasons.toml");
     const std::string score = "name = \"score\"\nkind = \"numeric\"\n";
     const auto renamed = [&](const std::string& name) {
         schema.change(score, fmt::format("name = \"{}\"\nkind = \"numeric\"\nwas = [\"score\"]\n"
                                          "accepted_until = \"2060-01-01\"\n",
                                          name));
+        words.change("[\"score\"]", fmt::format("[\"score\", \"{}\"]", name));
     };
     const auto before = document("");
     const auto record = declared();

@@ -119,7 +119,9 @@ std::string to_json(const base::Error& error) {
 
 void print_line(std::FILE* to, std::string_view text) {
     if (text.empty()) return;
-    fmt::print(to, "{}{}", text, text.back() == '\n' ? "" : "\n");
+    const auto line = fmt::format("{}{}", text, text.back() == '\n' ? "" : "\n");
+    // fails on a full disk: of an answer that is seen at the end, of an error nothing is left to do
+    std::fwrite(line.data(), 1, line.size(), to);
 }
 
 /// Prints text in which there may be that of others; a command's own has no control characters.
@@ -221,7 +223,7 @@ int Frame::main(int argc, char** argv) {
     } else {
         print_text(stdout, answer->text);
     }
-    if (std::fflush(stdout) != 0)  // a full disk, a closed pipe
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)  // a full disk, a closed pipe
         return static_cast<int>(ExitCode::kFailed);
     return static_cast<int>(answer->exit_code);
 }

@@ -105,7 +105,7 @@ class Progress {
                                       text_of(job.at("kind")), text_of(job.at("state")),
                                       text_of(job.at("done")), text_of(job.at("total")));
         if (line == last_) return;
-        fmt::print(stderr, "{}", line);
+        std::fputs(line.c_str(), stderr);
         last_ = line;
     }
 
