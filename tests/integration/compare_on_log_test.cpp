@@ -188,6 +188,7 @@ TEST_F(CompareOnLog, ARenamedFeatureChangesNothingAndTheFileIsNotDeclared) {
         EXPECT_THAT(refused.output, HasSubstr("feature 'score' is called 'points'"));
         EXPECT_THAT(refused.output, HasSubstr("start the service with it first"));
     }
+    words.change("[\"score\"]", "[\"points\"]");
     schema.change(score, "name = \"points\"\nkind = \"numeric\"\n");
     const auto refused = compare("");
     EXPECT_EQ(refused.exit_code, 2) << refused.output;
