@@ -1,5 +1,6 @@
 #include "services/rampartd/log_access.hpp"
 
+#include "rampart/registry/champion_feed.hpp"
 #include "rampart/runtime/metric_list.hpp"
 #include "rampart/runtime/secrets.hpp"
 #include "rampart/streaming/reasons.hpp"
@@ -143,7 +144,9 @@ Status LogAccess::open_kafka(const LogSettings& settings, const base::Clock& clo
 
 Result<std::unique_ptr<lease::TrainerLease>> LogAccess::trainer_lease(
     const std::filesystem::path& file) const {
-    return lease::TrainerLease::create(lease_options_, {*reader_, *writer_, *clock_, timer_}, file);
+    return lease::TrainerLease::create(
+        lease_options_, {*reader_, *writer_, *clock_, timer_}, file,
+        [this] { return registry::newest_epoch(*reader_, topics_.policies); });
 }
 
 }  // namespace rampart::rampartd

@@ -54,7 +54,7 @@ class LogAccess {
     lease::PartitionLeases* leases() const { return leases_.get(); }
     bool shared() const { return leases_ != nullptr; }
     /// Makes the lease by which one store of the group trains; its seat is in `file`. Only of a
-    /// shared log. Reads and writes nothing yet.
+    /// shared log, which has to outlive it. Reads and writes nothing yet.
     base::Result<std::unique_ptr<lease::TrainerLease>> trainer_lease(
         const std::filesystem::path& file) const;
     /// Writes the metrics of log and leases. Never waits for the log.

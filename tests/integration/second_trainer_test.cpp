@@ -1,5 +1,6 @@
 // Nodes of a group with training on: the store that trains is one, and the others say which.
 #include "rampart/streaming_kafka/kafka_reader.hpp"
+#include "support/kafka_admin.hpp"
 #include "two_nodes.hpp"
 
 namespace rampart::rampartd {
@@ -34,6 +35,16 @@ class TwoTrainers : public TwoNodes {
                 epochs.push_back(std::stoull(std::string(key.substr(9))));
         }
         return epochs;
+    }
+    /// Makes the topic of leases anew, without a record.
+    void lose_leases() const {
+        const auto topics = wire::Topics::with_prefix(prefix_);
+        const support::KafkaAdmin cluster(test_support::shared_kafka().bootstrap);
+        cluster.delete_topic(topics.leases);
+        streaming_kafka::KafkaSettings kafka;
+        kafka.bootstrap_servers = test_support::shared_kafka().bootstrap;
+        const auto admin = streaming_kafka::TopicAdmin::open(kafka).value();
+        ASSERT_TRUE(admin->create(topics.specs(4), 1));
     }
     static std::string reason(const base::Status& status) {
         return status ? "" : status.error().reason;
@@ -99,6 +110,27 @@ TEST_F(TwoTrainers, ANodeThatEndedLeavesTheTrainingToItsStore) {
     ASSERT_TRUE(c->release());
     const auto again = open(config);
     EXPECT_TRUE(again->check_trains());
+}
+
+// What a cluster lacks to which the topic of leases was not taken along.
+TEST_F(TwoTrainers, WithoutTheTopicOfLeasesTheStoreWithTheLedgerTrainsOn) {
+    const auto config = first();
+    {
+        const auto a = open(config);
+        ASSERT_TRUE(a->check_trains());
+        ASSERT_TRUE(a->release());
+    }
+    lose_leases();
+    const auto b = open(other());
+    EXPECT_EQ(reason(b->check_trains()), "trainer_elsewhere");
+    EXPECT_NE(b->check_trains().error().message.find("published under epoch 1"), std::string::npos)
+        << b->check_trains().error().message;
+    EXPECT_EQ(read_epochs(), (std::vector<uint64_t>{1})) << "it publishes nothing";
+    const auto a = open(config);
+    EXPECT_TRUE(a->check_trains());
+    EXPECT_EQ(read_epochs(), (std::vector<uint64_t>{1, 2}));
+    ASSERT_TRUE(b->keep_trainer());
+    EXPECT_NE(b->check_trains().error().message.find("the node 'first' trains"), std::string::npos);
 }
 
 TEST_F(TwoTrainers, AProcessThatWakesUpAfterItsStoreMovedPublishesNothingThatCounts) {

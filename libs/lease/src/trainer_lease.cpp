@@ -14,18 +14,20 @@ namespace {
 
 constexpr base::Logger kLog("lease");
 
-std::optional<Turn> turn_of(const std::optional<Lease>& lease) {
-    return lease ? std::optional(Turn{lease->epoch, lease->session}) : std::nullopt;
+std::string own_turns(const TrainerSeat& seat) {
+    if (seat.latest() == 0) return "this store never did";
+    return fmt::format("this store did under epoch {}", seat.latest());
 }
 
 }  // namespace
 
 Result<std::unique_ptr<TrainerLease>> TrainerLease::create(LeaseOptions options, LeaseDeps deps,
-                                                           std::filesystem::path file) {
+                                                           std::filesystem::path file,
+                                                           Published published) {
     auto group = options.group;
     RAMPART_TRY(auto leases, PartitionLeases::create(std::move(options), deps));
-    return std::unique_ptr<TrainerLease>(
-        new TrainerLease(std::move(group), std::move(leases), std::move(file)));
+    return std::unique_ptr<TrainerLease>(new TrainerLease(std::move(group), std::move(leases),
+                                                          std::move(file), std::move(published)));
 }
 
 Status TrainerLease::status() const {
@@ -48,23 +50,34 @@ Status TrainerLease::note(Status status) {
     return status;
 }
 
+/// Reads the log to its end.
+Result<TrainerLease::Last> TrainerLease::look() const {
+    Last last;
+    RAMPART_TRY(last.lease, leases_->look(kTrainer));
+    if (last.lease) return last;
+    RAMPART_TRY(last.published, published_());
+    return last;
+}
+
 /// Checks that no other store had the lease after this one.
-Status TrainerLease::check_own(const TrainerSeat& seat, const std::optional<Lease>& last) const {
-    const auto turn = turn_of(last);
-    if (!turn || seat.is_own(*turn)) return base::ok();
-    const auto own = seat.latest() == 0
-                         ? std::string("this store never did")
-                         : fmt::format("this store did under epoch {}", seat.latest());
+Status TrainerLease::check_own(const TrainerSeat& seat, const Last& last) const {
+    if (!last.lease && last.published <= seat.latest()) return base::ok();
+    if (!last.lease)
+        return base::make_error(Reason::kTrainerElsewhere,
+                                "the topic of leases does not say which node trains for group "
+                                "'{}', but a node has published under epoch {}; {}",
+                                group_, last.published, own_turns(seat));
+    if (seat.is_own({last.lease->epoch, last.lease->session})) return base::ok();
     return base::make_error(Reason::kTrainerElsewhere,
-                            "the node '{}' trains for group '{}', under epoch {}; {}", last->node,
-                            group_, last->epoch, own);
+                            "the node '{}' trains for group '{}', under epoch {}; {}",
+                            last.lease->node, group_, last.lease->epoch, own_turns(seat));
 }
 
 /// Claims as the direct successor of the last turn. The store knows of the claim before the log
 /// does: a crash in between loses no right. A turn of this process ends: only a copy of this store
 /// could come in between, and then the claim fails.
-Status TrainerLease::take(TrainerSeat& seat, const std::optional<Lease>& last) {
-    const uint64_t before = std::max(last ? last->epoch : 0, seat.latest());
+Status TrainerLease::take(TrainerSeat& seat, const Last& last) {
+    const uint64_t before = std::max(last.epoch(), seat.latest());
     if (leases_->owned().contains(kTrainer)) RAMPART_RETURN_IF_ERROR(leases_->release());
     seat.claimed = Turn{before + 1, leases_->session()};
     RAMPART_RETURN_IF_ERROR(write_seat(file_, seat));
@@ -83,12 +96,12 @@ Status TrainerLease::take(TrainerSeat& seat, const std::optional<Lease>& last) {
 Status TrainerLease::try_claim() {
     if (held()) return base::ok();
     RAMPART_TRY(auto seat, read_seat(file_));
-    RAMPART_TRY(const auto last, leases_->look(kTrainer));
+    RAMPART_TRY(const auto last, look());
     RAMPART_RETURN_IF_ERROR(check_own(seat, last));
     RAMPART_RETURN_IF_ERROR(check_not_handed_over(file_));
     const Status taken = take(seat, last);
     if (taken || !taken.error().is(Reason::kClaimFailed)) return taken;
-    RAMPART_TRY(const auto faster, leases_->look(kTrainer));
+    RAMPART_TRY(const auto faster, look());
     RAMPART_RETURN_IF_ERROR(check_own(seat, faster));
     return taken;
 }
@@ -99,7 +112,7 @@ Status TrainerLease::beat() {
     if (leases_->owned().contains(kTrainer)) return base::ok();
     epoch_ = 0;
     RAMPART_TRY(const auto seat, read_seat(file_));
-    RAMPART_TRY(const auto last, leases_->look(kTrainer));
+    RAMPART_TRY(const auto last, look());
     const Status lost = check_own(seat, last);
     if (!lost) return lost;
     return base::make_error(Reason::kTrainerElsewhere,
@@ -126,7 +139,7 @@ Status TrainerLease::renew() {
     if (!held()) return status();
     RAMPART_RETURN_IF_ERROR(note(beat()));
     RAMPART_TRY(auto seat, read_seat(file_));
-    RAMPART_TRY(const auto last, leases_->look(kTrainer));
+    RAMPART_TRY(const auto last, look());
     const Status taken = take(seat, last);
     if (!taken) epoch_ = 0;
     return note(taken);
@@ -143,7 +156,7 @@ Status TrainerLease::release() {
 Result<TrainerSeat> TrainerLease::hand_over() {
     const std::lock_guard lock(mutex_);
     RAMPART_TRY(auto seat, read_seat(file_));
-    RAMPART_TRY(const auto last, leases_->look(kTrainer));
+    RAMPART_TRY(const auto last, look());
     RAMPART_RETURN_IF_ERROR(check_own(seat, last));
     RAMPART_RETURN_IF_ERROR(take(seat, last));
     seat.handed_over = true;
@@ -157,8 +170,8 @@ Result<TrainerSeat> TrainerLease::hand_over() {
 Status TrainerLease::take_back(std::optional<uint64_t> over) {
     const std::lock_guard lock(mutex_);
     RAMPART_TRY(auto seat, read_seat(file_));
-    RAMPART_TRY(const auto last, leases_->look(kTrainer));
-    if (!over || !last || last->epoch != *over) RAMPART_RETURN_IF_ERROR(check_own(seat, last));
+    RAMPART_TRY(const auto last, look());
+    if (over != last.epoch()) RAMPART_RETURN_IF_ERROR(check_own(seat, last));
     seat.handed_over = false;
     RAMPART_RETURN_IF_ERROR(take(seat, last));
     epoch_ = 0;

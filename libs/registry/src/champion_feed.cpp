@@ -1,6 +1,7 @@
 #include "rampart/registry/champion_feed.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/log.hpp"
@@ -43,6 +44,15 @@ std::string key_of(uint64_t epoch) {
 bool is_notice(std::string_view key) {
     return key == kChampionKey ||
            (key.starts_with(kChampionKey) && key.substr(kChampionKey.size()).starts_with('/'));
+}
+
+/// Returns the epoch of a notice by its key; 0: it is of none, or no notice.
+uint64_t epoch_of(std::string_view key) {
+    if (!is_notice(key) || key == kChampionKey) return 0;
+    key.remove_prefix(kChampionKey.size() + 1);
+    uint64_t epoch = 0;
+    const auto [end, failure] = std::from_chars(key.data(), key.data() + key.size(), epoch);
+    return failure == std::errc() && end == key.data() + key.size() ? epoch : 0;
 }
 
 bool comes_later(const ChampionNotice& notice, const std::optional<ChampionNotice>& than) {
@@ -93,6 +103,17 @@ Result<ChampionNotice> decode_notice(std::string_view bytes, const base::Verifyi
                                 key.id());
     }
     return notice;
+}
+
+Result<uint64_t> newest_epoch(const streaming::Reader& reader, std::string_view topic) {
+    uint64_t newest = 0;
+    RAMPART_TRY(Offset from, reader.begin_offset(topic, kOnly));
+    while (true) {
+        RAMPART_TRY(const auto records, reader.read(topic, kOnly, from, kReadBatch));
+        if (records.empty()) return newest;
+        for (const auto& stored : records) newest = std::max(newest, epoch_of(stored.record.key));
+        from = Offset(records.back().offset.value() + 1);
+    }
 }
 
 Status ChampionPublisher::publish(const Promotion& champion, const std::string& model_file,

@@ -68,8 +68,11 @@ class TrainerLeaseTest : public testing::Test {
     /// A process of a node on a store.
     std::unique_ptr<TrainerLease> process(const std::string& node, const std::string& store) {
         return TrainerLease::create({"leases", "g", node, kTtl}, {log_, log_, clock_, timer_},
-                                    file(store))
+                                    file(store), published())
             .value();
+    }
+    TrainerLease::Published published() {
+        return [this] { return published_; };
     }
     fs::path file(const std::string& store) const { return folder_ / store; }
     void copy(const std::string& from, const std::string& to) const {
@@ -80,7 +83,13 @@ class TrainerLeaseTest : public testing::Test {
     }
     size_t records() const { return log_.topics.at("leases").partitions[0].size(); }
 
+    void lose_leases() {
+        log_.topics.erase("leases");
+        log_.create("leases", 1);
+    }
+
     support::MemoryLog log_;
+    base::Result<uint64_t> published_ = uint64_t{0};
     OneTime clock_;
     WaitingTimer timer_;
     const fs::path folder_ =
@@ -134,7 +143,7 @@ TEST_F(TrainerLeaseTest, OfStoresThatClaimTogetherTheFirstInTheLogTrains) {
     const auto a = process("a", "s");
     LateWriter late(log_);
     const auto b = TrainerLease::create({"leases", "g", "b", kTtl}, {log_, late, clock_, timer_},
-                                        file("other"))
+                                        file("other"), published())
                        .value();
     late.before = [&] { EXPECT_TRUE(a->claim()); };
     EXPECT_EQ(reason(b->claim()), "trainer_elsewhere");
@@ -142,9 +151,9 @@ TEST_F(TrainerLeaseTest, OfStoresThatClaimTogetherTheFirstInTheLogTrains) {
     EXPECT_TRUE(a->confirm());
     // another one trained, and gave it up, between the look and the claim
     copy("s", "copy");
-    const auto again =
-        TrainerLease::create({"leases", "g", "a", kTtl}, {log_, late, clock_, timer_}, file("copy"))
-            .value();
+    const auto again = TrainerLease::create({"leases", "g", "a", kTtl},
+                                            {log_, late, clock_, timer_}, file("copy"), published())
+                           .value();
     late.before = [&] {
         EXPECT_TRUE(a->release());
         EXPECT_TRUE(a->claim());
@@ -186,9 +195,9 @@ TEST_F(TrainerLeaseTest, ACopyFromBeforeAChargeHasNoRightThoughTheProcessWasTheS
 
 TEST_F(TrainerLeaseTest, ACrashBetweenTheClaimAndWhatFollowsLosesNoRight) {
     LateWriter late(log_);
-    const auto a =
-        TrainerLease::create({"leases", "g", "a", kTtl}, {log_, late, clock_, timer_}, file("s"))
-            .value();
+    const auto a = TrainerLease::create({"leases", "g", "a", kTtl}, {log_, late, clock_, timer_},
+                                        file("s"), published())
+                       .value();
     late.before = [&] {
         ASSERT_TRUE(fs::exists(file("s"))) << "the store knows of the claim before the log does";
         copy("s", "crashed");
@@ -215,7 +224,7 @@ TEST_F(TrainerLeaseTest, ARenewalThatIsCutOffAfterItsFirstRecordHoldsNothing) {
         LateWriter late(log_);
         const auto store = fmt::format("s{}", fails_at), group = fmt::format("g{}", fails_at);
         const auto a = TrainerLease::create({"leases", group, "a", kTtl},
-                                            {log_, late, clock_, timer_}, file(store))
+                                            {log_, late, clock_, timer_}, file(store), published())
                            .value();
         ASSERT_TRUE(a->claim());
         int written = 0;
@@ -356,11 +365,51 @@ TEST_F(TrainerLeaseTest, ADamagedSeatClaimsNothing) {
 TEST_F(TrainerLeaseTest, ATopicThatWasMadeAnewGoesOnBeyondTheEpochsBefore) {
     ASSERT_TRUE(process("a", "s")->claim());
     ASSERT_TRUE(process("a", "s")->claim());
-    log_.topics.erase("leases");
-    log_.create("leases", 1);
+    lose_leases();
     const auto a = process("a", "s");
     ASSERT_TRUE(a->claim());
     EXPECT_EQ(a->epoch(), 3u);
+}
+
+TEST_F(TrainerLeaseTest, WithoutLeasesOnlyTheStoreThatPublishedLastTrains) {
+    ASSERT_TRUE(process("a", "s")->claim());
+    copy("s", "backup");
+    ASSERT_TRUE(process("a", "s")->claim());
+    published_ = 2;  // by the store, under its last turn
+    lose_leases();
+    const auto stranger = process("b", "other"), old = process("a", "backup");
+    for (const auto& refused : {stranger.get(), old.get()}) {
+        EXPECT_EQ(reason(refused->claim()), "trainer_elsewhere");
+        EXPECT_EQ(reason(refused->keep()), "trainer_elsewhere");
+        EXPECT_EQ(reason(refused->take_back({})), "trainer_elsewhere");
+        EXPECT_EQ(reason(refused->take_back(1)), "trainer_elsewhere");
+        EXPECT_EQ(reason(refused->hand_over().map([](const auto&) {})), "trainer_elsewhere");
+        EXPECT_NE(refused->status().error().message.find("published under epoch 2"),
+                  std::string::npos);
+    }
+    EXPECT_EQ(records(), 0u) << "who is refused writes nothing";
+    const auto a = process("a", "s");
+    ASSERT_TRUE(a->claim());
+    EXPECT_EQ(a->epoch(), 3u);
+    EXPECT_EQ(reason(stranger->claim()), "trainer_elsewhere");
+}
+
+TEST_F(TrainerLeaseTest, WithoutLeasesWhoIsToOvertakeNamesTheEpochThatWasPublished) {
+    published_ = 7;
+    ASSERT_TRUE(process("b", "other")->take_back(7));
+    const auto b = process("b", "other");
+    ASSERT_TRUE(b->claim());
+    EXPECT_EQ(b->epoch(), 9u) << "one to take it back, and one to train";
+}
+
+TEST_F(TrainerLeaseTest, WhatWasPublishedIsAskedOnlyWithoutLeasesAndDecidesNothingWithoutAnAnswer) {
+    published_ = base::Error{base::ErrorCode::kUnavailable, "broker_down", "no answer"};
+    EXPECT_EQ(reason(process("a", "s")->claim()), "broker_down");
+    EXPECT_EQ(records(), 0u);
+    published_ = 0;
+    ASSERT_TRUE(process("a", "s")->claim());
+    published_ = base::Error{base::ErrorCode::kUnavailable, "broker_down", "no answer"};
+    EXPECT_TRUE(process("a", "s")->claim());
 }
 
 }  // namespace

@@ -248,7 +248,8 @@ TEST_F(FollowedChampion, IsPublishedAgainByTheNodeThatTrainsWhereItsTopicHasLost
     const auto file =
         std::filesystem::path(testing::TempDir()) / ("seat" + base::to_hex(base::random_bytes(8)));
     const auto lease = lease::TrainerLease::create({"leases", "g", "a", base::Duration::seconds(9)},
-                                                   {log, log, stores_.service.clock, timer}, file);
+                                                   {log, log, stores_.service.clock, timer}, file,
+                                                   [] { return uint64_t{0}; });
     ASSERT_TRUE((*lease)->claim());
     support::SmallService trainer(service_log_);
     ChampionSwitch trains(*stores_.registry, *trainer.service);

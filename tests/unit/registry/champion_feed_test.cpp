@@ -182,6 +182,25 @@ TEST_F(ChampionFeed, WhatTheTopicHasLostIsPublishedAgainAndOnlyThat) {
     EXPECT_EQ(records.size(), 3u);
 }
 
+TEST_F(ChampionFeed, TheNewestEpochIsThatOfANoticeWhoeverSignedIt) {
+    const auto newest = [&] { return newest_epoch(log_, "policies").value(); };
+    EXPECT_EQ(newest(), 0u);
+    ASSERT_TRUE(publisher_.publish(champion(1, first_), first_, 9, "one"));
+    EXPECT_EQ(newest(), 9u);
+    const auto stranger = base::SigningKey::from_raw(key_bytes('b')).value();
+    ASSERT_TRUE(ChampionPublisher(log_, log_, "policies", stranger)
+                    .publish(champion(1, first_), first_, 7));
+    EXPECT_EQ(newest(), 9u) << "not that of the last";
+    write("champion/10", "cannot be read");
+    EXPECT_EQ(newest(), 10u);
+    for (const char* other : {"champion", "champion/", "champion/-1", "champion/11x", "schema/12",
+                              "champions/13", "champion/99999999999999999999"})
+        write(other, "x");
+    EXPECT_EQ(newest(), 10u);
+    log_.topics["policies"].failure = {base::ErrorCode::kUnavailable, "away", "the log"};
+    EXPECT_EQ(newest_epoch(log_, "policies").error().reason, "away");
+}
+
 TEST_F(ChampionFeed, WhatIsNotSignedByTheTrainerDecidesNothing) {
     const auto stranger = base::SigningKey::from_raw(key_bytes('b')).value();
     ASSERT_TRUE(ChampionPublisher(log_, log_, "policies", stranger)

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,13 +19,20 @@ namespace rampart::lease {
 /// a file in the store says (TrainerSeat), or where there was none; and a copy of a store that
 /// trained since has no right any more. Each claim has a higher epoch than all before.
 ///
+/// A topic of leases that was lost, or was not taken along to another cluster, has no lease of the
+/// store that trained. There the epoch counts under which it published.
+///
 /// Thread safe. claim(), keep() and what people ask for may take a ttl where a copy of the store
 /// is alive; held(), epoch(), status() and holder() never wait.
 class TrainerLease {
   public:
+    /// Returns the highest epoch under which a store of the group published what it trained, as
+    /// the log has it beside the leases; 0: none did. Asked where the leases name no trainer.
+    using Published = std::function<base::Result<uint64_t>()>;
     /// Does no I/O yet. `file`: of the seat. Errors: PartitionLeases::create's.
     static base::Result<std::unique_ptr<TrainerLease>> create(LeaseOptions options, LeaseDeps deps,
-                                                              std::filesystem::path file);
+                                                              std::filesystem::path file,
+                                                              Published published);
 
     /// Claims it; does nothing where it is held. Fails with failed_precondition
     /// "trainer_elsewhere", naming the node; "trainer_handed_over"; data_loss "bad_seat"; and as
@@ -46,7 +54,8 @@ class TrainerLease {
     /// store takes over; of an earlier hand-over none will any more. May be repeated.
     base::Result<TrainerSeat> hand_over();
     /// Claims for a store that has handed over, where no other has taken over, or, if `over` is
-    /// the epoch of the last claim in the log, for one that others have overtaken; then releases.
+    /// the epoch of the last claim in the log (of the last that was published, where there is no
+    /// claim), for one that others have overtaken; then releases.
     base::Status take_back(std::optional<uint64_t> over);
 
     bool held() const { return epoch_ != 0; }
@@ -58,18 +67,29 @@ class TrainerLease {
     std::optional<Holder> holder() const { return leases_->holder(kTrainer); }
 
   private:
+    /// What the log says of who trained last.
+    struct Last {
+        std::optional<Lease> lease;
+        uint64_t published = 0;  // without a lease: the highest epoch
+        uint64_t epoch() const { return lease ? lease->epoch : published; }
+    };
     TrainerLease(std::string group, std::unique_ptr<PartitionLeases> leases,
-                 std::filesystem::path file)
-        : group_(std::move(group)), leases_(std::move(leases)), file_(std::move(file)) {}
+                 std::filesystem::path file, Published published)
+        : group_(std::move(group)),
+          leases_(std::move(leases)),
+          file_(std::move(file)),
+          published_(std::move(published)) {}
+    base::Result<Last> look() const;
     base::Status try_claim();
-    base::Status take(TrainerSeat& seat, const std::optional<Lease>& last);
-    base::Status check_own(const TrainerSeat& seat, const std::optional<Lease>& last) const;
+    base::Status take(TrainerSeat& seat, const Last& last);
+    base::Status check_own(const TrainerSeat& seat, const Last& last) const;
     base::Status beat();
     base::Status note(base::Status status);
 
     const std::string group_;
     const std::unique_ptr<PartitionLeases> leases_;
     const std::filesystem::path file_;
+    const Published published_;
     std::mutex mutex_;  // one claim, beat or request at a time
     std::atomic<uint64_t> epoch_{0};
 

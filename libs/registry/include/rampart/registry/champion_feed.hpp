@@ -31,6 +31,11 @@ struct ChampionNotice {
 std::string encode(const ChampionNotice& notice, const base::SigningKey& key);
 base::Result<ChampionNotice> decode_notice(std::string_view bytes, const base::VerifyingKey& key);
 
+/// Returns the highest epoch of a champion's notice in the topic of policies, whoever signed it; 0:
+/// it has none, or only one of a node of an earlier release. Reads the whole topic. Errors: the
+/// log's.
+base::Result<uint64_t> newest_epoch(const streaming::Reader& reader, std::string_view topic);
+
 /// The node that trains: the champion, its model file and the schema by whose terms it is to decide
 /// into the topic of policies, under the epoch of its lease. Durable when it returns; again with
 /// the same champion and epoch writes nothing. Error: data_loss "model_digest": the file is not the
