@@ -31,7 +31,7 @@ struct ChampionNotice {
 std::string encode(const ChampionNotice& notice, const base::SigningKey& key);
 base::Result<ChampionNotice> decode_notice(std::string_view bytes, const base::VerifyingKey& key);
 
-/// Returns the highest epoch of a champion's notice in the topic of policies, whoever signed it; 0:
+/// Returns the highest epoch of a champion's notice in the topic of policies, by any signer; 0:
 /// it has none, or only one of a node of an earlier release. Reads the whole topic. Errors: the
 /// log's.
 base::Result<uint64_t> newest_epoch(const streaming::Reader& reader, std::string_view topic);
