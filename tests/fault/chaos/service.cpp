@@ -116,7 +116,12 @@ void Service::resume_erasing() {
 void Service::pause_erasing() {
     std::unique_lock lock(mutex_);
     running_ = false;
-    changed_.wait(lock, [&] { return !busy_; });
+    // the erasure under way may wait for a learner that has ended by itself
+    while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return !busy_; })) {
+        lock.unlock();
+        tend_();
+        lock.lock();
+    }
 }
 
 void Service::work() {
