@@ -72,7 +72,7 @@ const std::map<std::string, std::string> kMatrix{
     {"GET /readyz", ""},
     {"GET /metrics", ""},
     {"GET /v1/policy", ""},
-    {"GET /v1/decisions", "read"},
+    {"GET /v1/decisions", "audit"},
     {"POST /v1/decisions", "decide"},
     {"GET /v1/decisions/{id}", "read"},
     {"GET /v1/decisions/{id}/notice", "read"},

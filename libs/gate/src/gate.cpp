@@ -170,6 +170,17 @@ Result<Gate::EpochVault> Gate::vault_of_epoch(const LedgerView& history, TimePoi
     return out;
 }
 
+/// Adds the decisions of the vault that the schema file does not explain to those that are counted
+/// at the worst: which they are follows from a file that the lender writes.
+void add_unexplained(const training_set::VaultSet& vault, ope::ErasedCounts& erased) {
+    for (const auto& one : vault.omitted) {
+        if (one.why != training_set::Omission::kOtherSchema) continue;
+        erased.of_group.resize(vault.group_names.size());
+        ++erased.records;
+        for (const uint32_t group : one.groups) ++erased.of_group[group];
+    }
+}
+
 /// Counts the records that erasure took from both sides.
 Status Gate::add_erased(const Submission& run, std::optional<TimePoint> from, Inputs& in) const {
     using Side = privacy::ErasedRecords::Side;
@@ -177,6 +188,7 @@ Status Gate::add_erased(const Submission& run, std::optional<TimePoint> from, In
     const auto& learnt = run.development;
     in.decisions.erased = count_erased(
         tally, {Side::kVault, in.vault.group_names, in.vault.cell_names, from, run.at});
+    add_unexplained(in.vault, in.decisions.erased);
     in.selection.decisions.erased = count_erased(
         tally,
         {Side::kDevelopment, learnt.group_names, learnt.cell_names, learnt.extent.from, run.at});

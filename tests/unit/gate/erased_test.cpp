@@ -77,6 +77,20 @@ TEST_F(ErasedScene, TooManyOfTheDevelopmentSetRefuseAndTooManyOfTheVaultDoNotPas
     EXPECT_EQ(test(submission("better", kAll + 1)).result.verdict, Verdict::kCertified);
 }
 
+/// Otherwise who writes the schema file would choose the records of the test.
+TEST_F(ErasedScene, WhatTheSchemaFileDoesNotExplainCountsAsTheErasedDo) {
+    records.stop(100, 104, training_set::Omission::kOtherSchema);
+    const auto few = counted({});
+    EXPECT_GT(few[0], 0u);
+    EXPECT_EQ(few[0], few[1] + few[2]);
+    const ErasedRecords of_women{"1970-01", Side::kVault, "approve", false, "sex=female", 3};
+    EXPECT_EQ(counted({of_women}), (Counts{few[0] + 3, few[1] + 3, few[2]}));
+    records.stop(0, kAll / 2, training_set::Omission::kOtherSchema);
+    records.tally.clear();
+    EXPECT_NE(test(submission("better", kAll + 1)).result.verdict, Verdict::kCertified)
+        << "half of the vault is set aside";
+}
+
 /// A sample would have had as large a share of the erased persons as of the others, and a window
 /// has those of its months.
 TEST_F(ErasedScene, OfASampleOfTheDevelopmentSetTheShareOfTheErasedCounts) {

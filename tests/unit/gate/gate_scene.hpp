@@ -68,15 +68,15 @@ class MemoryRecords final : public RecordSource {
         }
     }
     /// Leaves the records of [from, to) out, as training_set does with a stopped period.
-    void stop(int64_t from, int64_t to) {
+    void stop(int64_t from, int64_t to,
+              training_set::Omission why = training_set::Omission::kStopped) {
         training_set::VaultSet kept = rows_;
         kept.rows.clear();
         kept.features.clear();
         for (size_t i = 0; i < rows_.rows.size(); ++i) {
             const auto& row = rows_.rows[i];
             if (row.event_time >= at(from) && row.event_time < at(to)) {
-                kept.omitted.push_back(
-                    {row.event_time, training_set::Omission::kStopped, row.groups});
+                kept.omitted.push_back({row.event_time, why, row.groups});
                 continue;
             }
             const auto features = rows_.features_of(i);

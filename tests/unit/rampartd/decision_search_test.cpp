@@ -176,7 +176,7 @@ TEST_F(DecisionSearchTest, ThePersonWhoseDecisionsAreReadIsRecordedBeforeTheyAre
         recorded.push_back(fmt::format("{} by {}: {}", person, by, decisions));
         return outcome;
     });
-    http::Router router(access::one_token("t", {"anna", access::Scopes::parse({"read"}).value()}));
+    http::Router router(access::one_token("t", {"anna", access::Scopes::parse({"audit"}).value()}));
     routes.add_to(router);
     const auto get = [&](const std::string& target) {
         http::Request request;
