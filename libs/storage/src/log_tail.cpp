@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "errors.hpp"
 #include "files.hpp"
@@ -27,14 +28,20 @@ constexpr std::array<uint32_t, 256> crc32c_table() {
     return table;
 }
 
-/// Castagnoli's, rotated and shifted as RocksDB stores it.
-uint32_t stored_checksum(std::string_view bytes) {
-    static constexpr auto kTable = crc32c_table();
-    uint32_t crc = ~0u;
-    for (const char c : bytes) crc = (crc >> 8) ^ kTable[(crc ^ static_cast<uint8_t>(c)) & 0xff];
-    crc = ~crc;
-    return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
-}
+/// Computes Castagnoli's checksum, byte by byte.
+class Checksum {
+  public:
+    void add(std::string_view bytes) {
+        static constexpr auto kTable = crc32c_table();
+        for (const char c : bytes)
+            crc_ = (crc_ >> 8) ^ kTable[(crc_ ^ static_cast<uint8_t>(c)) & 0xff];
+    }
+    /// Returns it rotated and shifted, as RocksDB stores it.
+    uint32_t stored() const { return ((~crc_ >> 15) | (~crc_ << 17)) + 0xa282ead8u; }
+
+  private:
+    uint32_t crc_ = ~0u;
+};
 
 uint64_t little_endian(std::string_view bytes) {
     uint64_t value = 0;
@@ -44,32 +51,55 @@ uint64_t little_endian(std::string_view bytes) {
     return value;
 }
 
+/// Returns the length of the piece that begins the block and is whole; nothing if none does.
+std::optional<size_t> whole_piece(std::string_view block) {
+    const auto kind = static_cast<uint8_t>(block[6]);
+    const size_t length = little_endian(block.substr(4, 2));
+    if (kind < kFull || kind > kLast || kHeader + length > block.size()) return std::nullopt;
+    Checksum checksum;
+    checksum.add(block.substr(6, 1 + length));
+    if (checksum.stored() != little_endian(block.substr(0, 4))) return std::nullopt;
+    return length;
+}
+
+/// Returns the length of the piece that begins the block and whose length alone is damaged: the
+/// checksum does not cover it, and fits as many of the bytes as were written. Nothing if none fits.
+std::optional<size_t> piece_of_another_length(std::string_view block) {
+    const uint64_t wanted = little_endian(block.substr(0, 4));
+    Checksum checksum;
+    for (size_t end = 6; end < block.size(); ++end) {
+        checksum.add(block.substr(end, 1));
+        if (checksum.stored() == wanted) return end + 1 - kHeader;
+    }
+    return std::nullopt;
+}
+
 /// Goes through the pieces of one log after the other, past those that are damaged.
 class LogReader {
   public:
     void read(std::string_view log) {
         in_record_ = false;  // a record does not go on in the next log
         for (size_t at = 0; at < log.size(); at += kBlock) read_block(log.substr(at, kBlock));
+        found_.whole = found_.whole && !in_record_;
     }
-    uint64_t last() const { return last_; }
+    LogTail found() const { return found_; }
 
   private:
+    /// After damage, the next piece begins at any of the bytes that follow: a damaged length says
+    /// nothing of where.
     void read_block(std::string_view block) {
+        const bool ends_log = block.size() < kBlock;
+        bool expected = true;  // a piece begins here, if the log is whole
         while (block.size() >= kHeader) {
-            const uint32_t checksum = static_cast<uint32_t>(little_endian(block.substr(0, 4)));
-            const size_t length = little_endian(block.substr(4, 2));
-            const bool nothing = checksum == 0 && length == 0 && block[6] == 0;
-            if (nothing || kHeader + length > block.size()) {
-                in_record_ = false;
-                return;
-            }
-            if (stored_checksum(block.substr(6, 1 + length)) == checksum) {
-                take(static_cast<uint8_t>(block[6]), block.substr(kHeader, length));
-            } else {
-                in_record_ = false;
-            }
-            block.remove_prefix(kHeader + length);
+            auto length = whole_piece(block);
+            found_.whole = found_.whole && length;
+            if (!length && expected) length = piece_of_another_length(block);
+            expected = length.has_value();
+            in_record_ = in_record_ && expected;
+            if (length) take(static_cast<uint8_t>(block[6]), block.substr(kHeader, *length));
+            block.remove_prefix(length ? kHeader + *length : 1);
         }
+        found_.whole = found_.whole && (block.empty() || !ends_log);
     }
     void take(uint8_t kind, std::string_view piece) {
         const bool begins = kind == kFull || kind == kFirst;
@@ -80,19 +110,19 @@ class LogReader {
         }
         in_record_ = begins ? piece.size() >= kBatchHeader : in_record_;
         if (in_record_ && (kind == kFull || kind == kLast)) {
-            last_ = std::max(last_, reaches_);
+            found_.last = std::max(found_.last, reaches_);
             in_record_ = false;
         }
     }
 
-    uint64_t last_ = 0;
+    LogTail found_;
     bool in_record_ = false;  // all pieces of the record so far are whole
     uint64_t reaches_ = 0;    // its last sequence number
 };
 
 }  // namespace
 
-base::Result<uint64_t> last_whole_write(const fs::path& database, rocksdb::Env& env) {
+base::Result<LogTail> look_at_logs(const fs::path& database, rocksdb::Env& env) {
     LogReader reader;
     std::error_code error;
     for (auto it = fs::directory_iterator(database, error);
@@ -108,7 +138,7 @@ base::Result<uint64_t> last_whole_write(const fs::path& database, rocksdb::Env& 
         reader.read(bytes);
     }
     if (error) return file_error(error.value(), database, "list");
-    return reader.last();
+    return reader.found();
 }
 
 }  // namespace rampart::storage

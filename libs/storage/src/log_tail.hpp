@@ -9,14 +9,20 @@
 
 namespace rampart::storage {
 
-/// The highest sequence number of any write that stands whole in the database's write-ahead logs;
-/// 0: none does. Distinguishes a torn last write from damage before other writes, which RocksDB
-/// does not: what is recovered up to the damage has to reach it.
+/// What the write-ahead logs of a database hold.
+struct LogTail {
+    uint64_t last = 0;  // the highest sequence number of any write that stands whole; 0: none does
+    bool whole = true;  // false: something in them is damaged, or torn
+};
+
+/// Reads the write-ahead logs of the database. Distinguishes a torn last write from damage before
+/// other writes, which RocksDB does not, and says nothing of where a damaged length reaches past
+/// the log's end: what is recovered up to the damage has to reach `last`.
 ///
 /// Reads RocksDB's format: blocks of 32 KiB, in them pieces of records, each with a checksum; a
 /// record begins with its sequence number and how many changes it has.
 ///
 /// `env` is that of the database: the logs may be encrypted.
-base::Result<uint64_t> last_whole_write(const std::filesystem::path& database, rocksdb::Env& env);
+base::Result<LogTail> look_at_logs(const std::filesystem::path& database, rocksdb::Env& env);
 
 }  // namespace rampart::storage

@@ -125,21 +125,38 @@ Status open_folder(const rocksdb::Options& options, const OpenOptions& wanted, N
     return map_error(loaded, path, "read");
 }
 
-/// Whether the database is corrupt in no more than the last write of its log, which was not yet
-/// acknowledged: up to the damage, everything that stands whole in the logs is there.
-bool only_the_last_write_is_torn(rocksdb::Options options, const OpenOptions& wanted,
-                                 const Names& families, const Database::Impl& to_open) {
-    const auto last = last_whole_write(to_open.path, *options.env);
-    if (!last) return false;
-    options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+/// Returns data_loss unless what `options` recover of the logs reaches the write `last`. Leaves the
+/// database as it is.
+Status check_reaches(uint64_t last, rocksdb::Options options, const OpenOptions& wanted,
+                     const Names& families, const Database::Impl& to_open) {
     options.max_open_files = -1;
     OpenOptions reading = wanted;
-    reading.read_only = true;  // what there is to see is left as it is
+    reading.read_only = true;
     Database::Impl impl;
     impl.path = to_open.path;
     impl.families = to_open.families;
-    return open_folder(options, reading, families, true, impl) &&
-           impl.db->GetLatestSequenceNumber() >= *last;
+    RAMPART_RETURN_IF_ERROR(open_folder(options, reading, families, true, impl));
+    const uint64_t reached = impl.db->GetLatestSequenceNumber();
+    if (reached >= last) return base::ok();
+    const auto lost =
+        fmt::format("writes {} to {} of its write-ahead log follow damage", reached + 1, last);
+    return map_error(rocksdb::Status::Corruption(lost), to_open.path, "open");
+}
+
+/// Opens the folder after a look at its logs. Of one all of whose writes are synced, the last
+/// write alone may be torn: it was not yet acknowledged.
+Status open_with_logs(rocksdb::Options options, const OpenOptions& wanted, const Names& families,
+                      bool exists, Database::Impl& impl) {
+    if (exists && wanted.recovery == Recovery::kStrict) {
+        RAMPART_TRY(const auto logs, look_at_logs(impl.path, *options.env));
+        if (!logs.whole) {
+            options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+            RAMPART_RETURN_IF_ERROR(check_reaches(logs.last, options, wanted, families, impl));
+            if (!wanted.read_only)
+                kLog.warning("msg=\"dropped a torn last write\" database={}", impl.path.string());
+        }
+    }
+    return open_folder(options, wanted, families, exists, impl);
 }
 
 /// A writer may delete files between the moment that a reader hears of them and that it opens them.
@@ -182,16 +199,9 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
         return base::make_error(Reason::kNoDatabase, "there is no database at '{}'", path.string());
     }
     if (!exists) std::filesystem::create_directories(path, error);  // opening says what failed
-    Status opened = open_folder(options, wanted, families, exists, *impl);
+    Status opened = open_with_logs(options, wanted, families, exists, *impl);
     for (int i = 1; i < kReaderAttempts && lost_a_race(wanted, opened); ++i) {
-        opened = open_folder(options, wanted, families, exists, *impl);
-    }
-    if (!opened && opened.error().code == base::ErrorCode::kDataLoss &&
-        wanted.recovery == Recovery::kStrict &&
-        only_the_last_write_is_torn(options, wanted, families, *impl)) {
-        kLog.warning("msg=\"dropped a torn last write\" database={}", path.string());
-        options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-        opened = open_folder(options, wanted, families, exists, *impl);
+        opened = open_with_logs(options, wanted, families, exists, *impl);
     }
     if (!opened) return opened.error();
     if (wanted.budget) {

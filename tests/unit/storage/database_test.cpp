@@ -301,6 +301,60 @@ TEST(Database, DamageInTheMiddleOfTheLogIsDataLossNotSilence) {
     EXPECT_NE(db.error().message.find(path.string()), std::string::npos);
 }
 
+/// Returns where the records of a log of one block begin: 7 bytes of header, two of them, from the
+/// fifth, the length.
+std::vector<size_t> records_of(const std::string& log) {
+    std::vector<size_t> found;
+    for (size_t at = 0; at + 7 < log.size();) {
+        found.push_back(at);
+        at += 7 + static_cast<uint8_t>(log[at + 4]) + 256 * static_cast<uint8_t>(log[at + 5]);
+    }
+    return found;
+}
+
+TEST(Database, ABitOfARecordsHeaderTakesNoOtherWriteWithIt) {
+    const auto path = fresh_folder();
+    write_and_die(path);
+    const auto wal = only_wal_of(path);
+    const auto log = testing::content_of(wal);
+    const auto records = records_of(log);
+    ASSERT_GE(records.size(), 10u);
+    const fs::path copied = path.string() + ".copy";
+    size_t dropped = 0;
+    for (const size_t begin : records) {
+        for (size_t bit = 0; bit < 7 * 8; ++bit) {
+            fs::remove_all(copied);
+            fs::copy(path, copied, fs::copy_options::recursive);
+            auto flipped = log;
+            flipped[begin + bit / 8] = static_cast<char>(flipped[begin + bit / 8] ^ (1 << bit % 8));
+            std::ofstream(copied / wal.filename(), std::ios::binary) << flipped;
+            const auto db = Database::open(copied, {"first", "second"});
+            if (!db) {
+                EXPECT_EQ(db.error().code, ErrorCode::kDataLoss);
+                continue;
+            }
+            ++dropped;
+            EXPECT_EQ(begin, records.back()) << "bit " << bit;
+            EXPECT_EQ(content(**db).size(), 9u) << "bit " << bit;
+        }
+    }
+    // the last write may be torn, but not where its checksum says that all of it is there
+    EXPECT_EQ(dropped, 5u * 8);
+}
+
+TEST(Database, AHeaderOverwrittenInTheMiddleOfTheLogIsDataLossNotSilence) {
+    for (const char with : {'\0', 'x', '\xff'}) {
+        const auto path = fresh_folder();
+        write_and_die(path);
+        const auto wal = only_wal_of(path);
+        const auto log = testing::content_of(wal);
+        overwrite(wal, log.size() - records_of(log).at(5), 20, with);
+        const auto db = Database::open(path, {"first", "second"});
+        ASSERT_FALSE(db);
+        EXPECT_EQ(db.error().code, ErrorCode::kDataLoss);
+    }
+}
+
 TEST(Database, DamageInATableFileIsDataLossWhenItIsRead) {
     const auto path = fresh_folder();
     open(path).reset();
