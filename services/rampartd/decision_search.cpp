@@ -5,6 +5,7 @@
 
 #include "rampart/base/reasons.hpp"
 #include "rampart/protected_attributes/reasons.hpp"
+#include "rampart/wire/decision_json.hpp"
 
 namespace rampart::rampartd {
 
@@ -78,7 +79,8 @@ class Collector {
         : joiner_(joiner), search_(search) {}
 
     bool is_full() const {
-        return page_.decisions.size() == search_.limit || page_.looked_at == search_.most_looked_at;
+        return page_.decisions.size() == search_.limit || bytes_ >= search_.page_bytes ||
+               page_.looked_at == search_.most_looked_at;
     }
     /// Looks at the decision of a place, which come in their order. `may_fit`: its head does.
     Status look(DecisionPlace place, bool may_fit) {
@@ -86,7 +88,10 @@ class Collector {
         ++page_.looked_at;
         if (may_fit) {
             RAMPART_TRY(auto decision, joiner_.find_decision(domain::DecisionId(place.id)));
-            if (decision && fits(*decision)) page_.decisions.push_back(*std::move(decision));
+            if (decision && fits(*decision)) {
+                page_.decisions.push_back(wire::to_json(*decision));
+                bytes_ += page_.decisions.back().size();
+            }
         }
         if (is_full()) page_.next = std::move(place);
         return base::ok();
@@ -112,6 +117,7 @@ class Collector {
     const joiner::OutcomeJoiner& joiner_;
     const DecisionSearch& search_;
     DecisionPage page_;
+    size_t bytes_ = 0;  // of its decisions
 };
 
 Status look_at_person(const joiner::OutcomeJoiner& joiner, const std::string& person,
@@ -130,10 +136,10 @@ Status look_at_person(const joiner::OutcomeJoiner& joiner, const std::string& pe
 
 Status look_at_all(const joiner::OutcomeJoiner& joiner, const DecisionSearch& search,
                    Collector& page) {
-    auto from = search.from.value_or(base::kFirstTime);
-    if (search.after) from = std::max(from, search.after->event_time);
+    const auto first = DecisionPlace{search.from.value_or(base::kFirstTime), ""};
+    const auto& behind = search.after && *search.after > first ? *search.after : first;
     const auto status = joiner.rows(
-        from, search.to.value_or(kAfterLast), joiner::RowPart::kHead,
+        behind.event_time, search.to.value_or(kAfterLast), joiner::RowPart::kHead,
         [&](const joiner::DecisionRow& row) -> Status {
             const bool may_fit = (search.policy.empty() || row.policy == search.policy) &&
                                  (!search.action || row.action == *search.action);
@@ -141,7 +147,8 @@ Status look_at_all(const joiner::OutcomeJoiner& joiner, const DecisionSearch& se
             // ends the reading; is no failure
             if (page.is_full()) return base::make_error(base::Reason::kBadUsage, "page is full");
             return base::ok();
-        });
+        },
+        behind.id);
     return page.is_full() ? base::ok() : status;
 }
 
@@ -176,6 +183,19 @@ Result<DecisionPage> find_decisions(const joiner::OutcomeJoiner& joiner,
         RAMPART_RETURN_IF_ERROR(look_at_all(joiner, search, page));
     }
     return page.take();
+}
+
+std::map<std::string, std::string> filters_of(const DecisionSearch& search) {
+    std::map<std::string, std::string> filters;
+    const auto add = [&](const char* name, const std::string& text) {
+        if (!text.empty()) filters[name] = text;
+    };
+    add("policy", search.policy);
+    add("reason", search.reason);
+    if (search.action) filters["action"] = domain::to_string(*search.action);
+    if (search.from) filters["from"] = base::to_iso8601(*search.from);
+    if (search.to) filters["to"] = base::to_iso8601(*search.to);
+    return filters;
 }
 
 std::string cursor_of(const DecisionPlace& place) {

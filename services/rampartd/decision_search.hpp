@@ -12,6 +12,7 @@ namespace rampart::rampartd {
 
 inline constexpr size_t kDefaultDecisions = 100, kMostDecisions = 1000;  // for a page
 inline constexpr size_t kMostLookedAt = 100'000;                         // for a page
+inline constexpr size_t kPageBytes = 4u << 20;  // a page ends with the decision that reaches it
 
 /// The place of a decision among all: they are in the order of event time, then id.
 struct DecisionPlace {
@@ -29,7 +30,8 @@ struct DecisionSearch {
     std::optional<base::TimePoint> from, to;  // from <= event time of the application < to
     size_t limit = kDefaultDecisions;         // 1 to kMostDecisions
     std::optional<DecisionPlace> after;       // the page begins behind it
-    size_t most_looked_at = kMostLookedAt;    // for a page; no parameter of a query
+    // for a page; no parameters of a query
+    size_t most_looked_at = kMostLookedAt, page_bytes = kPageBytes;
 };
 
 /// Reads a search from a query: person, application, policy, action, reason, from, to, limit,
@@ -38,8 +40,8 @@ struct DecisionSearch {
 base::Result<DecisionSearch> parse_decision_search(const std::map<std::string, std::string>& query);
 
 struct DecisionPage {
-    std::vector<domain::Decision> decisions;  // at most `limit`
-    size_t looked_at = 0;                     // decisions that were looked at for it
+    std::vector<std::string> decisions;  // as JSON; at most `limit`, kPageBytes and one decision
+    size_t looked_at = 0;                // decisions that were looked at for it
     /// Where the next page begins; nullopt: there is no further decision now. A page may be short,
     /// or empty, and have it: kMostLookedAt were looked at.
     std::optional<DecisionPlace> next;
@@ -49,6 +51,9 @@ struct DecisionPage {
 /// dated back, may be missing from earlier pages; none is in two. Errors: the joiner's.
 base::Result<DecisionPage> find_decisions(const joiner::OutcomeJoiner& joiner,
                                           const DecisionSearch& search);
+
+/// Returns the filters that name no person and no application, as the audit log has them.
+std::map<std::string, std::string> filters_of(const DecisionSearch& search);
 
 /// Returns the cursor of a place, as parse_decision_search() reads it.
 std::string cursor_of(const DecisionPlace& place);

@@ -24,6 +24,7 @@
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/notice_of.hpp"
 #include "services/rampartd/person_jobs.hpp"
+#include "services/rampartd/recorded_searches.hpp"
 
 namespace rampart::rampartd {
 
@@ -96,11 +97,18 @@ void Node::add_joined_routes(const JobAnswers& answers, http::Router& router) {
                        answers}),
         roles, Role::kTrain, router);
     add_for_role(UnmatchedRoutes(stores_->joiner(), *clock_), roles, Role::kJoin, router);
-    const auto record = [this](const auto& person, auto principal, size_t decisions) {
-        return stores_->registry().record_operation(
-            clock_->now(), principal, "read_decisions",
-            {{"person", base::to_hex(stores_->person_keys().tag_of(person).value())},
-             {"decisions", fmt::format("{}", decisions)}});
+    const auto searches =
+        std::make_shared<RecordedSearches>([this](auto principal, const auto& search) {
+            return stores_->registry().record_operation(clock_->now(), principal, "read_decisions",
+                                                        search);
+        });
+    const auto record = [this, searches](const auto& search, const auto& person, auto principal) {
+        auto asked = filters_of(search);
+        if (person) asked["person"] = base::to_hex(stores_->person_keys().tag_of(*person).value());
+        if (!search.application.empty())
+            asked["decision"] =
+                domain::decision_id_of(domain::ApplicationId(search.application)).value();
+        return searches->record(principal, asked, clock_->now());
     };
     add_for_role(SearchRoutes(stores_->joiner(), record), roles, Role::kJoin, router);
 }

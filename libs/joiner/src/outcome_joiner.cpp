@@ -377,10 +377,12 @@ Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const Exam
     });
 }
 
-Status OutcomeJoiner::rows(TimePoint from, TimePoint to, RowPart part,
-                           const RowVisitor& visit) const {
+Status OutcomeJoiner::rows(TimePoint from, TimePoint to, RowPart part, const RowVisitor& visit,
+                           std::string_view behind) const {
     RAMPART_TRY(const auto stores, impl_->stores_to_read({}));
-    return visit_rows(stores, time_key(from, ""), time_key(to, ""), part, visit);
+    auto begin = time_key(from, behind);
+    if (!behind.empty()) begin += '\0';
+    return visit_rows(stores, begin, time_key(to, ""), part, visit);
 }
 
 Status OutcomeJoiner::decisions(TimePoint from, TimePoint to, const DecisionVisitor& visit) const {

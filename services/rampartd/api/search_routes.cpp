@@ -1,22 +1,33 @@
 #include "services/rampartd/api/search_routes.hpp"
 
-#include "rampart/wire/decision_json.hpp"
 #include "services/rampartd/api/bodies.hpp"
-#include "services/rampartd/decision_search.hpp"
 
 namespace rampart::rampartd {
 
 using base::Result;
 
+namespace {
+
+/// Returns whom the search is about; nullopt: many, or an application that is not known here.
+Result<std::optional<domain::PersonId>> person_of(const joiner::OutcomeJoiner& joiner,
+                                                  const DecisionSearch& search) {
+    if (!search.person.empty()) return std::optional(domain::PersonId(search.person));
+    if (search.application.empty()) return std::optional<domain::PersonId>();
+    const auto id = domain::decision_id_of(domain::ApplicationId(search.application));
+    RAMPART_TRY(auto decision, joiner.find_decision(id));
+    if (!decision) return std::optional<domain::PersonId>();
+    return std::optional(std::move(decision->application.person));
+}
+
+}  // namespace
+
 Result<http::Response> SearchRoutes::handle_search(const http::Request& request) const {
     RAMPART_TRY(const auto search, parse_decision_search(request.query));
+    RAMPART_TRY(const auto person, person_of(joiner_, search));
+    RAMPART_RETURN_IF_ERROR(record_(search, person, request.principal));
     RAMPART_TRY(const auto page, find_decisions(joiner_, search));
-    const bool of_one = !search.person.empty() || !search.application.empty();
-    if (of_one && !page.decisions.empty())
-        RAMPART_RETURN_IF_ERROR(record_(page.decisions.front().application.person,
-                                        request.principal, page.decisions.size()));
     std::vector<Json> decisions;
-    for (const auto& one : page.decisions) decisions.push_back(Json::parsed(wire::to_json(one)));
+    for (const auto& one : page.decisions) decisions.push_back(Json::parsed(one));
     const auto clock = joiner_.clock();
     return json_response(
         Json::object({{"decisions", Json::array(decisions)},

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <boost/json.hpp>
 #include <filesystem>
 
 #include "rampart/base/reasons.hpp"
@@ -52,7 +53,8 @@ class DecisionSearchTest : public testing::Test {
     }
     static Names names_of(const DecisionPage& page) {
         Names names;
-        for (const auto& one : page.decisions) names.push_back(one.id.value());
+        for (const auto& one : page.decisions)
+            names.emplace_back(boost::json::parse(one).at("decision_id").as_string());
         return names;
     }
     /// Returns the ids of all pages.
@@ -147,6 +149,51 @@ TEST_F(DecisionSearchTest, APageSaysWhatWasLookedAtAndWhetherThereIsMore) {
     EXPECT_EQ(pages, 8u) << "30 decisions, four for a page";
 }
 
+TEST_F(DecisionSearchTest, APageBeginsBehindTheOneBeforeAlsoWhereManyHaveOneTime) {
+    DecisionSearch search;
+    search.limit = 1;
+    for (size_t pages = 0; pages < all_.size(); ++pages) {
+        const auto page = find_decisions(*joiner_, search).value();
+        EXPECT_EQ(page.looked_at, 1u);
+        search.after = page.next;
+    }
+    EXPECT_TRUE(find_decisions(*joiner_, search).value().decisions.empty());
+    // a later `from` than the cursor's, which another search has given
+    search.after = DecisionPlace{day(2), "zzz"};
+    search.from = day(5);
+    search.limit = 100;
+    EXPECT_EQ(names_of(find_decisions(*joiner_, search).value()),
+              expected([](const auto& one) { return one.application.event_time >= day(5); }));
+}
+
+TEST_F(DecisionSearchTest, APageEndsWhereItsBytesAreReached) {
+    DecisionSearch search;
+    search.page_bytes = 1;
+    const auto first = find_decisions(*joiner_, search).value();
+    EXPECT_EQ(first.decisions.size(), 1u);
+    ASSERT_TRUE(first.next);
+    search.page_bytes = 2 * first.decisions[0].size();
+    search.after = first.next;
+    EXPECT_LE(find_decisions(*joiner_, search).value().decisions.size(), 3u);
+    search.person = "p-3";
+    search.after.reset();
+    search.page_bytes = 1;
+    EXPECT_EQ(find_decisions(*joiner_, search).value().decisions.size(), 1u);
+}
+
+TEST(DecisionSearchQuery, FiltersOfTheAuditLogNameNoPersonAndNoApplication) {
+    const std::map<std::string, std::string> query{{"policy", "second"},
+                                                   {"action", "decline"},
+                                                   {"reason", "random_draw_in_ramp"},
+                                                   {"from", "2020-01-02T00:00:00Z"},
+                                                   {"to", "2020-01-03T00:00:00Z"}};
+    auto search = parse_decision_search(query).value();
+    search.person = "p-3";
+    search.application = "a-3";
+    EXPECT_EQ(filters_of(search), query);
+    EXPECT_TRUE(filters_of({}).empty());
+}
+
 TEST(DecisionSearchQuery, NamesWhatIsWrong) {
     for (const auto& [name, text, reason] : std::vector<std::array<std::string, 3>>{
              {"action", "perhaps", "bad_usage"},
@@ -169,11 +216,12 @@ TEST(DecisionSearchQuery, NamesWhatIsWrong) {
     EXPECT_FALSE(parse_decision_search({{"person", std::string(1000, 'x')}}));
 }
 
-TEST_F(DecisionSearchTest, ThePersonWhoseDecisionsAreReadIsRecordedBeforeTheyAreShown) {
+TEST_F(DecisionSearchTest, EverySearchIsRecordedBeforeItsAnswerIsShown) {
     std::vector<std::string> recorded;
     base::Status outcome;
-    const SearchRoutes routes(*joiner_, [&](const auto& person, auto by, size_t decisions) {
-        recorded.push_back(fmt::format("{} by {}: {}", person, by, decisions));
+    const SearchRoutes routes(*joiner_, [&](const auto& search, const auto& person, auto by) {
+        recorded.push_back(fmt::format("{} asked for {} {} of {}", by, search.limit,
+                                       search.application, person ? person->value() : "any"));
         return outcome;
     });
     http::Router router(access::one_token("t", {"anna", access::Scopes::parse({"audit"}).value()}));
@@ -190,10 +238,15 @@ TEST_F(DecisionSearchTest, ThePersonWhoseDecisionsAreReadIsRecordedBeforeTheyAre
     EXPECT_NE(some.body.find("\"looked_at\":2"), std::string::npos) << some.body;
     EXPECT_NE(some.body.find("\"next_cursor\":\""), std::string::npos) << some.body;
     EXPECT_EQ(get("/v1/decisions?person=unknown").status, 200);
-    EXPECT_TRUE(recorded.empty());
     EXPECT_EQ(get("/v1/decisions?person=p-3").status, 200);
-    EXPECT_EQ(get("/v1/decisions?application=" + all_[13].application.id.value()).status, 200);
-    EXPECT_EQ(recorded, (std::vector<std::string>{"p-3 by anna: 3", "p-3 by anna: 1"}));
+    const auto application = all_[13].application.id.value();
+    EXPECT_EQ(get("/v1/decisions?application=" + application).status, 200);
+    EXPECT_EQ(get("/v1/decisions?application=none").status, 200);
+    EXPECT_EQ(recorded,
+              (std::vector<std::string>{
+                  "anna asked for 2  of any", "anna asked for 100  of unknown",
+                  "anna asked for 100  of p-3", "anna asked for 100 " + application + " of p-3",
+                  "anna asked for 100 none of any"}));
     outcome = base::make_error(base::Reason::kBadUsage, "no audit log");
     EXPECT_EQ(get("/v1/decisions?person=p-3").status, 400) << "not shown without its record";
     EXPECT_EQ(get("/v1/decisions?who=p-3").status, 400);

@@ -75,8 +75,9 @@ void add_decisions(Frame& frame) {
          .example = "rampart decisions --person p-4711 --config rampartd.toml",
          .detail = "Oldest application first, as far as the node has joined them; the filters hold "
                    "together. With --json each decision is whole, with its features. Outcomes are "
-                   "not shown, nor what people decided later. A list by --person or --application "
-                   "is an entry of the node's audit log. The caller needs the scope audit."},
+                   "not shown, nor what people decided later. Each search is "
+                   "an entry of the node's audit log, once an hour. The caller needs the scope "
+                   "audit."},
         [options](const Context&) { return list(*options); });
     add_node_options(command, options->node);
     const auto add = [&](const char* name, const char* help) {

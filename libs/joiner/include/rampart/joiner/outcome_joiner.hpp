@@ -243,9 +243,10 @@ class OutcomeJoiner {
     using RowVisitor = std::function<base::Status(const DecisionRow&)>;
     /// The row of every decision about an application of event time in [from, to), matured or not,
     /// as they are now; ordered as examples are. Costs a small part of what decisions() does, in
-    /// memory that does not depend on how many there are.
+    /// memory that does not depend on how many there are. With `behind`, of the time `from` only
+    /// those whose id comes after it.
     base::Status rows(base::TimePoint from, base::TimePoint to, RowPart part,
-                      const RowVisitor& visit) const;
+                      const RowVisitor& visit, std::string_view behind = {}) const;
 
     using DecisionVisitor = std::function<base::Status(const domain::Decision&)>;
     /// Every decision about an application of event time in [from, to), matured or not, as they are
