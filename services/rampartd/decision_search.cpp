@@ -117,7 +117,7 @@ class Collector {
     const joiner::OutcomeJoiner& joiner_;
     const DecisionSearch& search_;
     DecisionPage page_;
-    size_t bytes_ = 0;  // of its decisions
+    size_t bytes_ = 0;  // what its decisions have
 };
 
 Status look_at_person(const joiner::OutcomeJoiner& joiner, const std::string& person,

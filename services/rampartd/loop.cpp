@@ -259,9 +259,9 @@ Status Loop::learn(const std::function<bool()>& stopping) {
 
 Status Loop::follow() {
     RAMPART_RETURN_IF_ERROR(deps_.champion.serve());
-    const Status ended = end_proposals();
+    const Status moved = move_proposals();
     RAMPART_RETURN_IF_ERROR(certificate_end().map([](const auto&) {}));
-    RAMPART_RETURN_IF_ERROR(ended);
+    RAMPART_RETURN_IF_ERROR(moved);
     return deps_.champion.keep_published();
 }
 
@@ -397,10 +397,20 @@ Status Loop::rollback(std::string_view actor, std::string_view reason) {
     return deps_.champion.serve();
 }
 
-/// Puts the end of proposals on record that time has brought, where the clock is not in doubt.
-Status Loop::end_proposals() {
+/// Puts on record which proposals time has ended, and promotes the one whose time has come, where
+/// the clock is not in doubt.
+Status Loop::move_proposals() {
     if (!trains() || !deps_.clock.check()) return base::ok();
-    return deps_.stores.registry().end_lapsed_proposals(deps_.clock.now());
+    auto& registry = deps_.stores.registry();
+    const auto now = deps_.clock.now();
+    RAMPART_RETURN_IF_ERROR(registry.end_lapsed_proposals(now));
+    RAMPART_TRY(const auto all, registry.proposals(now));
+    for (const auto& one : all)
+        if (one.state == registry::ProposalState::kScheduled && *one.switch_at <= now)
+            RAMPART_RETURN_IF_ERROR(check_terms(registry, deps_.settings, one.number, now));
+    RAMPART_TRY(const bool switched,
+                registry.switch_scheduled(now, deps_.keys.signing.public_key()));
+    return switched ? deps_.champion.serve() : base::ok();
 }
 
 Result<registry::PromotionProposal> Loop::approve(uint64_t number, registry::Judgement by) {

@@ -136,7 +136,7 @@ class Loop {
     base::Status train_and_watch(base::TimePoint now);
     base::Status look(base::TimePoint t);
     base::Result<champion_monitor::CertificateEnd> certificate_end();
-    base::Status end_proposals();
+    base::Status move_proposals();
     void note(base::Status Loop::*part, const base::Status& status);
 
     const Deps deps_;

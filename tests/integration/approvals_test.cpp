@@ -106,9 +106,10 @@ class Approvals : public testing::Test {
                                                      (folder_ / who).string(), kProgram, arguments,
                                                      workspace_.config.string()));
     }
-    test_support::Ran approve(const std::string& who, int number, const std::string& digest) const {
-        return as(who, fmt::format("proposal approve {} --digest {} --comment 'board, {}'", number,
-                                   digest, who));
+    test_support::Ran approve(const std::string& who, int number, const std::string& digest,
+                              const std::string& more = "") const {
+        return as(who, fmt::format("proposal approve {} --digest {} --comment 'board, {}'{}",
+                                   number, digest, who, more));
     }
     void make_token(const std::string& who, const std::string& scopes) {
         const auto made = test_support::run_program(
@@ -196,6 +197,38 @@ TEST_F(Approvals, OneExpiresAndOneIsApprovedByTwo) {
     EXPECT_THAT(listed.output, HasSubstr("expired"));
     const auto again = as("anna", "proposal reject 2 --digest " + digest + " --comment late");
     EXPECT_THAT(again.output, HasSubstr("proposal 2 is approved"));
+}
+
+TEST_F(Approvals, ASwitchIsScheduledAndComesAfterAKill) {
+    for (const char* who : {"anna", "bert", "petra"})
+        make_token(who, "--scope approve --scope read --scope operate");
+    ASSERT_EQ(promote(good_, "good").exit_code, 0);
+    auto process = start();
+    const auto digest = digest_of(1);
+    const auto empty = approve("anna", 1, digest, " --switch-at ''");
+    EXPECT_EQ(empty.exit_code, 2) << "an empty time is not at once: " << empty.output;
+    EXPECT_EQ(approve("anna", 1, digest, " --switch-at 2006-01-05").exit_code, 0);
+    EXPECT_THAT(approve("bert", 1, digest).output, HasSubstr("name the same"));
+    const auto both = approve("bert", 1, digest, " --switch-at 2006-01-05");
+    ASSERT_EQ(both.exit_code, 0) << both.output;
+    EXPECT_THAT(both.output, HasSubstr("scheduled (2006-01-05T00:00:00Z)"));
+    move_clock("2006-01-04T23:59:59Z");
+    EXPECT_THAT(deciding(), HasSubstr(first_));
+    process.kill();
+    process = start();
+    EXPECT_EQ(proposal(1).at("state"), "scheduled");
+    EXPECT_THAT(as("anna", "proposal list").output, HasSubstr("scheduled"));
+    EXPECT_THAT(client().get("/metrics")->body, HasSubstr("rampart_proposals_waiting 0"));
+    move_clock("2006-01-05T00:00:00Z");
+    EXPECT_THAT(deciding(), HasSubstr(good_.model)) << "when the clock is there, it decides";
+    EXPECT_EQ(proposal(1).at("state"), "approved");
+    const auto at = test_support::run_program(
+        fmt::format("{} registry at 2099-01-01 --store {}", kProgram, workspace_.store.string()));
+    EXPECT_THAT(at.output, HasSubstr("by anna"));
+    EXPECT_THAT(at.output, HasSubstr("by bert"));
+    process.kill();
+    process = start();
+    EXPECT_THAT(deciding(), HasSubstr(good_.model));
 }
 
 }  // namespace

@@ -14,7 +14,10 @@ using base::Result;
 using base::Status;
 using State = ProposalState;
 
-constexpr std::string_view kStates[] = {"waiting", "approved", "rejected", "expired", "void"};
+constexpr std::string_view kStates[] = {"waiting",  "scheduled", "approved",
+                                        "rejected", "expired",   "void"};
+
+constexpr std::string_view kSwitchAt = "switch_at";
 
 base::Error broken(const AuditEntry& entry, std::string_view what) {
     return base::make_error(Reason::kProposalLog,
@@ -40,6 +43,13 @@ void finish(PromotionProposal& proposal, const AuditEntry& entry, State state) {
     proposal.state = state;
     proposal.ended_at = entry.at;
     proposal.ended_by = entry.actor;
+}
+
+/// Returns the details that name a proposal.
+std::map<std::string, std::string> naming(const PromotionProposal& proposal) {
+    return {{std::string(ProposalLog::kNumber), std::to_string(proposal.number)},
+            {"model", proposal.policy.value()},
+            {"digest", proposal.digest().hex()}};
 }
 
 json::value text_or_null(const std::string& text) {
@@ -83,12 +93,12 @@ const PromotionProposal* ProposalLog::by_certificate(const base::Digest& certifi
     return it == all_.rend() ? nullptr : &*it;
 }
 
-/// Returns the proposal that the entry names; nullptr: it names none that waits.
-PromotionProposal* ProposalLog::waiting(const AuditEntry& entry) {
+/// Returns the proposal that the entry names; nullptr: it names none that has not ended.
+PromotionProposal* ProposalLog::open_one(const AuditEntry& entry) {
     const auto number = number_in(entry, kNumber);
     if (!number || *number == 0 || *number > all_.size()) return nullptr;
     auto& proposal = all_[*number - 1];
-    return proposal.state == State::kWaiting ? &proposal : nullptr;
+    return proposal.is_open() ? &proposal : nullptr;
 }
 
 Status ProposalLog::open(const AuditEntry& entry) {
@@ -123,20 +133,32 @@ Status ProposalLog::open(const AuditEntry& entry) {
 }
 
 Status ProposalLog::approve(const AuditEntry& entry) {
-    auto* proposal = waiting(entry);
-    if (proposal == nullptr || detail(entry, "digest") != proposal->digest().hex())
+    auto* proposal = open_one(entry);
+    if (proposal == nullptr || proposal->state != State::kWaiting ||
+        detail(entry, "digest") != proposal->digest().hex())
         return broken(entry, "approves what does not wait");
+    std::optional<base::TimePoint> switch_at;
+    if (const auto text = detail(entry, kSwitchAt); !text.empty()) {
+        const auto time = base::parse_iso8601(text);
+        if (!time) return broken(entry, "has a time that is none");
+        switch_at = *time;
+    }
     auto& approvals = proposal->approvals;
     const bool again = std::any_of(approvals.begin(), approvals.end(),
                                    [&](const auto& one) { return one.who == entry.actor; });
     if (again || entry.actor == proposal->proposed_by)
         return broken(entry, "is by who may not approve it");
+    if (!approvals.empty() && switch_at != proposal->switch_at)
+        return broken(entry, "is for another time than the approval before it");
+    proposal->switch_at = switch_at;
     approvals.push_back({entry.actor, entry.at, detail(entry, "comment")});
+    if (switch_at && approvals.size() >= proposal->approvals_needed)
+        proposal->state = State::kScheduled;
     return base::ok();
 }
 
 Status ProposalLog::end(const AuditEntry& entry) {
-    auto* proposal = waiting(entry);
+    auto* proposal = open_one(entry);
     if (proposal == nullptr) return broken(entry, "ends what does not wait");
     if (entry.action == kReject) {
         finish(*proposal, entry, State::kRejected);
@@ -153,8 +175,9 @@ Status ProposalLog::end(const AuditEntry& entry) {
 
 Status ProposalLog::change_champion(const AuditEntry& entry) {
     if (entry.details.contains(std::string(kNumber))) {
-        auto* proposal = waiting(entry);
+        auto* proposal = open_one(entry);
         const bool fits = proposal != nullptr && entry.action == "promote" &&
+                          (!proposal->switch_at || *proposal->switch_at <= entry.at) &&
                           proposal->policy.value() == detail(entry, "model") &&
                           proposal->replaces.value() == detail(entry, "replaced") &&
                           proposal->certificate.hex() == detail(entry, "certificate") &&
@@ -169,7 +192,7 @@ Status ProposalLog::change_champion(const AuditEntry& entry) {
 
 void ProposalLog::make_void(const AuditEntry& entry, std::string_view why) {
     for (auto& proposal : all_) {
-        if (proposal.state != State::kWaiting) continue;
+        if (!proposal.is_open()) continue;
         finish(proposal, entry, State::kVoid);
         proposal.why = why;
     }
@@ -204,17 +227,17 @@ std::map<std::string, std::string> opening_of(const PromotionProposal& proposal)
 }
 
 std::map<std::string, std::string> approval_of(const PromotionProposal& proposal,
-                                               std::string_view comment) {
-    return {{std::string(ProposalLog::kNumber), std::to_string(proposal.number)},
-            {"model", proposal.policy.value()},
-            {"digest", proposal.digest().hex()},
-            {"comment", std::string(comment)}};
+                                               const Judgement& by) {
+    auto details = naming(proposal);
+    details["comment"] = by.comment;
+    if (by.switch_at) details[std::string(kSwitchAt)] = base::to_iso8601(*by.switch_at);
+    return details;
 }
 
 std::map<std::string, std::string> end_of(const PromotionProposal& proposal, ProposalState state,
                                           std::string_view why, std::string_view comment) {
-    auto details = approval_of(proposal, comment);
-    if (comment.empty()) details.erase("comment");
+    auto details = naming(proposal);
+    if (!comment.empty()) details["comment"] = comment;
     details["state"] = to_string(state);
     if (!why.empty()) details["why"] = why;
     return details;
@@ -240,6 +263,7 @@ std::string to_json(const PromotionProposal& proposal) {
                                         {"expires", base::to_iso8601(proposal.expires)},
                                         {"approvals_needed", proposal.approvals_needed},
                                         {"approvals", std::move(approvals)},
+                                        {"switch_at", time_or_null(proposal.switch_at)},
                                         {"ended_at", time_or_null(proposal.ended_at)},
                                         {"ended_by", text_or_null(proposal.ended_by)},
                                         {"comment", text_or_null(proposal.comment)},

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "rampart/base/reasons.hpp"
 #include "rampart/base/utf8.hpp"
 #include "rampart/certification/ledger_view.hpp"
 #include "rampart/certification/signer.hpp"
@@ -24,7 +25,7 @@ struct Lapse {
 /// Returns the end that time or a new epoch has brought; nullopt: it waits on, or has ended.
 std::optional<Lapse> lapse_of(const PromotionProposal& proposal, base::TimePoint now,
                               uint32_t epoch) {
-    if (proposal.state != State::kWaiting) return std::nullopt;
+    if (!proposal.is_open()) return std::nullopt;
     if (now >= proposal.expires) return Lapse{State::kExpired, ""};
     if (proposal.valid_until && now >= *proposal.valid_until)
         return Lapse{State::kVoid, kCertificateEnded};
@@ -32,9 +33,42 @@ std::optional<Lapse> lapse_of(const PromotionProposal& proposal, base::TimePoint
     return std::nullopt;
 }
 
-bool any_waits(const ProposalLog& log) {
+bool any_is_open(const ProposalLog& log) {
     return std::any_of(log.all().begin(), log.all().end(),
-                       [](const auto& one) { return one.state == State::kWaiting; });
+                       [](const auto& one) { return one.is_open(); });
+}
+
+std::string time_text(const std::optional<base::TimePoint>& switch_at) {
+    return switch_at ? base::to_iso8601(*switch_at) : "the last approval";
+}
+
+/// Checks that the approval says the same of the switch as those before it, and that its time can
+/// come.
+Status check_switch(const PromotionProposal& proposal, const Judgement& by) {
+    if (!proposal.approvals.empty() && by.switch_at != proposal.switch_at)
+        return base::make_error(Reason::kProposalDiffers,
+                                "$.switch_at: is {}, and {} has approved proposal {} for a switch "
+                                "with {}: name the same, or reject it",
+                                time_text(by.switch_at), proposal.approvals[0].who, proposal.number,
+                                time_text(proposal.switch_at));
+    if (!by.switch_at) return base::ok();
+    const auto end = std::min(proposal.expires, proposal.valid_until.value_or(proposal.expires));
+    if (*by.switch_at > by.at && *by.switch_at < end) return base::ok();
+    return base::make_error(base::Reason::kBadTime,
+                            "$.switch_at: {} does not lie between now, {}, and {}, when the "
+                            "proposal or its certificate ends",
+                            base::to_iso8601(*by.switch_at), base::to_iso8601(by.at),
+                            base::to_iso8601(end));
+}
+
+/// Returns the first of those to be promoted by `now`; nullptr: there is none.
+const PromotionProposal* first_due(const ProposalLog& log, base::TimePoint now) {
+    const PromotionProposal* first = nullptr;
+    for (const auto& one : log.all()) {
+        if (one.state != State::kScheduled || *one.switch_at > now) continue;
+        if (first == nullptr || *one.switch_at < *first->switch_at) first = &one;
+    }
+    return first;
 }
 
 Status check_comment(const std::string& comment) {
@@ -44,6 +78,19 @@ Status check_comment(const std::string& comment) {
                             "$.comment: has {} bytes; it is for the audit log: give UTF-8 of 1 to "
                             "{} bytes",
                             comment.size(), base::limits::kMaxTextBytes);
+}
+
+/// Returns the promotion by a proposal that follows the current one.
+Promotion promotion_of(const PromotionProposal& proposal, const Promotion& current,
+                       base::TimePoint at, std::string_view actor) {
+    return {.sequence = current.sequence + 1,
+            .kind = PromotionKind::kPromotion,
+            .policy = proposal.policy,
+            .replaced = current.policy,
+            .certificate = proposal.certificate,
+            .at = at,
+            .actor = std::string(actor),
+            .reason = ""};
 }
 
 /// Says that a proposal has ended, and how.
@@ -65,7 +112,7 @@ Result<uint32_t> ModelRegistry::Impl::current_epoch() const {
 }
 
 Status ModelRegistry::Impl::end_lapsed(base::TimePoint now) {
-    if (!any_waits(store->proposals())) return base::ok();
+    if (!any_is_open(store->proposals())) return base::ok();
     RAMPART_TRY(const auto epoch, current_epoch());
     const auto all = store->proposals().all();  // a copy: each commit changes the log
     for (const auto& proposal : all) {
@@ -77,12 +124,13 @@ Status ModelRegistry::Impl::end_lapsed(base::TimePoint now) {
     return base::ok();
 }
 
-/// Returns the proposal if it waits, and is what the person saw.
-Result<PromotionProposal> ModelRegistry::Impl::waiting(uint64_t number, const Judgement& by) const {
+/// Returns the proposal if it has not ended, and is what the person saw.
+Result<PromotionProposal> ModelRegistry::Impl::open_proposal(uint64_t number,
+                                                             const Judgement& by) const {
     const auto* proposal = store->proposals().find(number);
     if (proposal == nullptr)
         return base::make_error(Reason::kUnknownProposal, "there is no proposal {}", number);
-    if (proposal->state != State::kWaiting) return ended(*proposal);
+    if (!proposal->is_open()) return ended(*proposal);
     if (by.digest != proposal->digest())
         return base::make_error(Reason::kProposalDiffers,
                                 "$.digest: is not that of proposal {}, which has {}: what was seen "
@@ -94,6 +142,10 @@ Result<PromotionProposal> ModelRegistry::Impl::waiting(uint64_t number, const Ju
 /// Checks that this principal may approve it, for the first time.
 Status ModelRegistry::Impl::check_approver(const PromotionProposal& proposal,
                                            const std::string& who) const {
+    if (proposal.state == State::kScheduled)
+        return base::make_error(
+            Reason::kApprovedAlready, "proposal {} has its {} approvals, and switches at {}",
+            proposal.number, proposal.approvals_needed, time_text(proposal.switch_at));
     const auto& all = store->proposals().all();
     const bool own = std::any_of(all.begin(), all.end(), [&](const auto& one) {
         return one.policy == proposal.policy && one.proposed_by == who;
@@ -144,7 +196,7 @@ Result<PromotionProposal> ModelRegistry::propose(const domain::PolicyId& candida
     auto& store = *impl_->store;
     RAMPART_RETURN_IF_ERROR(impl_->end_lapsed(now));
     if (const auto* known = store.proposals().by_certificate(verified.id)) {
-        if (!again || known->state == State::kWaiting) return *known;
+        if (!again || known->is_open()) return *known;
     }
     const auto* current = store.promotions().current();
     const auto at = current == nullptr ? now : std::max(now, current->at);
@@ -203,6 +255,18 @@ Status check_not_proposer(const ModelRegistry& registry, const PromotionProposal
                             proposal.number, who);
 }
 
+/// Reads and verifies the certificate of a proposal. Takes its time: without the lock, so that no
+/// stop and no rollback waits for it; the files are what their digests say.
+Result<VerifiedCertificate> verify_again(const ModelRegistry& registry,
+                                         const base::Digest& certificate,
+                                         const base::Digest& evidence,
+                                         const base::VerifyingKey& current_key) {
+    const auto keys = registry.verifying_keys(current_key);
+    RAMPART_TRY(const auto file, registry.certificate_file(certificate));
+    RAMPART_TRY(const auto lines, registry.evidence_file(evidence));
+    return verify_certificate({file, lines, certification::signer_among(file, keys)});
+}
+
 Result<PromotionProposal> ModelRegistry::approve_proposal(uint64_t number, const Judgement& by,
                                                           const base::VerifyingKey& current_key) {
     RAMPART_RETURN_IF_ERROR(check_comment(by.comment));
@@ -211,48 +275,62 @@ Result<PromotionProposal> ModelRegistry::approve_proposal(uint64_t number, const
     {
         const std::lock_guard lock(impl_->mutex);
         RAMPART_RETURN_IF_ERROR(impl_->end_lapsed(by.at));
-        RAMPART_TRY(seen, impl_->waiting(number, by));
+        RAMPART_TRY(seen, impl_->open_proposal(number, by));
         RAMPART_TRY(evidence, impl_->evidence_of(seen->certificate));
     }
-    // takes its time, for which no stop and no rollback waits; the files are what their digests say
     RAMPART_RETURN_IF_ERROR(check_not_proposer(*this, *seen, by.who));
-    const auto keys = verifying_keys(current_key);
-    RAMPART_TRY(const auto file, certificate_file(seen->certificate));
-    RAMPART_TRY(const auto lines, evidence_file(*evidence));
     RAMPART_TRY(const auto verified,
-                verify_certificate({file, lines, certification::signer_among(file, keys)}));
+                verify_again(*this, seen->certificate, *evidence, current_key));
     const std::lock_guard lock(impl_->mutex);
     auto& store = *impl_->store;
     RAMPART_RETURN_IF_ERROR(impl_->end_lapsed(by.at));
-    RAMPART_TRY(const auto proposal, impl_->waiting(number, by));
+    RAMPART_TRY(const auto proposal, impl_->open_proposal(number, by));
     RAMPART_RETURN_IF_ERROR(impl_->check_approver(proposal, by.who));
+    RAMPART_RETURN_IF_ERROR(check_switch(proposal, by));
     const auto& current = *store.promotions().current();
     const auto at = std::max(by.at, current.at);
     RAMPART_RETURN_IF_ERROR(impl_->check_promotion(proposal.policy, verified, at));
     Recorded approval{at, by.who, std::string(ProposalLog::kApprove),
-                      registry::approval_of(proposal, by.comment)};
-    if (proposal.approvals.size() + 1 < proposal.approvals_needed) {
+                      registry::approval_of(proposal, by)};
+    if (by.switch_at || proposal.approvals.size() + 1 < proposal.approvals_needed) {
         RAMPART_RETURN_IF_ERROR(store.commit({}, approval.at, approval.actor, approval.action,
                                              std::move(approval.details)));
         return *store.proposals().find(number);
     }
-    const Promotion promotion{.sequence = current.sequence + 1,
-                              .kind = PromotionKind::kPromotion,
-                              .policy = proposal.policy,
-                              .replaced = current.policy,
-                              .certificate = proposal.certificate,
-                              .at = at,
-                              .actor = by.who,
-                              .reason = ""};
-    RAMPART_RETURN_IF_ERROR(store.commit({}, promotion, ByProposal{number, std::move(approval)}));
+    RAMPART_RETURN_IF_ERROR(store.commit({}, promotion_of(proposal, current, at, by.who),
+                                         ByProposal{number, std::move(approval)}));
     return *store.proposals().find(number);
+}
+
+Result<bool> ModelRegistry::switch_scheduled(base::TimePoint now,
+                                             const base::VerifyingKey& current_key) {
+    std::optional<PromotionProposal> due;
+    std::optional<base::Digest> evidence;
+    {
+        const std::lock_guard lock(impl_->mutex);
+        RAMPART_RETURN_IF_ERROR(impl_->end_lapsed(now));
+        const auto* first = first_due(impl_->store->proposals(), now);
+        if (first == nullptr) return false;
+        due = *first;
+        RAMPART_TRY(evidence, impl_->evidence_of(due->certificate));
+    }
+    RAMPART_TRY(const auto verified, verify_again(*this, due->certificate, *evidence, current_key));
+    const std::lock_guard lock(impl_->mutex);
+    auto& store = *impl_->store;
+    if (store.proposals().find(due->number)->state != State::kScheduled) return false;
+    const auto& current = *store.promotions().current();
+    const auto at = std::max(now, current.at);
+    RAMPART_RETURN_IF_ERROR(impl_->check_promotion(due->policy, verified, at));
+    RAMPART_RETURN_IF_ERROR(store.commit({}, promotion_of(*due, current, at, kRegistry),
+                                         ByProposal{due->number, std::nullopt}));
+    return true;
 }
 
 Result<PromotionProposal> ModelRegistry::reject_proposal(uint64_t number, const Judgement& by) {
     RAMPART_RETURN_IF_ERROR(check_comment(by.comment));
     const std::lock_guard lock(impl_->mutex);
     RAMPART_RETURN_IF_ERROR(impl_->end_lapsed(by.at));
-    RAMPART_TRY(const auto proposal, impl_->waiting(number, by));
+    RAMPART_TRY(const auto proposal, impl_->open_proposal(number, by));
     RAMPART_RETURN_IF_ERROR(
         impl_->store->commit({}, by.at, by.who, ProposalLog::kReject,
                              end_of(proposal, State::kRejected, "", by.comment)));
@@ -267,7 +345,7 @@ Status ModelRegistry::end_lapsed_proposals(base::TimePoint now) {
 Result<std::vector<PromotionProposal>> ModelRegistry::proposals(base::TimePoint now) const {
     const std::lock_guard lock(impl_->mutex);
     auto all = impl_->store->proposals().all();
-    if (!any_waits(impl_->store->proposals())) return all;
+    if (!any_is_open(impl_->store->proposals())) return all;
     RAMPART_TRY(const auto epoch, impl_->current_epoch());
     for (auto& proposal : all) {
         const auto lapse = lapse_of(proposal, now, epoch);

@@ -46,7 +46,7 @@ struct ModelRegistry::Impl {
                                   base::TimePoint now) const;
     base::Result<uint32_t> current_epoch() const;
     base::Status end_lapsed(base::TimePoint now);
-    base::Result<PromotionProposal> waiting(uint64_t number, const Judgement& by) const;
+    base::Result<PromotionProposal> open_proposal(uint64_t number, const Judgement& by) const;
     base::Status check_approver(const PromotionProposal& proposal, const std::string& who) const;
     base::Status check_no_stop() const;
     base::Status check_promotion(const domain::PolicyId& candidate,

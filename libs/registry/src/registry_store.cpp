@@ -217,7 +217,7 @@ base::Status RegistryStore::commit(storage::WriteBatch batch, const Promotion& p
     std::vector<Recorded> recorded;
     if (by) {
         details[std::string(ProposalLog::kNumber)] = std::to_string(by->number);
-        recorded.push_back(std::move(by->approval));
+        if (by->approval) recorded.push_back(*std::move(by->approval));
     }
     recorded.push_back({promotion.at, promotion.actor, std::string(action), std::move(details)});
     RAMPART_RETURN_IF_ERROR(commit(std::move(batch), std::move(recorded)));

@@ -23,10 +23,10 @@ struct Recorded {
     std::map<std::string, std::string> details;
 };
 
-/// The proposal by which a promotion is made, and the last approval.
+/// The proposal by which a promotion is made, and the last approval; nullopt: it was scheduled.
 struct ByProposal {
     uint64_t number = 0;
-    Recorded approval;
+    std::optional<Recorded> approval;
 };
 
 /// The registry's database and its invariants: promotion log, champion pointer and audit log are
@@ -68,7 +68,7 @@ class RegistryStore {
     base::Status commit(storage::WriteBatch batch, base::TimePoint at, std::string_view actor,
                         std::string_view action, std::map<std::string, std::string> details);
     /// Commits a promotion: entry, champion pointer, audit entry, and the batch; where it is made
-    /// by a proposal, also the audit entry of the last approval.
+    /// by a proposal, also the audit entry of its last approval.
     base::Status commit(storage::WriteBatch batch, const Promotion& promotion,
                         std::optional<ByProposal> by = std::nullopt);
     /// Commits an audit entry of the ids, and nothing else.

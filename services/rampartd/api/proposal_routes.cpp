@@ -25,6 +25,12 @@ uint64_t number_of(const http::Request& request) {
     return failure == std::errc() && last == end ? number : 0;
 }
 
+Result<registry::Judgement> judgement_of(const Members& members, const std::string& principal) {
+    const auto digest = base::Digest::from_hex(members.at("digest"));
+    if (!digest) return digest.error().with_context("$.digest");
+    return registry::Judgement{*digest, principal, members.at("comment"), {}, {}};
+}
+
 http::Response response_of(const PromotionProposal& proposal) {
     return json_response(Json::object({{"proposal", Json::parsed(to_json(proposal))}}));
 }
@@ -49,14 +55,22 @@ Result<http::Response> ProposalRoutes::handle_one(const http::Request& request) 
                             request.path_values.at("id").substr(0, 32));
 }
 
-Result<http::Response> ProposalRoutes::handle_judgement(const http::Request& request,
-                                                        const Judge& judge) const {
+Result<http::Response> ProposalRoutes::handle_approval(const http::Request& request) const {
+    const MemberSpec switch_at("switch_at", MemberSpec::Kind::kText, false);
+    RAMPART_TRY(const auto members, text_members(request.body, {"digest", "comment", switch_at}));
+    RAMPART_TRY(auto judgement, judgement_of(members, request.principal));
+    if (const auto time = members.find(switch_at.name); time != members.end()) {
+        const auto read = base::parse_iso8601(time->second);
+        if (!read) return read.error().with_context("$.switch_at");
+        judgement.switch_at = *read;
+    }
+    return deps_.approve(number_of(request), std::move(judgement)).map(response_of);
+}
+
+Result<http::Response> ProposalRoutes::handle_rejection(const http::Request& request) const {
     RAMPART_TRY(const auto members, text_members(request.body, {"digest", "comment"}));
-    const auto digest = base::Digest::from_hex(members.at("digest"));
-    if (!digest) return digest.error().with_context("$.digest");
-    RAMPART_TRY(const auto proposal,
-                judge(number_of(request), {*digest, request.principal, members.at("comment"), {}}));
-    return response_of(proposal);
+    RAMPART_TRY(auto judgement, judgement_of(members, request.principal));
+    return deps_.reject(number_of(request), std::move(judgement)).map(response_of);
 }
 
 void ProposalRoutes::add_to(http::Router& router) const {
@@ -67,13 +81,10 @@ void ProposalRoutes::add_to(http::Router& router) const {
     // reads the evidence of the certificate again
     router.add(
         "POST", "/v1/proposals/{id}/approve", Scope::kApprove,
-        [self = *this](const auto& r) {
-            return respond(self.handle_judgement(r, self.deps_.approve));
-        },
+        [self = *this](const auto& r) { return respond(self.handle_approval(r)); },
         Lane::kAdministrative);
-    router.add("POST", "/v1/proposals/{id}/reject", Scope::kApprove, [self = *this](const auto& r) {
-        return respond(self.handle_judgement(r, self.deps_.reject));
-    });
+    router.add("POST", "/v1/proposals/{id}/reject", Scope::kApprove,
+               [self = *this](const auto& r) { return respond(self.handle_rejection(r)); });
 }
 
 }  // namespace rampart::rampartd

@@ -28,8 +28,8 @@ class ProposalRoutes {
   private:
     base::Result<http::Response> handle_list() const;
     base::Result<http::Response> handle_one(const http::Request& request) const;
-    base::Result<http::Response> handle_judgement(const http::Request& request,
-                                                  const Judge& judge) const;
+    base::Result<http::Response> handle_approval(const http::Request& request) const;
+    base::Result<http::Response> handle_rejection(const http::Request& request) const;
 
     Deps deps_;
 };

@@ -20,6 +20,7 @@ class ProposalRoutesTest : public testing::Test {
             return [this, what](uint64_t number, registry::Judgement by) {
                 asked_ = fmt::format("{} {} {} {} {}", what, number, by.who, by.comment,
                                      by.digest.hex().substr(0, 4));
+                if (by.switch_at) asked_ += " at " + base::to_iso8601(*by.switch_at);
                 registry::PromotionProposal one;
                 one.number = number;
                 return base::Result<registry::PromotionProposal>(one);
@@ -55,6 +56,21 @@ TEST_F(ProposalRoutesTest, AJudgementIsThePrincipalsAndNamesWhatWasSeen) {
     EXPECT_EQ(asked_, "reject 3 anna why aaaa");
     ask("POST", "/v1/proposals/3x/reject", body(digest));
     EXPECT_EQ(asked_, "reject 0 anna why aaaa") << "the number of no proposal";
+}
+
+TEST_F(ProposalRoutesTest, AnApprovalMayNameTheTimeOfTheSwitchAndARejectionMayNot) {
+    const auto timed = [](const char* time) {
+        return fmt::format(R"({{"digest":"{}","comment":"why","switch_at":{}}})",
+                           std::string(64, 'a'), time);
+    };
+    EXPECT_EQ(ask("POST", "/v1/proposals/3/approve", timed("\"2026-12-01T06:00:00Z\"")).status,
+              200);
+    EXPECT_EQ(asked_, "approve 3 anna why aaaa at 2026-12-01T06:00:00Z");
+    asked_.clear();
+    for (const char* wrong : {"\"\"", "\"soon\"", "null", "7"})
+        EXPECT_EQ(ask("POST", "/v1/proposals/3/approve", timed(wrong)).status, 400) << wrong;
+    EXPECT_EQ(ask("POST", "/v1/proposals/3/reject", timed("\"2026-12-01\"")).status, 400);
+    EXPECT_EQ(asked_, "");
 }
 
 TEST_F(ProposalRoutesTest, ABodyThatIsNoJudgementIsRefused) {

@@ -40,7 +40,12 @@ AuditEntry opening(const PromotionProposal& one) {
     return entry(ProposalLog::kOpen, one.proposed_by, opening_of(one));
 }
 AuditEntry approval(const PromotionProposal& one, const std::string& who) {
-    return entry(ProposalLog::kApprove, who, approval_of(one, "seen"));
+    return entry(ProposalLog::kApprove, who, approval_of(one, {one.digest(), who, "seen", at(10)}));
+}
+/// Returns the approval of a switch at that second.
+AuditEntry approval(const PromotionProposal& one, const std::string& who, int64_t second) {
+    return entry(ProposalLog::kApprove, who,
+                 approval_of(one, {one.digest(), who, "seen", at(10), at(second)}));
 }
 AuditEntry promotion(const PromotionProposal& one) {
     return entry("promote", "bert",
@@ -116,6 +121,36 @@ TEST(ProposalLog, WhatTheRegistryWouldNotWriteIsDamage) {
         log.add(entry(ProposalLog::kReject, "anna", end_of(one, State::kRejected, "", "no"))));
     EXPECT_EQ(log.find(1)->comment, "no");
     EXPECT_TRUE(is_broken(log.add(promotion(one))));
+}
+
+TEST(ProposalLog, AScheduledSwitchIsNotBeforeItsTimeAndOfOneTimeOnly) {
+    const auto one = sample(1);
+    ProposalLog log;
+    ASSERT_TRUE(log.add(opening(one)));
+    auto no_time = approval(one, "anna", 50);
+    no_time.details["switch_at"] = "soon";
+    EXPECT_TRUE(is_broken(log.add(no_time)));
+    ASSERT_TRUE(log.add(approval(one, "anna", 50)));
+    EXPECT_EQ(log.find(1)->state, State::kWaiting);
+    EXPECT_EQ(log.find(1)->switch_at, at(50));
+    EXPECT_TRUE(is_broken(log.add(approval(one, "bert", 51))));
+    EXPECT_TRUE(is_broken(log.add(approval(one, "bert"))));
+    ASSERT_TRUE(log.add(approval(one, "bert", 50)));
+    EXPECT_EQ(log.find(1)->state, State::kScheduled);
+    EXPECT_TRUE(log.find(1)->is_open());
+    EXPECT_FALSE(log.find(1)->ended_at);
+    EXPECT_TRUE(is_broken(log.add(approval(one, "carl", 50))));
+    auto early = promotion(one);
+    early.at = at(49);
+    EXPECT_TRUE(is_broken(log.add(early)));
+    auto due = promotion(one);
+    due.at = at(50);
+    auto cancelled = log;
+    ASSERT_TRUE(log.add(due));
+    EXPECT_EQ(log.find(1)->state, State::kApproved);
+    ASSERT_TRUE(cancelled.add(entry("rollback", "anna", {})));
+    EXPECT_EQ(cancelled.find(1)->state, State::kVoid);
+    EXPECT_TRUE(is_broken(cancelled.add(due)));
 }
 
 TEST(ProposalLog, TheDigestIsOfAllThatPeopleSeeAndOfNothingOfTheVault) {

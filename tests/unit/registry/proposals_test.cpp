@@ -73,9 +73,21 @@ class Proposals : public ::testing::Test {
         return {run.files.certificate, run.files.evidence, key_.public_key()};
     }
     base::Result<PromotionProposal> approve(const PromotionProposal& seen, const std::string& who,
-                                            int64_t second = 30) {
-        return registry_->approve_proposal(
-            seen.number, {seen.digest(), who, "seen by " + who, at(second)}, key_.public_key());
+                                            int64_t second = 30,
+                                            std::optional<int64_t> switch_at = std::nullopt) {
+        Judgement by{seen.digest(), who, "seen by " + who, at(second)};
+        if (switch_at) by.switch_at = at(*switch_at);
+        return registry_->approve_proposal(seen.number, by, key_.public_key());
+    }
+    base::Result<bool> switch_due(int64_t second) {
+        return registry_->switch_scheduled(at(second), key_.public_key());
+    }
+    /// Proposes the policy, and lets two schedule its switch.
+    PromotionProposal scheduled(const domain::PolicyId& policy, const testing::GateRun& run,
+                                int64_t switch_at) {
+        const auto made = must(propose(policy, run));
+        must(approve(made, "anna", 30, switch_at));
+        return must(approve(made, "bert", 31, switch_at));
     }
     /// Returns the reason of a refusal that has changed nothing.
     std::string refusal(const PromotionProposal& seen, const std::string& who,
@@ -293,6 +305,93 @@ TEST_F(Proposals, ARejectionEndsThemAndIsOpenToWhoProposed) {
     EXPECT_EQ(refusal(made, "anna"), "proposal_ended");
     reopen();
     EXPECT_EQ(now(1), rejected);
+}
+
+TEST_F(Proposals, DecideFromTheTimeThatAllApprovalsName) {
+    const auto made = scheduled(a_, certified(a_), 60);
+    EXPECT_EQ(made.state, State::kScheduled);
+    EXPECT_EQ(made.switch_at, at(60));
+    EXPECT_EQ(registry_->champion()->policy, first_);
+    EXPECT_EQ(refusal(made, "carl", 32), "approved_already");
+    EXPECT_FALSE(must(switch_due(59)));
+    EXPECT_EQ(registry_->champion()->policy, first_);
+    reopen();
+    EXPECT_EQ(now(1, 59), made);
+    EXPECT_TRUE(must(switch_due(61)));
+    EXPECT_FALSE(must(switch_due(62))) << "once";
+    const auto champion = registry_->champion().value();
+    EXPECT_EQ(champion.policy, a_);
+    EXPECT_EQ(champion.actor, "registry");
+    EXPECT_EQ(champion.at, at(61)) << "when it was, not when it was meant to be";
+    EXPECT_EQ(now(1).state, State::kApproved);
+    EXPECT_EQ(now(1).promotion, 2u);
+    reopen();
+    EXPECT_TRUE(registry_->verify_audit());
+    EXPECT_THAT(to_json(must(live_at(*registry_, at(70)))), HasSubstr(R"("by":"bert")"));
+}
+
+TEST_F(Proposals, ASwitchThatWasNotApprovedByAllIsRefused) {
+    const auto made = must(propose(a_, certified(a_, 0)));
+    for (const int64_t wrong : {30, 29, 120, 500})
+        EXPECT_EQ(approve(made, "anna", 30, wrong).error().reason, "bad_time") << wrong;
+    EXPECT_TRUE(now(1).approvals.empty());
+    ASSERT_TRUE(approve(made, "anna", 30, 119));
+    EXPECT_EQ(refusal(made, "bert"), "proposal_differs") << "at once, where anna said later";
+    EXPECT_EQ(approve(made, "bert", 31, 118).error().reason, "proposal_differs");
+    EXPECT_EQ(approve(made, "bert", 119, 119).error().reason, "bad_time") << "it has come";
+    EXPECT_EQ(must(approve(made, "bert", 118, 119)).state, State::kScheduled);
+    const auto other = must(propose(b_, certified(b_), 21));
+    ASSERT_TRUE(approve(other, "anna"));
+    EXPECT_EQ(approve(other, "bert", 31, 60).error().reason, "proposal_differs");
+}
+
+TEST_F(Proposals, AScheduledSwitchIsCancelledByWhatMakesVoid) {
+    const auto run = certified(a_);
+    auto made = scheduled(a_, run, 60);
+    EXPECT_EQ(must(propose(a_, run, 33, "petra", true)).number, 1u) << "it has not ended";
+    ASSERT_TRUE(registry_->reject_proposal(1, {made.digest(), "carl", "not now", at(34)}));
+    EXPECT_FALSE(must(switch_due(61)));
+    const auto schedule_again = [&](int64_t second) {
+        const auto again = must(propose(a_, run, second, "petra", true));
+        must(approve(again, "anna", second, second + 20));
+        EXPECT_EQ(must(approve(again, "bert", second, second + 20)).state, State::kScheduled);
+        return again.number;
+    };
+    const auto second = schedule_again(100);
+    must(registry_->press_stop(StopKind::kRulesOnly, at(101), "carl", "harm"));
+    must(registry_->release_stop(StopKind::kRulesOnly, at(102), "carl", "mended"));
+    EXPECT_FALSE(must(switch_due(121)));
+    EXPECT_EQ(now(second, 121).why, kRulesPressed);
+    const auto third = schedule_again(200);
+    EXPECT_FALSE(must(switch_due(300))) << "nothing ran until it had expired";
+    EXPECT_EQ(now(third, 300).state, State::kExpired);
+    EXPECT_EQ(registry_->champion()->policy, first_);
+}
+
+TEST_F(Proposals, OfTwoThatAreDueTheFirstSwitchesAndTheOtherIsVoid) {
+    const auto run_a = certified(a_), run_b = certified(b_);
+    const auto a = scheduled(a_, run_a, 61), b = scheduled(b_, run_b, 60);
+    EXPECT_TRUE(must(switch_due(70)));
+    EXPECT_EQ(registry_->champion()->policy, b_);
+    EXPECT_EQ(now(1, 70).why, kChampionChanged);
+    EXPECT_FALSE(must(switch_due(70)));
+}
+
+TEST_F(Proposals, ASwitchRequiresWhatAPromotionRequires) {
+    const auto made = scheduled(a_, certified(a_), 60);
+    const auto model = folder_ / "models" / (a_.value() + ".rmp");
+    const auto aside = std::filesystem::path(folder_.string() + ".rmp");
+    std::filesystem::rename(model, aside);
+    EXPECT_EQ(switch_due(60).error().reason, "unknown_model");
+    EXPECT_EQ(registry_->champion()->policy, first_);
+    EXPECT_EQ(now(1, 60).state, State::kScheduled) << "until it is mended, or expires";
+    std::filesystem::rename(aside, model);
+    const auto name = folder_ / "certificates" / (made.certificate.hex() + ".cert");
+    const auto kept = std::filesystem::path(folder_.string() + ".cert");
+    std::filesystem::rename(name, kept);
+    EXPECT_EQ(switch_due(60).error().reason, "unknown_certificate");
+    std::filesystem::rename(kept, name);
+    EXPECT_TRUE(must(switch_due(65)));
 }
 
 TEST_F(Proposals, RequireWhatAPromotionRequires) {

@@ -18,6 +18,7 @@ struct Options {
     NodeOptions node;
     uint64_t number = 0;
     std::string digest, comment;
+    std::optional<std::string> switch_at;  // empty is refused by the node, not left out
 };
 
 std::string row(std::string_view name, const std::string& text) {
@@ -40,9 +41,11 @@ std::string approvals_text(const json::object& proposal) {
 }
 
 std::string state_text(const json::object& proposal) {
+    const auto state = text_of_member(proposal, "state");
     const auto& why = proposal.at("why");
-    return text_of_member(proposal, "state") +
-           (why.is_null() ? "" : fmt::format(" ({})", text_of(why)));
+    if (!why.is_null()) return fmt::format("{} ({})", state, text_of(why));
+    if (state != "scheduled") return state;
+    return fmt::format("{} ({})", state, text_of_member(proposal, "switch_at"));
 }
 
 std::string text_of_proposal(const json::object& proposal) {
@@ -56,6 +59,7 @@ std::string text_of_proposal(const json::object& proposal) {
     for (const auto& one : proposal.at("approvals").as_array())
         text += row("", fmt::format("{} at {}: {}", text_of(one.at("by")), text_of(one.at("at")),
                                     printable(text_of(one.at("comment")))));
+    if (!proposal.at("switch_at").is_null()) text += row("switch at", member("switch_at"));
     if (!proposal.at("ended_at").is_null())
         text += row("ended", fmt::format("{} by {}: {}", member("ended_at"), member("ended_by"),
                                          printable(member("comment"))));
@@ -87,10 +91,11 @@ Result<Answer> show(const Options& options) {
 }
 
 Result<Answer> judge(const std::string& action, const Options& options) {
-    RAMPART_TRY(
-        const auto document,
-        tell_node(options.node.config, fmt::format("/v1/proposals/{}/{}", options.number, action),
-                  {{"digest", options.digest}, {"comment", options.comment}}));
+    json::object body{{"digest", options.digest}, {"comment", options.comment}};
+    if (options.switch_at) body["switch_at"] = *options.switch_at;
+    RAMPART_TRY(const auto document,
+                tell_node(options.node.config,
+                          fmt::format("/v1/proposals/{}/{}", options.number, action), body));
     return answer_of(document);
 }
 
@@ -111,6 +116,9 @@ void add_judgement(Frame& frame, const std::string& action, const std::string& s
     command.add_option("--digest", options->digest, "its digest, as `proposal show` shows it")
         ->required();
     command.add_option("--comment", options->comment, "why, for the audit log")->required();
+    if (action == "approve")
+        command.add_option("--switch-at", options->switch_at,
+                           "when it is to decide (ISO 8601); default: with the last approval");
     add_node_options(command, options->node);
 }
 
@@ -143,8 +151,10 @@ void add_proposal_show(Frame& frame) {
 
 void add_proposal_approve(Frame& frame) {
     add_judgement(frame, "approve", "Approve a certified policy, so that it decides",
-                  "The last approval that is needed switches. Who proposed the candidate may not "
-                  "approve it, and each principal counts once.");
+                  "The last approval that is needed switches, or, where all approvals name one "
+                  "time, schedules the switch: `proposal reject`, a rollback and the stop "
+                  "rules-only cancel it. Who proposed the candidate may not approve it, and each "
+                  "principal counts once.");
 }
 
 void add_proposal_reject(Frame& frame) {

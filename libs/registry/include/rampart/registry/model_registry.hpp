@@ -168,16 +168,24 @@ class ModelRegistry {
                                             const ProposalTerms& terms, base::TimePoint now,
                                             std::string_view actor, bool again = false);
     /// Records an approval. The last one that is needed makes the policy champion: approval,
-    /// promotion and both audit entries are one synced write. What promote() requires is checked
-    /// anew with each approval; `current` is the public key in use.
+    /// promotion and both audit entries are one synced write. With `by.switch_at` it schedules the
+    /// promotion, which switch_scheduled() makes. What promote() requires is checked anew with each
+    /// approval; `current` is the public key in use.
     ///
-    /// Fails as promote() does; not_found "unknown_proposal"; failed_precondition
-    /// "proposal_ended" (it was approved or rejected, has expired, or is void: the message says
-    /// which), "proposal_differs" (`by.digest` is another proposal's), "approved_already" (by this
-    /// principal); permission_denied "own_proposal"; invalid_argument "bad_comment".
+    /// Fails as promote() does; not_found "unknown_proposal"; failed_precondition "proposal_ended"
+    /// (it was approved or rejected, has expired, or is void: the message says which),
+    /// "proposal_differs" (`by.digest` is another proposal's, or `by.switch_at` another than that
+    /// of the approvals before), "approved_already" (by this principal, or by all that are needed);
+    /// permission_denied "own_proposal"; invalid_argument "bad_comment", "bad_time" (the switch is
+    /// not between now and the proposal's and the certificate's end).
     base::Result<PromotionProposal> approve_proposal(uint64_t number, const Judgement& by,
                                                      const base::VerifyingKey& current);
-    /// Ends a proposal; who proposed may do so, too. Fails as approve_proposal() does.
+    /// Promotes the scheduled proposal whose time has come by `now`, the first of several, by the
+    /// actor "registry". What promote() requires is checked anew. Returns whether it did; false:
+    /// none is due. Fails as approve_proposal() does, and then it stays scheduled.
+    base::Result<bool> switch_scheduled(base::TimePoint now, const base::VerifyingKey& current);
+    /// Ends a proposal, also one that is scheduled; who proposed may do so, too. Fails as
+    /// approve_proposal() does.
     base::Result<PromotionProposal> reject_proposal(uint64_t number, const Judgement& by);
     /// Records the end of each proposal that `now` has expired, or whose certificate or epoch of
     /// the error budget has ended. Approving does not depend on it.

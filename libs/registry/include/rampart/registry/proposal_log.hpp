@@ -27,12 +27,13 @@ struct ProposalTerms {
 
 enum class ProposalState : uint8_t {
     kWaiting,
-    kApproved,  // it was promoted
+    kScheduled,  // approved, and to be promoted at PromotionProposal::switch_at
+    kApproved,   // it was promoted
     kRejected,
     kExpired,
     kVoid,  // what it was about has changed: PromotionProposal::why
 };
-std::string_view to_string(ProposalState state);  // "waiting", "approved", ...
+std::string_view to_string(ProposalState state);  // "waiting", "scheduled", ...
 
 /// Why a proposal is void.
 inline constexpr std::string_view kChampionChanged = "champion_changed", kNewEpoch = "new_epoch",
@@ -45,6 +46,8 @@ struct Judgement {
     std::string who;      // name of the principal
     std::string comment;  // 1 to limits::kMaxTextBytes bytes, UTF-8
     base::TimePoint at;
+    /// When the policy is to decide, if this is an approval; nullopt: with the last approval.
+    std::optional<base::TimePoint> switch_at{};
 };
 
 struct PromotionProposal {
@@ -66,13 +69,19 @@ struct PromotionProposal {
     base::TimePoint at, expires;
     unsigned approvals_needed = 1;
     std::vector<Approval> approvals;  // by different principals, and none by proposed_by
+    /// When it is promoted, as each approval says; nullopt: with the last one. The first sets it.
+    std::optional<base::TimePoint> switch_at;
 
     ProposalState state = ProposalState::kWaiting;
     std::string why;                          // set for kVoid
-    std::optional<base::TimePoint> ended_at;  // nullopt: it waits
+    std::optional<base::TimePoint> ended_at;  // nullopt: it waits, or is scheduled
     std::string ended_by, comment;            // who ended it; why it was rejected
     std::optional<uint64_t> promotion;        // sequence of the promotion, if approved
 
+    /// Returns whether it has not ended.
+    bool is_open() const {
+        return state == ProposalState::kWaiting || state == ProposalState::kScheduled;
+    }
     /// Returns what binds an approval to what was seen: SHA-256 over all that does not change while
     /// it waits, with the certificate by its public name. No outcome of the vault has a part in it.
     base::Digest digest() const;
@@ -84,7 +93,8 @@ struct PromotionProposal {
 bool forbids_promotions(domain::StopKind kind);
 
 /// History of proposals, as the entries of the audit log tell it. A proposal becomes void by each
-/// change of the champion, and by a stop that forbids promotions. Not thread safe.
+/// change of the champion, and by a stop that forbids promotions, also one that is scheduled. Not
+/// thread safe.
 class ProposalLog {
   public:
     // Actions of the audit log that it reads, besides changes of the champion and stops.
@@ -110,7 +120,7 @@ class ProposalLog {
     base::Status approve(const AuditEntry& entry);
     base::Status end(const AuditEntry& entry);
     base::Status change_champion(const AuditEntry& entry);
-    PromotionProposal* waiting(const AuditEntry& entry);
+    PromotionProposal* open_one(const AuditEntry& entry);
     void make_void(const AuditEntry& entry, std::string_view why);
 
     std::vector<PromotionProposal> all_;
@@ -119,7 +129,7 @@ class ProposalLog {
 // Details of the audit entries of a proposal.
 std::map<std::string, std::string> opening_of(const PromotionProposal& proposal);
 std::map<std::string, std::string> approval_of(const PromotionProposal& proposal,
-                                               std::string_view comment);
+                                               const Judgement& by);
 /// `why`: of kVoid; `comment`: of kRejected.
 std::map<std::string, std::string> end_of(const PromotionProposal& proposal, ProposalState state,
                                           std::string_view why, std::string_view comment);
