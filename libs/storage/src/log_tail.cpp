@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <memory>
 #include <optional>
 
 #include "errors.hpp"
@@ -13,9 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kBlock = 32 << 10;
-constexpr size_t kHeader = 7;             // u32 checksum, u16 length, u8 kind, little-endian
-constexpr size_t kBatchHeader = 12;       // u64 sequence number, u32 changes
-constexpr size_t kMaxLogBytes = 1 << 30;  // far more than max_total_wal_size
+constexpr size_t kHeader = 7;        // u32 checksum, u16 length, u8 kind, little-endian
+constexpr size_t kBatchHeader = 12;  // u64 sequence number, u32 changes
 enum Kind : uint8_t { kFull = 1, kFirst = 2, kLast = 4 };  // 3: a piece in the middle
 
 constexpr std::array<uint32_t, 256> crc32c_table() {
@@ -74,70 +75,109 @@ std::optional<size_t> piece_of_another_length(std::string_view block) {
     return std::nullopt;
 }
 
-/// Goes through the pieces of one log after the other, past those that are damaged.
+/// Goes through the pieces of the logs, the oldest log first, past those that are damaged.
 class LogReader {
   public:
-    void read(std::string_view log) {
-        in_record_ = false;  // a record does not go on in the next log
-        for (size_t at = 0; at < log.size(); at += kBlock) read_block(log.substr(at, kBlock));
-        found_.whole = found_.whole && !in_record_;
-    }
-    LogTail found() const { return found_; }
-
-  private:
-    /// After damage, the next piece begins at any of the bytes that follow: a damaged length says
-    /// nothing of where.
+    void begin_log() { in_record_ = false; }  // a record does not go on in the next log
+    /// Reads the next block; all but the last one of a log are kBlock bytes long. After damage, the
+    /// next piece begins at any of the bytes that follow: a damaged length says nothing of where.
     void read_block(std::string_view block) {
         const bool ends_log = block.size() < kBlock;
         bool expected = true;  // a piece begins here, if the log is whole
         while (block.size() >= kHeader) {
             auto length = whole_piece(block);
-            found_.whole = found_.whole && length;
+            if (!length) find_damage();
             if (!length && expected) length = piece_of_another_length(block);
             expected = length.has_value();
-            in_record_ = in_record_ && expected;
             if (length) take(static_cast<uint8_t>(block[6]), block.substr(kHeader, *length));
             block.remove_prefix(length ? kHeader + *length : 1);
         }
-        found_.whole = found_.whole && (block.empty() || !ends_log);
+        if (!block.empty() && ends_log) find_damage();
+    }
+    void end_log() {
+        if (in_record_) find_damage();
+    }
+    LogTail found() const { return found_; }
+
+  private:
+    void find_damage() {
+        found_.whole = false;
+        damaged_ = true;
+        in_record_ = false;
     }
     void take(uint8_t kind, std::string_view piece) {
-        const bool begins = kind == kFull || kind == kFirst;
-        if (begins && piece.size() >= kBatchHeader) {
-            const uint64_t first = little_endian(piece.substr(0, 8));
-            const uint64_t changes = little_endian(piece.substr(8, 4));
-            reaches_ = first + (changes == 0 ? 0 : changes - 1);
+        if (kind == kFull || kind == kFirst) {
+            in_record_ = piece.size() >= kBatchHeader;
+            if (!in_record_) return;
+            begins_ = little_endian(piece.substr(0, 8));
+            changes_ = little_endian(piece.substr(8, 4));
         }
-        in_record_ = begins ? piece.size() >= kBatchHeader : in_record_;
-        if (in_record_ && (kind == kFull || kind == kLast)) {
-            found_.last = std::max(found_.last, reaches_);
-            in_record_ = false;
-        }
+        if (!in_record_ || (kind != kFull && kind != kLast)) return;
+        in_record_ = false;
+        take_write();
+    }
+    /// Takes a write, or the mark of a recovery, which has the number of the next write and no
+    /// change. Numbers go on without a hole over a write that was torn: it never got its own.
+    void take_write() {
+        if (damaged_ && begins_ > found_.last + 1 && !found_.lost) found_.lost = found_.last + 1;
+        damaged_ = false;
+        found_.last = std::max(found_.last, begins_ + changes_ - 1);
     }
 
     LogTail found_;
+    bool damaged_ = false;    // since the last whole write
     bool in_record_ = false;  // all pieces of the record so far are whole
-    uint64_t reaches_ = 0;    // its last sequence number
+    uint64_t begins_ = 0, changes_ = 0;
 };
+
+/// Returns the logs of the database, the oldest first.
+base::Result<std::vector<fs::path>> logs_of(const fs::path& database) {
+    std::vector<std::pair<uint64_t, fs::path>> found;
+    std::error_code error;
+    for (auto it = fs::directory_iterator(database, error);
+         !error && it != fs::directory_iterator(); it.increment(error)) {
+        if (it->path().extension() != ".log") continue;
+        const auto name = it->path().stem().string();
+        uint64_t number = 0;
+        std::from_chars(name.data(), name.data() + name.size(), number);
+        found.emplace_back(number, it->path());
+    }
+    if (error) return file_error(error.value(), database, "list");
+    std::sort(found.begin(), found.end());
+    std::vector<fs::path> logs;
+    for (auto& [number, path] : found) logs.push_back(std::move(path));
+    return logs;
+}
+
+rocksdb::Status read_log(const fs::path& log, rocksdb::Env& env, LogReader& reader) {
+    std::unique_ptr<rocksdb::SequentialFile> file;
+    auto status = env.NewSequentialFile(log.string(), &file, rocksdb::EnvOptions());
+    std::string scratch(kBlock, '\0'), block;
+    reader.begin_log();
+    while (status.ok()) {
+        block.clear();
+        rocksdb::Slice read;
+        do {  // a read may be short
+            status = file->Read(kBlock - block.size(), &read, scratch.data());
+            if (status.ok()) block.append(read.data(), read.size());
+        } while (status.ok() && !read.empty() && block.size() < kBlock);
+        if (!status.ok() || block.empty()) break;
+        reader.read_block(block);
+        if (block.size() < kBlock) break;
+    }
+    reader.end_log();
+    return status;
+}
 
 }  // namespace
 
 base::Result<LogTail> look_at_logs(const fs::path& database, rocksdb::Env& env) {
     LogReader reader;
-    std::error_code error;
-    for (auto it = fs::directory_iterator(database, error);
-         !error && it != fs::directory_iterator(); it.increment(error)) {
-        if (it->path().extension() != ".log") continue;
-        uint64_t size = 0;
-        std::string bytes;
-        auto status = env.GetFileSize(it->path().string(), &size);
-        if (status.ok() && size > kMaxLogBytes)
-            status = rocksdb::Status::InvalidArgument("too long");
-        if (status.ok()) status = rocksdb::ReadFileToString(&env, it->path().string(), &bytes);
+    RAMPART_TRY(const auto logs, logs_of(database));
+    for (const auto& log : logs) {
+        const auto status = read_log(log, env, reader);
         if (!status.ok()) return map_error(status, database, "read the logs of");
-        reader.read(bytes);
     }
-    if (error) return file_error(error.value(), database, "list");
     return reader.found();
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "rampart/base/result.hpp"
 
@@ -13,11 +14,14 @@ namespace rampart::storage {
 struct LogTail {
     uint64_t last = 0;  // the highest sequence number of any write that stands whole; 0: none does
     bool whole = true;  // false: something in them is damaged, or torn
+    /// The first number that is missing between two writes that stand whole; nullopt: none is, or
+    /// none that damage has taken.
+    std::optional<uint64_t> lost;
 };
 
 /// Reads the write-ahead logs of the database. Distinguishes a torn last write from damage before
-/// other writes, which RocksDB does not, and says nothing of where a damaged length reaches past
-/// the log's end: what is recovered up to the damage has to reach `last`.
+/// other writes, which RocksDB does not: it takes a damaged length or kind, and a header of zeros,
+/// for the end of a log, and goes on with the next one.
 ///
 /// Reads RocksDB's format: blocks of 32 KiB, in them pieces of records, each with a checksum; a
 /// record begins with its sequence number and how many changes it has.

@@ -125,10 +125,16 @@ Status open_folder(const rocksdb::Options& options, const OpenOptions& wanted, N
     return map_error(loaded, path, "read");
 }
 
-/// Returns data_loss unless what `options` recover of the logs reaches the write `last`. Leaves the
-/// database as it is.
-Status check_reaches(uint64_t last, rocksdb::Options options, const OpenOptions& wanted,
-                     const Names& families, const Database::Impl& to_open) {
+/// Returns data_loss unless no write of the logs is lost, and what `options` recover of them
+/// reaches the last one. Leaves the database as it is.
+Status check_torn(const LogTail& logs, rocksdb::Options options, const OpenOptions& wanted,
+                  const Names& families, const Database::Impl& to_open) {
+    const auto damage = [&](uint64_t from) {
+        const auto lost = fmt::format(
+            "writes {} to {} of its write-ahead log are, or follow, damage", from, logs.last);
+        return map_error(rocksdb::Status::Corruption(lost), to_open.path, "open");
+    };
+    if (logs.lost) return damage(*logs.lost);
     options.max_open_files = -1;
     OpenOptions reading = wanted;
     reading.read_only = true;
@@ -137,10 +143,7 @@ Status check_reaches(uint64_t last, rocksdb::Options options, const OpenOptions&
     impl.families = to_open.families;
     RAMPART_RETURN_IF_ERROR(open_folder(options, reading, families, true, impl));
     const uint64_t reached = impl.db->GetLatestSequenceNumber();
-    if (reached >= last) return base::ok();
-    const auto lost =
-        fmt::format("writes {} to {} of its write-ahead log follow damage", reached + 1, last);
-    return map_error(rocksdb::Status::Corruption(lost), to_open.path, "open");
+    return reached >= logs.last ? base::ok() : damage(reached + 1);
 }
 
 /// Opens the folder after a look at its logs. Of one all of whose writes are synced, the last
@@ -151,7 +154,7 @@ Status open_with_logs(rocksdb::Options options, const OpenOptions& wanted, const
         RAMPART_TRY(const auto logs, look_at_logs(impl.path, *options.env));
         if (!logs.whole) {
             options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-            RAMPART_RETURN_IF_ERROR(check_reaches(logs.last, options, wanted, families, impl));
+            RAMPART_RETURN_IF_ERROR(check_torn(logs, options, wanted, families, impl));
             if (!wanted.read_only)
                 kLog.warning("msg=\"dropped a torn last write\" database={}", impl.path.string());
         }

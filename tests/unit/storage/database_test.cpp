@@ -6,9 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -215,31 +217,46 @@ TEST(Database, AFolderThatMayNotBeWrittenIsPermissionDenied) {
     EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-fs::path only_wal_of(const fs::path& path) {
+std::vector<fs::path> wals_of(const fs::path& path) {
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(path)) {
         if (entry.path().extension() == ".log" && entry.file_size() > 0)
             found.push_back(entry.path());
     }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+fs::path only_wal_of(const fs::path& path) {
+    const auto found = wals_of(path);
     EXPECT_EQ(found.size(), 1u);
     return found.at(0);
 }
 
-/// Ten records in the log of a process that dies without closing.
-void write_and_die(const fs::path& path) {
+/// Works on the database in a process that dies without closing it.
+void work_and_die(const fs::path& path, const std::function<void(Database&)>& work) {
     const pid_t child = ::fork();
     if (child == 0) {
-        auto db = Database::open(path, {"first", "second"});
-        for (int i = 0; i < 10; ++i) {
-            WriteBatch batch;
-            batch.put(kFirst, fmt::format("{}", i), std::string(100, 'v'));
-            if (!(*db)->write(batch, Sync::kAlways)) ::_exit(1);
-        }
+        work(*Database::open(path, {"first", "second"}).value());
         ::_exit(0);
     }
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_EQ(status, 0);
+}
+
+/// Writes so many records, from this number on, and dies if one is not acknowledged.
+void write_records(Database& db, int from, int count, size_t bytes, ColumnFamily family = kFirst) {
+    for (int i = from; i < from + count; ++i) {
+        WriteBatch batch;
+        batch.put(family, fmt::format("{:04}", i), std::string(bytes, 'v'));
+        if (!db.write(batch, Sync::kAlways)) ::_exit(1);
+    }
+}
+
+/// Leaves ten records in the log of a process that dies without closing.
+void write_and_die(const fs::path& path) {
+    work_and_die(path, [](Database& db) { write_records(db, 0, 10, 100); });
 }
 
 TEST(Database, ATornTailIsDroppedWithTheLastWriteAlone) {
@@ -352,6 +369,69 @@ TEST(Database, AHeaderOverwrittenInTheMiddleOfTheLogIsDataLossNotSilence) {
         const auto db = Database::open(path, {"first", "second"});
         ASSERT_FALSE(db);
         EXPECT_EQ(db.error().code, ErrorCode::kDataLoss);
+    }
+}
+
+TEST(Database, DamageInTheOlderOfTwoLogsIsDataLossNotSilence) {
+    const auto path = fresh_folder();
+    OpenOptions options;
+    options.memtable_bytes = 64 << 10;
+    {
+        const auto db = Database::open(path, {"first", "second"}, options).value();
+        write_records(*db, 0, 10, 100);
+        write_records(*db, 0, 100, 2000, kSecond);  // is flushed, and so a new log begins
+        write_records(*db, 10, 10, 100);
+    }
+    const auto logs = wals_of(path);
+    ASSERT_GE(logs.size(), 2u);
+    const auto log = testing::content_of(logs[0]);
+    const fs::path copied = path.string() + ".copy";
+    for (size_t bit = 0; bit < 7 * 8; ++bit) {
+        fs::remove_all(copied);
+        fs::copy(path, copied, fs::copy_options::recursive);
+        auto flipped = log;
+        const size_t at = records_of(log).at(3) + bit / 8;
+        flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit % 8));
+        std::ofstream(copied / logs[0].filename(), std::ios::binary) << flipped;
+        const auto db = Database::open(copied, {"first", "second"});
+        ASSERT_FALSE(db) << "bit " << bit;
+        EXPECT_EQ(db.error().code, ErrorCode::kDataLoss) << "bit " << bit;
+    }
+    EXPECT_EQ(content(*Database::open(path, {"first", "second"}).value()).size(), 20u);
+}
+
+TEST(Database, APageOfZerosInALogIsDataLossNotSilence) {
+    const auto path = fresh_folder();
+    // pieces of 256 bytes: header 7, head of the batch 12, kind, family and lengths 7, key 4
+    work_and_die(path, [](Database& db) { write_records(db, 0, 600, 256 - 7 - 12 - 5 - 4); });
+    const auto wal = only_wal_of(path);
+    auto log = testing::content_of(wal);
+    const auto records = records_of(log.substr(0, 32 << 10));
+    const auto at = *std::lower_bound(records.begin(), records.end(), size_t{8192});
+    log.replace(at, 4096, 4096, '\0');
+    std::ofstream(wal, std::ios::binary) << log;
+    const auto db = Database::open(path, {"first", "second"});
+    ASSERT_FALSE(db);
+    EXPECT_EQ(db.error().code, ErrorCode::kDataLoss);
+}
+
+TEST(Database, TwoTornWritesInARowAreDroppedAlone) {
+    for (const bool zeros : {false, true}) {
+        const auto path = fresh_folder();
+        write_and_die(path);
+        const auto tear = [&] {
+            const auto wal = wals_of(path).back();
+            const auto size = fs::file_size(wal);
+            fs::resize_file(wal, size - 20);
+            if (zeros) fs::resize_file(wal, size);
+        };
+        tear();
+        work_and_die(path, [](Database& db) { write_records(db, 20, 1, 100); });
+        tear();
+        EXPECT_EQ(content(*open(path)).size(), 9u);
+        work_and_die(path, [](Database& db) { write_records(db, 30, 5, 100); });
+        tear();
+        EXPECT_EQ(content(*open(path)).size(), 13u);
     }
 }
 
