@@ -1,14 +1,23 @@
 #include "services/rampartd/log_access.hpp"
 
+#include "rampart/base/log.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/registry/champion_feed.hpp"
 #include "rampart/runtime/metric_list.hpp"
 #include "rampart/runtime/secrets.hpp"
 #include "rampart/streaming/reasons.hpp"
+#include "rampart/streaming_kafka/topic_admin.hpp"
 
 namespace rampart::rampartd {
 
 using base::Result;
 using base::Status;
+
+namespace {
+
+constexpr base::Logger kLog("rampartd");
+
+}  // namespace
 
 Result<std::unique_ptr<LogAccess>> LogAccess::open(const LogSettings& settings,
                                                    const std::filesystem::path& local_folder,
@@ -118,13 +127,55 @@ Status LogAccess::erase_published(const std::function<bool(const streaming::Reco
     return until ? local_->erase_until(topics_.quarantine, only, *until) : base::ok();
 }
 
+/// Returns those of the topics that the node uses.
+std::vector<streaming::TopicSpec> LogAccess::specs(const LogSettings& settings) const {
+    auto specs = topics_.specs(settings.partitions);
+    if (!settings.attributes)
+        std::erase_if(specs,
+                      [&](const auto& spec) { return spec.name == topics_.protected_attributes; });
+    return specs;
+}
+
+Status LogAccess::check_topics(const LogSettings& settings) {
+    if (local_) return base::ok();
+    RAMPART_TRY(const auto admin, streaming_kafka::TopicAdmin::open(settings.kafka));
+    RAMPART_TRY(const auto found, admin->look(specs(settings)));
+    if (!found.settings) {
+        // who gives no answer now may give one at the next start
+        const bool answered = !found.settings.error().is(base::Reason::kTimeout);
+        if (!answered && !settings.development) return found.settings;
+        kLog.warning(
+            "msg=\"the settings of the topics are not checked: the brokers do not show them\" "
+            "reason={} what=\"{}\"",
+            found.settings.error().reason, found.settings.error().message);
+    }
+    for (const auto& topic : found.topics) {
+        for (const auto& d : topic.differences) {
+            if (d.loses_records) continue;
+            kLog.warning(
+                "msg=\"a topic is not as it has to be\" topic={} property={} is=\"{}\" "
+                "wanted=\"{}\" remedy=\"{}\"",
+                topic.name, d.property, d.found, d.wanted, d.remedy);
+        }
+    }
+    RAMPART_RETURN_IF_ERROR(
+        streaming_kafka::check_keeps_records(found.topics, settings.development));
+    const Status kept = streaming_kafka::check_keeps_records(found.topics, false);
+    if (!kept)
+        kLog.warning(
+            "msg=\"kafka.development = true: if one disk of the cluster is lost, so is the log\" "
+            "what=\"{}\"",
+            kept.error().message);
+    topics_status_ = found.settings ? kept : found.settings;
+    return base::ok();
+}
+
 Status LogAccess::open_kafka(const LogSettings& settings, const base::Clock& clock) {
     RAMPART_TRY(kafka_reader_, streaming_kafka::KafkaReader::open(settings.kafka));
     RAMPART_TRY(kafka_writer_, streaming_kafka::KafkaWriter::open(settings.kafka));
     measure(*kafka_reader_, *kafka_writer_);
     RAMPART_RETURN_IF_ERROR(authenticate(settings));
-    for (const auto& spec : topics_.specs(settings.partitions)) {
-        if (spec.name == topics_.protected_attributes && !settings.attributes) continue;
+    for (const auto& spec : specs(settings)) {
         const auto partitions = reader_->partitions(spec.name);
         if (!partitions && partitions.error().code == base::ErrorCode::kNotFound) {
             return base::make_error(streaming::Reason::kNoTopic,

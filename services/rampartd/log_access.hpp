@@ -32,6 +32,14 @@ class LogAccess {
         const base::Clock& clock, lease::SteadyTimer::Wait wait,
         std::shared_ptr<storage::MemoryBudget> memory);
 
+    /// Checks that no topic of a broker's log loses what was acknowledged; for the start of a node.
+    /// What differs else, or cannot be seen, is a warning in the log. Errors:
+    /// streaming_kafka::check_keeps_records's; the log's.
+    base::Status check_topics(const LogSettings& settings);
+    /// Returns what check_topics() let pass: one replica, as the cluster is for development; or
+    /// that the brokers did not show the settings. ok: nothing.
+    const base::Status& topics_status() const { return topics_status_; }
+
     const wire::Topics& topics() const { return topics_; }
     streaming::Reader& reader() const { return *reader_; }
     streaming::Writer& writer() const { return *writer_; }
@@ -78,6 +86,7 @@ class LogAccess {
                             std::shared_ptr<storage::MemoryBudget> memory);
     base::Status open_kafka(const LogSettings& settings, const base::Clock& clock);
     base::Status authenticate(const LogSettings& settings);
+    std::vector<streaming::TopicSpec> specs(const LogSettings& settings) const;
 
     wire::Topics topics_;
     lease::SteadyTimer timer_;
@@ -94,6 +103,7 @@ class LogAccess {
     lease::LeaseOptions lease_options_;
     const base::Clock* clock_ = nullptr;  // dates leases; of a shared log
     std::unique_ptr<lease::PartitionLeases> leases_;
+    base::Status topics_status_;
 };
 
 }  // namespace rampart::rampartd

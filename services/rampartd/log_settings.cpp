@@ -118,6 +118,7 @@ LogSettings read_log_settings(config::Table& root, const config::Places& places,
     }
     if (settings.broker == kKafka || root.has("kafka")) {
         settings.kafka = runtime::read_kafka(kafka, places);
+        settings.development = kafka.boolean("development", false);
         settings.group = kafka.string("group", settings.group);
         settings.node = kafka.string("node", "");
         settings.lease_ttl =

@@ -26,6 +26,8 @@ struct LogSettings {
     std::vector<streaming::PartitionId> follow;  // joined here, decided elsewhere
 
     streaming_kafka::KafkaSettings kafka;
+    /// A cluster for development: topics may have one replica.
+    bool development = false;
     std::string group = "rampart", node;  // whose nodes share the partitions; this one's name
     base::Duration lease_ttl = base::Duration::seconds(10);
     std::string advertise;  // [http] advertise: where clients reach this node; empty: not said

@@ -253,6 +253,9 @@ void Node::add_health() {
     health_.add(runtime::Probe::kDegraded, "loop", [loop = loop_.get()] { return loop->status(); });
     health_.add(runtime::Probe::kDegraded, "files",
                 [scrub = scrub_.get()] { return scrub->status(); });
+    if (stores_->log().shared())
+        health_.add(runtime::Probe::kDegraded, "topics",
+                    [log = &stores_->log()] { return log->topics_status(); });
     health_.add(runtime::Probe::kDegraded, "person_keys",
                 [stores = stores_.get()] { return stores->check_person_keys(); });
     health_.add(runtime::Probe::kReady, "running", [this]() -> Status {

@@ -89,7 +89,7 @@ Status Stores::open_log() {
     const auto patience = [this](base::Duration duration) { return wait(duration); };
     RAMPART_TRY(log_, LogAccess::open(settings_.log, settings_.store / "log", wall_clock_, patience,
                                       memory_));
-    return base::ok();
+    return log_->check_topics(settings_.log);
 }
 
 /// Refuses to begin with a partition that another node owns, before anything is made for it that

@@ -431,16 +431,21 @@ class KafkaAclNodes : public KafkaAcl {
         EXPECT_TRUE(status) << status.error().message;
         return decided;
     }
-    static http::Response state_attributes(rampartd::Node& node) {
+    static http::Response ask(rampartd::Node& node, const std::string& method,
+                              const std::string& path, const std::string& body = "") {
         http::Router router(access::one_token("t", {"anna", access::Scopes::all()}));
         node.add_routes(router);
         http::Request request;
-        request.method = "POST";
+        request.method = method;
         request.headers = {{"Authorization", "Bearer t"}};
-        request.body = R"({"person_id":"p-1","event_time":"2024-01-01T00:00:00Z",)"
-                       R"("attributes":{"race":"white"}})";
-        EXPECT_TRUE(http::parse_target("/v1/protected-attributes", request));
+        request.body = body;
+        EXPECT_TRUE(http::parse_target(path, request));
         return router.handle(std::move(request));
+    }
+    static http::Response state_attributes(rampartd::Node& node) {
+        return ask(node, "POST", "/v1/protected-attributes",
+                   R"({"person_id":"p-1","event_time":"2024-01-01T00:00:00Z",)"
+                   R"("attributes":{"race":"white"}})");
     }
 
     fs::path folder_;
@@ -483,6 +488,23 @@ TEST_F(KafkaAclNodes, WithoutOneReadRightANodeDoesNotServe) {
     put(entry_for("decider", "decisions", Operation::kRead));
     const auto with = rampartd::Node::open(decider());
     EXPECT_TRUE(with) << with.error().message;
+}
+
+TEST_F(KafkaAclNodes, WithoutTheRightToSeeSettingsANodeServesDegradedAndChecksTheOthers) {
+    give("trainer", Role::kTraining, "outcomes", Operation::kDescribeConfigs);
+    {
+        const auto node = rampartd::Node::open(trainer());
+        ASSERT_TRUE(node) << node.error().message;
+        const auto ready = ask(**node, "GET", "/readyz");
+        EXPECT_EQ(ready.status, 200);
+        EXPECT_THAT(ready.body, HasSubstr("{\"name\":\"topics\",\"ok\":false"));
+        EXPECT_THAT(ready.body, HasSubstr("the configuration of topic '" + topic("outcomes")));
+        EXPECT_TRUE((*node)->release());
+    }
+    acls_->set_alone(topic("decisions"), "retention.ms", "86400000");
+    const auto refused = rampartd::Node::open(trainer());
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "topic_loses_records") << refused.error().message;
 }
 
 }  // namespace

@@ -112,6 +112,7 @@ class TwoNodes : public testing::Test {
             "\n[log]\nbroker = \"kafka\"\npartitions = 4\ntopic_prefix = \"{}\"\n{}\n"
             "group_key_files = [\"../group.key\"]\n"
             "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n"
+            "development = true\n"
             "[privacy]\nsecret = \"../person.key\"\n",
             prefix_, partitions, test_support::shared_kafka().bootstrap, name, kLeaseMs);
         EXPECT_TRUE(base::write_file_atomically(workspace.config, text));

@@ -46,6 +46,16 @@ class KafkaAdmin {
         expect_done("DeleteRecords");
     }
 
+    /// Sets one setting of a topic. Those that were set before go back to the broker's defaults.
+    void set_alone(const std::string& name, const char* setting, const char* value) const {
+        auto* topic = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, name.c_str());
+        ASSERT_EQ(rd_kafka_ConfigResource_set_config(topic, setting, value),
+                  RD_KAFKA_RESP_ERR_NO_ERROR);
+        rd_kafka_AlterConfigs(handle_.get(), &topic, 1, nullptr, queue_.get());
+        rd_kafka_ConfigResource_destroy(topic);
+        expect_done("AlterConfigs");
+    }
+
     /// Adds an entry to the access control lists, for all hosts.
     void add_acl(rd_kafka_ResourceType_t kind, const std::string& name,
                  rd_kafka_ResourcePatternType_t pattern, const std::string& principal,

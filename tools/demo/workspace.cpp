@@ -61,7 +61,8 @@ std::string kafka_tables(const KafkaBroker& kafka) {
     return fmt::format(
         "\n[log]\nbroker = \"kafka\"\npartitions = 4\ntopic_prefix = \"{}\"\n"
         "group_key_files = [\"group.key\"]\n\n"
-        "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"demo\"\n",
+        "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"demo\"\n"
+        "development = true\n",
         kafka.topic_prefix, kafka.bootstrap_servers);
 }
 

@@ -39,25 +39,31 @@ Grant ask_for_rights() {
     return {Resource::kCluster, kClusterName, {kDescribe}, "rampart topics check --acls", false};
 }
 
-/// Returns the rights of a process of `rampart serve`. Every one decides at least one partition.
+/// Returns the rights of a process of `rampart serve`. Every one decides at least one partition,
+/// and looks at the settings of its topics when it starts.
 std::vector<Grant> grants_of_node(bool trains, bool attributes) {
     std::vector<Grant> grants{
-        topic("applications", {kRead}, "applications to decide"),
-        topic("decisions", {kRead, kWrite}, "decisions, fences and erasures, and their indices"),
-        topic("outcomes", {kRead, kWrite}, "reports that came over HTTP; all are joined")};
+        topic("applications", {kRead, kDescribeConfigs}, "applications to decide"),
+        topic("decisions", {kRead, kWrite, kDescribeConfigs},
+              "decisions, fences and erasures, and their indices"),
+        topic("outcomes", {kRead, kWrite, kDescribeConfigs},
+              "reports that came over HTTP; all are joined")};
     if (attributes) {
-        grants.push_back(topic("protected-attributes", {kRead, kWrite},
+        grants.push_back(topic("protected-attributes", {kRead, kWrite, kDescribeConfigs},
                                "groups of persons; statements over HTTP, and erasures"));
     }
     // a node that lost the trainer's lease follows the one that has it
-    grants.push_back(trains ? topic("policies", {kRead, kWrite},
+    grants.push_back(trains ? topic("policies", {kRead, kWrite, kDescribeConfigs},
                                     "the champion, for the other nodes or, once another trains, "
                                     "of that one")
-                            : topic("policies", {kRead}, "the champion of the node that trains"));
-    grants.push_back(topic("quarantine", {kRead, kWrite},
+                            : topic("policies", {kRead, kDescribeConfigs},
+                                    "the champion of the node that trains"));
+    grants.push_back(topic("quarantine", {kRead, kWrite, kDescribeConfigs},
                            "applications that cannot be decided; rampart store check reads them"));
-    grants.push_back(topic("leases", {kRead, kWrite}, "which node owns which partition"));
-    grants.push_back(topic("person-keys", {kRead, kWrite}, "keys of persons, and their ends"));
+    grants.push_back(
+        topic("leases", {kRead, kWrite, kDescribeConfigs}, "which node owns which partition"));
+    grants.push_back(
+        topic("person-keys", {kRead, kWrite, kDescribeConfigs}, "keys of persons, and their ends"));
     grants.push_back(idempotent_write());
     return grants;
 }

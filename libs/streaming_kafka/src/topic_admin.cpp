@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "client.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/streaming/reasons.hpp"
 #include "rampart/streaming_kafka/reasons.hpp"
 
@@ -25,32 +26,24 @@ using AdminOptions =
 using AclFilter =
     std::unique_ptr<rd_kafka_AclBindingFilter_t, Deleter<rd_kafka_AclBinding_destroy>>;
 using Event = std::unique_ptr<rd_kafka_event_t, Deleter<rd_kafka_event_destroy>>;
-using Configs = std::map<std::string, std::string>;
 
 constexpr int kMaxReplication = 16;
 constexpr Span kRetryPause = 50ms;
 
-/// Returns a topic's required configuration, by Kafka's names.
-Configs configs_of(const TopicSpec& spec, int replicas) {
-    Configs configs{{"max.message.bytes", std::to_string(spec.max_record_bytes)},
-                    {"message.timestamp.type", spec.broker_time ? "LogAppendTime" : "CreateTime"},
-                    {"min.insync.replicas", std::to_string(std::max(1, replicas - 1))}};
-    switch (spec.cleanup) {
-        case TopicSpec::Cleanup::kCompact:
-            configs["cleanup.policy"] = "compact";
-            if (spec.compact_within) {
-                configs["max.compaction.lag.ms"] =
-                    std::to_string(spec.compact_within->micros() / 1000);
-            }
-            break;
-        case TopicSpec::Cleanup::kDelete:
-            configs["cleanup.policy"] = "delete";
-            configs["retention.bytes"] = "-1";
-            configs["retention.ms"] =
-                spec.max_age ? std::to_string(spec.max_age->micros() / 1000) : "-1";
-            break;
-    }
-    return configs;
+/// Returns whether brokers that answer otherwise do not show settings.
+bool is_not_shown(const base::Error& error) {
+    return error.is(Reason::kNotAuthorized) || error.is(Reason::kBrokerTooOld) ||
+           error.is(base::Reason::kTimeout);
+}
+
+/// Returns what the brokers show of one topic.
+Result<TopicConfigs> configs_of(const Result<std::map<std::string, Result<TopicConfigs>>>& all,
+                                const std::string& topic) {
+    if (!all) return all.error();
+    const auto found = all->find(topic);
+    if (found != all->end()) return found->second;
+    return base::make_error(Reason::kBrokerError, "the configuration of topic '{}': not answered",
+                            topic);
 }
 
 Status check_specs(std::span<const TopicSpec> specs, int replication_factor) {
@@ -108,17 +101,6 @@ AclEntry entry_of(const rd_kafka_AclBinding_t& binding) {
             rd_kafka_AclBinding_permission_type(&binding) == RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW};
 }
 
-std::string remedy_for(const TopicSpec& spec, std::string_view property, std::string_view found,
-                       std::string_view wanted) {
-    if (property == "partitions") {
-        return fmt::format(
-            "never add partitions: keys would move; configure {}, or use another prefix", found);
-    }
-    return fmt::format(
-        "kafka-configs.sh --alter --entity-type topics --entity-name {} --add-config {}={}",
-        spec.name, property, wanted);
-}
-
 }  // namespace
 
 struct TopicAdmin::Impl {
@@ -129,7 +111,8 @@ struct TopicAdmin::Impl {
     Result<std::optional<Client::TopicState>> find(const std::string& topic);
     Status make(std::span<const TopicSpec* const> specs, int replication_factor);
     Status await(const TopicSpec& spec);
-    Result<std::vector<Configs>> configs(std::span<const TopicSpec* const> specs);
+    using ConfigsByTopic = std::map<std::string, Result<TopicConfigs>>;
+    Result<ConfigsByTopic> configs(std::span<const TopicSpec* const> specs);
     Status add_entries(rd_kafka_ResourceType_t kind, std::vector<AclEntry>& entries) const;
 };
 
@@ -173,7 +156,7 @@ Status TopicAdmin::Impl::make(std::span<const TopicSpec* const> specs, int repli
                                     why.data());
         }
         raw.push_back(topics.back().get());
-        for (const auto& [name, value] : configs_of(*spec, replication_factor)) {
+        for (const auto& [name, value] : required_configs(*spec, replication_factor)) {
             rd_kafka_NewTopic_set_config(raw.back(), name.c_str(), value.c_str());
         }
     }
@@ -214,8 +197,10 @@ Status TopicAdmin::Impl::await(const TopicSpec& spec) {
     }
 }
 
-/// Returns the configurations of existing topics, in one request.
-Result<std::vector<Configs>> TopicAdmin::Impl::configs(std::span<const TopicSpec* const> specs) {
+/// Returns the configurations of existing topics, in one request. The brokers may show that of one
+/// topic and refuse that of another.
+Result<TopicAdmin::Impl::ConfigsByTopic> TopicAdmin::Impl::configs(
+    std::span<const TopicSpec* const> specs) {
     const Instant since = now();
     std::vector<ConfigResource> resources;
     std::vector<rd_kafka_ConfigResource_t*> raw;
@@ -231,23 +216,25 @@ Result<std::vector<Configs>> TopicAdmin::Impl::configs(std::span<const TopicSpec
     size_t count = 0;
     const auto* results = rd_kafka_DescribeConfigs_result_resources(
         rd_kafka_event_DescribeConfigs_result(event.get()), &count);
-    std::map<std::string, Configs> found;
+    ConfigsByTopic found;
     for (size_t i = 0; i < count; ++i) {
         const std::string name = rd_kafka_ConfigResource_name(results[i]);
         const auto failure = rd_kafka_ConfigResource_error(results[i]);
         if (failure != RD_KAFKA_RESP_ERR_NO_ERROR) {
-            return to_error(failure, fmt::format("the configuration of topic '{}'", name));
+            found.insert_or_assign(
+                name, to_error(failure, fmt::format("the configuration of topic '{}'", name)));
+            continue;
         }
+        TopicConfigs configs;
         size_t entries = 0;
         const auto* all = rd_kafka_ConfigResource_configs(results[i], &entries);
         for (size_t e = 0; e < entries; ++e) {
             const char* value = rd_kafka_ConfigEntry_value(all[e]);
-            found[name][rd_kafka_ConfigEntry_name(all[e])] = value == nullptr ? "" : value;
+            configs[rd_kafka_ConfigEntry_name(all[e])] = value == nullptr ? "" : value;
         }
+        found.insert_or_assign(name, std::move(configs));
     }
-    std::vector<Configs> in_order;
-    for (const auto* spec : specs) in_order.push_back(std::move(found[spec->name]));
-    return in_order;
+    return found;
 }
 
 /// Adds all entries about resources of one kind, for any principal: those for all users count, too.
@@ -298,38 +285,35 @@ Result<std::vector<std::string>> TopicAdmin::create(std::span<const TopicSpec> s
     return made;
 }
 
-Result<std::vector<TopicCheck>> TopicAdmin::check(std::span<const TopicSpec> specs) {
-    std::vector<TopicCheck> checks;
+Result<TopicsFound> TopicAdmin::look(std::span<const TopicSpec> specs) {
+    TopicsFound found;
     std::vector<const TopicSpec*> present;
     for (const auto& spec : specs) {
         RAMPART_TRY(const auto state, impl_->find(spec.name));
-        checks.push_back({spec.name, state.has_value(), 0, 0, {}});
+        found.topics.push_back({spec.name, state.has_value(), 0, 0, {}});
         if (!state) continue;
-        checks.back().partitions = state->partitions;
-        checks.back().replicas = state->replicas;
+        found.topics.back().partitions = state->partitions;
+        found.topics.back().replicas = state->replicas;
         present.push_back(&spec);
     }
-    if (present.empty()) return checks;
-    RAMPART_TRY(const auto configs, impl_->configs(present));
-    size_t next = 0;
-    for (size_t i = 0; i < checks.size(); ++i) {
-        auto& topic = checks[i];
+    if (present.empty()) return found;
+    const auto configs = impl_->configs(present);
+    for (size_t i = 0; i < specs.size(); ++i) {
+        auto& topic = found.topics[i];
         if (!topic.exists) continue;
-        const auto& found = configs[next++];
-        const auto compare = [&](const std::string& property, const std::string& is,
-                                 const std::string& wanted) {
-            if (is == wanted) return;
-            topic.differences.push_back(
-                {property, is, wanted, remedy_for(specs[i], property, is, wanted)});
-        };
-        compare("partitions", std::to_string(topic.partitions),
-                std::to_string(specs[i].partitions));
-        for (const auto& [property, wanted] : configs_of(specs[i], topic.replicas)) {
-            const auto is = found.find(property);
-            compare(property, is == found.end() ? "" : is->second, wanted);
-        }
+        const auto shown = configs_of(configs, topic.name);
+        if (!shown && !is_not_shown(shown.error())) return shown.error();
+        if (!shown && found.settings) found.settings = shown.error();
+        const auto settings = shown ? *shown : required_configs(specs[i], topic.replicas);
+        topic.differences = differences_of(specs[i], topic.partitions, topic.replicas, settings);
     }
-    return checks;
+    return found;
+}
+
+Result<std::vector<TopicCheck>> TopicAdmin::check(std::span<const TopicSpec> specs) {
+    RAMPART_TRY(auto found, look(specs));
+    RAMPART_RETURN_IF_ERROR(found.settings);
+    return std::move(found.topics);
 }
 
 Result<std::vector<AclEntry>> TopicAdmin::acl_entries() {

@@ -28,7 +28,7 @@ std::vector<TopicSpec> Topics::specs(int32_t partitions) const {
             {protected_attributes, 1, kCompact, {}, kRecord, days(1)},
             {policies, 1, kCompact, {}, kPolicy},
             {quarantine, 1, kDelete, days(365), kRecord},
-            {leases, 1, kCompact, {}, kRecord},
+            {leases, 1, kCompact, {}, kRecord, days(1)},  // read from its beginning at a start
             {person_keys, 1, kCompact, {}, kRecord, days(1)}};
 }
 

@@ -35,6 +35,7 @@ std::string config_text(const Group& group, const std::string& node, const Share
         "[log]\nbroker = \"kafka\"\npartitions = {}\ntopic_prefix = \"{}\"\n"
         "group_key_files = [\"{}\"]\nown = [{}]\nfollow = [{}]\n"
         "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n"
+        "development = true\n"
         "request_timeout_ms = 2000\ndelivery_timeout_ms = 3000\nstall_limit_ms = 1000\n"
         "[audit]\nenabled = true\n"  // so that state hashes are shown
         "[memory]\ndatabases_mib = 64\n"
@@ -64,6 +65,7 @@ std::string service_text(const Group& group, const std::string& node, const Shar
         "[log]\nbroker = \"kafka\"\npartitions = {}\ntopic_prefix = \"{}\"\n"
         "group_key_files = [\"{}\"]\n{}{}"
         "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n"
+        "development = true\n"
         "request_timeout_ms = 2000\ndelivery_timeout_ms = 3000\nstall_limit_ms = 1000\n"
         "[audit]\nenabled = true\n"
         "[memory]\ndatabases_mib = 64\n"

@@ -35,6 +35,23 @@ TEST(LogSettings, SayWhatIsWrongWithThem) {
     }
 }
 
+TEST(LogSettings, AClusterIsForDevelopmentOnlyWhereTheFileSaysSo) {
+    const auto development = [](const std::string& line) {
+        auto root = config::parse(
+                        "[log]\nbroker = \"kafka\"\ngroup_key_files = [\"k\"]\n"
+                        "[kafka]\nbootstrap_servers = \"a:1\"\nnode = \"n\"\n" +
+                            line,
+                        "x.toml")
+                        .value();
+        const auto settings = read_log_settings(root, {"/etc"});
+        EXPECT_TRUE(root.finish()) << line;
+        return settings.development;
+    };
+    EXPECT_FALSE(development(""));
+    EXPECT_FALSE(development("development = false\n"));
+    EXPECT_TRUE(development("development = true\n"));
+}
+
 TEST(LogSettings, ASharedLogNeedsAKeyOfTheGroupOrTheWordsThatItHasNone) {
     const std::string kafka = "[kafka]\nbootstrap_servers = \"a:1\"\nnode = \"n\"\n";
     const std::string log = "[log]\nbroker = \"kafka\"\n";

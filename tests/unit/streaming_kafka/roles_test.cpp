@@ -63,9 +63,9 @@ TEST(Roles, TheRunbookHasTheTable) {
 
 TEST(Roles, WhoDecidesGroupBlindHasNoRightOnProtectedAttributes) {
     EXPECT_EQ(operations_on(Role::kDeciding, "protected-attributes"), Operations{});
-    EXPECT_EQ(operations_on(Role::kDecidingGroupAware, "protected-attributes"),
-              (Operations{kRead, kWrite}));
-    EXPECT_EQ(operations_on(Role::kTraining, "protected-attributes"), (Operations{kRead, kWrite}));
+    for (const Role role : {Role::kDecidingGroupAware, Role::kTraining})
+        EXPECT_EQ(operations_on(role, "protected-attributes"),
+                  (Operations{kRead, kWrite, kDescribeConfigs}));
     for (const Role role : {Role::kProducingApplications, Role::kProducingOutcomes})
         EXPECT_EQ(operations_on(role, "protected-attributes"), Operations{});
     const auto seen = operations_on(Role::kAuditing, "protected-attributes");

@@ -61,5 +61,25 @@ TEST(TopicAdmin, ATopicThatIsNotThereIsNoError) {
     EXPECT_FALSE(checks->front().good());
 }
 
+// The mock lacks the request: the client waits for a broker that has it.
+TEST(TopicAdmin, ABrokerThatDoesNotShowSettingsShowsPartitionsAndReplicas) {
+    const KafkaMock mock;
+    mock.create("t", 2);
+    auto settings = mock.settings();
+    settings.request_timeout = base::Duration::seconds(1);
+    const auto admin = TopicAdmin::open(settings).value();
+    expect_error(admin->check(one(1)), ErrorCode::kUnavailable, "timeout");
+    const auto found = admin->look(one(1));
+    ASSERT_TRUE(found) << found.error().message;
+    ASSERT_FALSE(found->settings);
+    EXPECT_EQ(found->settings.error().reason, "timeout");
+    const auto& topic = found->topics.front();
+    EXPECT_TRUE(topic.exists);
+    EXPECT_EQ(topic.replicas, 1);
+    ASSERT_EQ(topic.differences.size(), 1u) << "of its settings nothing is known";
+    EXPECT_EQ(topic.differences[0].property, "partitions");
+    EXPECT_EQ(topic.differences[0].found, "2");
+}
+
 }  // namespace
 }  // namespace rampart::streaming_kafka

@@ -29,6 +29,7 @@ TEST(Topics, KeepDecisionsAndOutcomesForEver) {
         if (spec.name == "leases") {
             EXPECT_EQ(spec.partitions, 1);
             EXPECT_EQ(spec.cleanup, Cleanup::kCompact);
+            EXPECT_EQ(spec.compact_within, base::Duration::days(1)) << "a start reads all of it";
         }
     }
 }

@@ -51,11 +51,13 @@ Answer report(std::span<const TopicSpec> specs, std::span<const TopicCheck> topi
         if (!topic.exists) remedies += fmt::format("{}: rampart topics create\n", topic.name);
         json::array differences;
         for (const auto& d : topic.differences) {
-            remedies += fmt::format("{}: {} is {}, has to be {}: {}\n", topic.name, d.property,
-                                    d.found, d.wanted, d.remedy);
+            remedies += fmt::format(
+                "{}: {} is {}, has to be {}{}: {}\n", topic.name, d.property, d.found, d.wanted,
+                d.loses_records ? " (loses acknowledged records)" : "", d.remedy);
             differences.push_back({{"property", d.property},
                                    {"found", d.found},
                                    {"wanted", d.wanted},
+                                   {"loses_records", d.loses_records},
                                    {"remedy", d.remedy}});
         }
         list.push_back({{"name", topic.name},
@@ -93,7 +95,9 @@ Result<Answer> create(const TopicsOptions& options) {
     RAMPART_TRY(const auto topics, admin->check(specs));
     auto answer = report(specs, topics, {made.begin(), made.end()});
     if (options.replication == 1 && !made.empty()) {
-        answer.notes.push_back("one replica: if the broker's disk is lost, the log is lost");
+        answer.notes.push_back(
+            "one replica: if the broker's disk is lost, the log is lost; nodes start on it with "
+            "kafka.development = true only");
     }
     return answer;
 }

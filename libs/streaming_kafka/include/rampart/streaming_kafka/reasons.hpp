@@ -55,6 +55,8 @@ namespace rampart::streaming_kafka {
     X(kTooManyTopics, kOutOfRange, "too_many_topics", "Use fewer topics in one process.")          \
     X(kTopicExists, kAlreadyExists, "topic_exists",                                                \
       "Compare the topic with `rampart topics check`.")                                            \
+    X(kTopicLosesRecords, kFailedPrecondition, "topic_loses_records",                              \
+      "Set the topics as the message says (`rampart topics check`), and start again.")             \
     X(kUnknownRole, kInvalidArgument, "unknown_role",                                              \
       "Name one of the roles that the message lists.")
 RAMPART_REASONS("streaming_kafka", RAMPART_STREAMING_KAFKA_REASONS)

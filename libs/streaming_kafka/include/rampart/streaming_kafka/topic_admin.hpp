@@ -11,33 +11,22 @@
 #include "rampart/streaming/topic_spec.hpp"
 #include "rampart/streaming_kafka/acl.hpp"
 #include "rampart/streaming_kafka/settings.hpp"
+#include "rampart/streaming_kafka/topic_rules.hpp"
 
 namespace rampart::streaming_kafka {
 
 inline constexpr int32_t kMaxPartitions = 1024;  // per topic created here
 
-/// A difference between a topic of the cluster and its specification.
-struct Difference {
-    std::string property;       // "partitions", or Kafka's name: "retention.ms"
-    std::string found, wanted;  // in Kafka's notation
-    std::string remedy;         // action for an operator
-    bool operator==(const Difference&) const = default;
+/// What a cluster shows of topics.
+struct TopicsFound {
+    std::vector<TopicCheck> topics;  // without settings, only partitions are compared
+    /// ok: all settings are compared. Else why the brokers show none of a topic: "not_authorized",
+    /// "broker_too_old"; "timeout": they gave no answer to that, though they did about partitions.
+    base::Status settings;
 };
 
-struct TopicCheck {
-    std::string name;
-    bool exists = false;
-    int32_t partitions = 0, replicas = 0;  // as found; replicas: minimum over the partitions
-    std::vector<Difference> differences;
-    bool good() const { return exists && differences.empty(); }
-};
-
-/// Creates topics, and compares existing ones with their specification: partitions,
-/// cleanup.policy, retention.ms and retention.bytes (for topics deleted by age, or never),
-/// max.message.bytes, message.timestamp.type (CreateTime: the time of writing, by the writer's own
-/// clock; LogAppendTime where TopicSpec::broker_time asks for it), and min.insync.replicas, which
-/// must be one less than the replicas (at least 1): with it, acknowledged records survive the loss
-/// of a broker. Reads the access control lists. Thread safe.
+/// Creates topics, and compares existing ones with their specification: partitions, and settings
+/// as topic_rules.hpp says. Reads the access control lists. Thread safe.
 class TopicAdmin {
   public:
     static base::Result<std::unique_ptr<TopicAdmin>> open(const KafkaSettings& settings);
@@ -52,6 +41,9 @@ class TopicAdmin {
                                                   int replication_factor);
     /// Compares, in the order of `specs`. A missing topic is not an error.
     base::Result<std::vector<TopicCheck>> check(std::span<const streaming::TopicSpec> specs);
+    /// As check(), but brokers that refuse to show settings, cannot, or do not answer to that
+    /// within the timeout of a request, are no error.
+    base::Result<TopicsFound> look(std::span<const streaming::TopicSpec> specs);
 
     /// Returns the cluster's access control entries about topics and about the cluster itself, of
     /// all principals. Fails with failed_precondition "no_access_lists" where there are none: the
