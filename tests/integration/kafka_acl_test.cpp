@@ -501,7 +501,7 @@ TEST_F(KafkaAclNodes, WithoutTheRightToSeeSettingsANodeServesDegradedAndChecksTh
         EXPECT_THAT(ready.body, HasSubstr("the configuration of topic '" + topic("outcomes")));
         EXPECT_TRUE((*node)->release());
     }
-    acls_->set_alone(topic("decisions"), "retention.ms", "86400000");
+    acls_->set(topic("decisions"), {{"retention.ms", "86400000"}});
     const auto refused = rampartd::Node::open(trainer());
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().reason, "topic_loses_records") << refused.error().message;

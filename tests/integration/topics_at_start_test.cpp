@@ -65,7 +65,7 @@ TEST_F(TopicsAtStart, AReplicaThatLagsMayNotLead) {
     ASSERT_EQ(refused(settings), "");
     const support::KafkaAdmin cluster(settings.log.kafka.bootstrap_servers);
     const auto topic = settings.log.topic_prefix + "person-keys";
-    cluster.set_alone(topic, "unclean.leader.election.enable", "true");
+    cluster.set(topic, {{"unclean.leader.election.enable", "true"}});
     EXPECT_THAT(refused(settings),
                 HasSubstr("person-keys': unclean.leader.election.enable is true, has to be false"));
     const auto checked = test_support::run_program(fmt::format(

@@ -4,6 +4,7 @@
 #include <librdkafka/rdkafka.h>
 
 #include <array>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -46,11 +47,13 @@ class KafkaAdmin {
         expect_done("DeleteRecords");
     }
 
-    /// Sets one setting of a topic. Those that were set before go back to the broker's defaults.
-    void set_alone(const std::string& name, const char* setting, const char* value) const {
+    /// Sets settings of a topic. All others go back to the broker's defaults.
+    void set(const std::string& name, const std::map<std::string, std::string>& settings) const {
         auto* topic = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, name.c_str());
-        ASSERT_EQ(rd_kafka_ConfigResource_set_config(topic, setting, value),
-                  RD_KAFKA_RESP_ERR_NO_ERROR);
+        for (const auto& [setting, value] : settings) {
+            ASSERT_EQ(rd_kafka_ConfigResource_set_config(topic, setting.c_str(), value.c_str()),
+                      RD_KAFKA_RESP_ERR_NO_ERROR);
+        }
         rd_kafka_AlterConfigs(handle_.get(), &topic, 1, nullptr, queue_.get());
         rd_kafka_ConfigResource_destroy(topic);
         expect_done("AlterConfigs");
