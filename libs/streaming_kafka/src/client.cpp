@@ -69,6 +69,7 @@ Client::TopicState state_of(const rd_kafka_metadata_topic_t& topic, std::string 
         const auto& partition = topic.partitions[i];
         if (partition.leader >= 0) {
             ++state.leaders;
+            state.led_by.insert(partition.leader);
         } else {
             state.leaderless.insert(partition.id);
         }

@@ -56,7 +56,8 @@ class Client {
         int32_t partitions = 0;
         int32_t leaders = 0;  // number of partitions that have a leader
         std::set<int32_t> leaderless;
-        int32_t replicas = 0;  // smallest number over the partitions
+        int32_t replicas = 0;      // smallest number over the partitions
+        std::set<int32_t> led_by;  // brokers
         std::string cluster_id;
     };
     /// Queries the cluster, at most until `deadline` (nullopt: for request_timeout). Fails with

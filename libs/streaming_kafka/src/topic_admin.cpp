@@ -4,9 +4,9 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "client.hpp"
-#include "rampart/base/reasons.hpp"
 #include "rampart/streaming/reasons.hpp"
 #include "rampart/streaming_kafka/reasons.hpp"
 
@@ -32,8 +32,7 @@ constexpr Span kRetryPause = 50ms;
 
 /// Returns whether brokers that answer otherwise do not show settings.
 bool is_not_shown(const base::Error& error) {
-    return error.is(Reason::kNotAuthorized) || error.is(Reason::kBrokerTooOld) ||
-           error.is(base::Reason::kTimeout);
+    return error.is(Reason::kNotAuthorized) || error.is(Reason::kBrokerTooOld);
 }
 
 /// Returns what the brokers show of one topic.
@@ -106,20 +105,26 @@ AclEntry entry_of(const rd_kafka_AclBinding_t& binding) {
 struct TopicAdmin::Impl {
     std::unique_ptr<Client> client;
 
-    AdminOptions options(rd_kafka_admin_op_t operation) const;
+    AdminOptions options(rd_kafka_admin_op_t operation, base::Duration limit) const;
+    AdminOptions options(rd_kafka_admin_op_t operation) const {
+        return options(operation, client->settings().request_timeout);
+    }
     Result<Event> answer(rd_kafka_queue_t* queue, std::string_view what, Instant since) const;
     Result<std::optional<Client::TopicState>> find(const std::string& topic);
     Status make(std::span<const TopicSpec* const> specs, int replication_factor);
     Status await(const TopicSpec& spec);
     using ConfigsByTopic = std::map<std::string, Result<TopicConfigs>>;
-    Result<ConfigsByTopic> configs(std::span<const TopicSpec* const> specs);
+    Result<Event> describe_configs(std::span<const TopicSpec* const> specs,
+                                   std::optional<int32_t> broker, base::Duration limit);
+    Result<ConfigsByTopic> configs(std::span<const TopicSpec* const> specs,
+                                   const std::set<int32_t>& brokers);
     Status add_entries(rd_kafka_ResourceType_t kind, std::vector<AclEntry>& entries) const;
 };
 
-AdminOptions TopicAdmin::Impl::options(rd_kafka_admin_op_t operation) const {
+AdminOptions TopicAdmin::Impl::options(rd_kafka_admin_op_t operation, base::Duration limit) const {
     AdminOptions options(rd_kafka_AdminOptions_new(client->handle(), operation));
     std::array<char, 256> why{};
-    const int millis = static_cast<int>(to_chrono(client->settings().request_timeout).count());
+    const int millis = static_cast<int>(to_chrono(limit).count());
     rd_kafka_AdminOptions_set_request_timeout(options.get(), millis, why.data(), why.size());
     return options;
 }
@@ -197,10 +202,10 @@ Status TopicAdmin::Impl::await(const TopicSpec& spec) {
     }
 }
 
-/// Returns the configurations of existing topics, in one request. The brokers may show that of one
-/// topic and refuse that of another.
-Result<TopicAdmin::Impl::ConfigsByTopic> TopicAdmin::Impl::configs(
-    std::span<const TopicSpec* const> specs) {
+/// Requests the configurations of topics from one broker, or from the controller.
+Result<Event> TopicAdmin::Impl::describe_configs(std::span<const TopicSpec* const> specs,
+                                                 std::optional<int32_t> broker,
+                                                 base::Duration limit) {
     const Instant since = now();
     std::vector<ConfigResource> resources;
     std::vector<rd_kafka_ConfigResource_t*> raw;
@@ -210,9 +215,29 @@ Result<TopicAdmin::Impl::ConfigsByTopic> TopicAdmin::Impl::configs(
         raw.push_back(resources.back().get());
     }
     const Queue queue(rd_kafka_queue_new(client->handle()));
-    const auto how = options(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
+    const auto how = options(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, limit);
+    std::array<char, 256> why{};
+    if (broker) rd_kafka_AdminOptions_set_broker(how.get(), *broker, why.data(), why.size());
     rd_kafka_DescribeConfigs(client->handle(), raw.data(), raw.size(), how.get(), queue.get());
-    RAMPART_TRY(const Event event, answer(queue.get(), "requesting configurations", since));
+    return answer(queue.get(), "requesting the settings of the topics (DescribeConfigs)", since);
+}
+
+/// Returns the configurations of existing topics, in one request to one of the brokers: to the
+/// next one only if one does not answer. A broker knows at once that it lacks the request; the
+/// library waits for a controller that has it. The brokers may show the configuration of one topic
+/// and refuse that of another.
+Result<TopicAdmin::Impl::ConfigsByTopic> TopicAdmin::Impl::configs(
+    std::span<const TopicSpec* const> specs, const std::set<int32_t>& brokers) {
+    std::vector<std::optional<int32_t>> asked(brokers.begin(), brokers.end());
+    if (asked.empty()) asked.emplace_back(std::nullopt);
+    const auto limit = base::Duration::micros(client->settings().request_timeout.micros() /
+                                              static_cast<int64_t>(asked.size()));
+    Result<Event> answered = base::Error();
+    for (const auto broker : asked) {
+        answered = describe_configs(specs, broker, limit);
+        if (answered || answered.error().code != base::ErrorCode::kUnavailable) break;
+    }
+    RAMPART_TRY(const Event event, std::move(answered));
     size_t count = 0;
     const auto* results = rd_kafka_DescribeConfigs_result_resources(
         rd_kafka_event_DescribeConfigs_result(event.get()), &count);
@@ -288,16 +313,18 @@ Result<std::vector<std::string>> TopicAdmin::create(std::span<const TopicSpec> s
 Result<TopicsFound> TopicAdmin::look(std::span<const TopicSpec> specs) {
     TopicsFound found;
     std::vector<const TopicSpec*> present;
+    std::set<int32_t> brokers;
     for (const auto& spec : specs) {
         RAMPART_TRY(const auto state, impl_->find(spec.name));
         found.topics.push_back({spec.name, state.has_value(), 0, 0, {}});
         if (!state) continue;
         found.topics.back().partitions = state->partitions;
         found.topics.back().replicas = state->replicas;
+        brokers.insert(state->led_by.begin(), state->led_by.end());
         present.push_back(&spec);
     }
     if (present.empty()) return found;
-    const auto configs = impl_->configs(present);
+    const auto configs = impl_->configs(present, brokers);
     for (size_t i = 0; i < specs.size(); ++i) {
         auto& topic = found.topics[i];
         if (!topic.exists) continue;

@@ -61,24 +61,38 @@ TEST(TopicAdmin, ATopicThatIsNotThereIsNoError) {
     EXPECT_FALSE(checks->front().good());
 }
 
-// The mock lacks the request: the client waits for a broker that has it.
+// The mock lacks the request, and no controller answers, which the library would wait for.
 TEST(TopicAdmin, ABrokerThatDoesNotShowSettingsShowsPartitionsAndReplicas) {
     const KafkaMock mock;
     mock.create("t", 2);
     auto settings = mock.settings();
-    settings.request_timeout = base::Duration::seconds(1);
+    settings.request_timeout = base::Duration::seconds(30);  // it would be a "timeout"
     const auto admin = TopicAdmin::open(settings).value();
-    expect_error(admin->check(one(1)), ErrorCode::kUnavailable, "timeout");
+    expect_error(admin->check(one(1)), ErrorCode::kFailedPrecondition, "broker_too_old");
     const auto found = admin->look(one(1));
     ASSERT_TRUE(found) << found.error().message;
     ASSERT_FALSE(found->settings);
-    EXPECT_EQ(found->settings.error().reason, "timeout");
+    EXPECT_EQ(found->settings.error().reason, "broker_too_old");
     const auto& topic = found->topics.front();
     EXPECT_TRUE(topic.exists);
     EXPECT_EQ(topic.replicas, 1);
     ASSERT_EQ(topic.differences.size(), 1u) << "of its settings nothing is known";
     EXPECT_EQ(topic.differences[0].property, "partitions");
     EXPECT_EQ(topic.differences[0].found, "2");
+}
+
+TEST(TopicAdmin, ABrokerThatIsDownIsPassedOverForOneThatAnswers) {
+    const KafkaMock mock(2);
+    mock.create("t", 2);
+    mock.lead("t", streaming::PartitionId(0), 1);
+    mock.lead("t", streaming::PartitionId(1), 2);
+    mock.down(1);
+    auto settings = mock.settings();
+    settings.request_timeout = base::Duration::seconds(2);
+    const auto found = TopicAdmin::open(settings).value()->look(one(2));
+    ASSERT_TRUE(found) << found.error().message;
+    ASSERT_FALSE(found->settings);
+    EXPECT_EQ(found->settings.error().reason, "broker_too_old") << "it is the second that says so";
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ inline constexpr int32_t kMaxPartitions = 1024;  // per topic created here
 struct TopicsFound {
     std::vector<TopicCheck> topics;  // without settings, only partitions are compared
     /// ok: all settings are compared. Else why the brokers show none of a topic: "not_authorized",
-    /// "broker_too_old"; "timeout": they gave no answer to that, though they did about partitions.
+    /// "broker_too_old".
     base::Status settings;
 };
 
@@ -41,8 +41,7 @@ class TopicAdmin {
                                                   int replication_factor);
     /// Compares, in the order of `specs`. A missing topic is not an error.
     base::Result<std::vector<TopicCheck>> check(std::span<const streaming::TopicSpec> specs);
-    /// As check(), but brokers that refuse to show settings, cannot, or do not answer to that
-    /// within the timeout of a request, are no error.
+    /// As check(), but brokers that refuse to show settings, or cannot, are no error.
     base::Result<TopicsFound> look(std::span<const streaming::TopicSpec> specs);
 
     /// Returns the cluster's access control entries about topics and about the cluster itself, of
