@@ -4,10 +4,12 @@
 #include <librdkafka/rdkafka.h>
 
 #include <array>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 
 #include "rampart/streaming/record.hpp"
 
@@ -26,6 +28,7 @@ class KafkaAdmin {
         rd_kafka_DeleteTopics(handle_.get(), &topic, 1, nullptr, queue_.get());
         rd_kafka_DeleteTopic_destroy(topic);
         expect_done("DeleteTopics");
+        EXPECT_TRUE(soon([&] { return !has_topic(name); })) << name << " is still there";
     }
     void add_partitions(const std::string& name, size_t total) const {
         std::array<char, 256> why{};
@@ -57,6 +60,7 @@ class KafkaAdmin {
         rd_kafka_AlterConfigs(handle_.get(), &topic, 1, nullptr, queue_.get());
         rd_kafka_ConfigResource_destroy(topic);
         expect_done("AlterConfigs");
+        EXPECT_TRUE(soon([&] { return shows(name, settings); })) << name << " has other settings";
     }
 
     /// Adds an entry to the access control lists, for all hosts.
@@ -106,13 +110,54 @@ class KafkaAdmin {
     }
 
   private:
-    void expect_done(const char* what) const {
-        const std::unique_ptr<rd_kafka_event_t, Destroy> event(
-            rd_kafka_queue_poll(queue_.get(), 30'000));
-        ASSERT_NE(event, nullptr) << what << " was not answered";
-        ASSERT_EQ(rd_kafka_event_error(event.get()), RD_KAFKA_RESP_ERR_NO_ERROR)
-            << what << ": " << rd_kafka_event_error_string(event.get());
+    using Event = std::unique_ptr<rd_kafka_event_t, Destroy>;
+
+    /// Waits for what a broker does shortly after the controller has answered.
+    template <class Holds>
+    static bool soon(const Holds& holds) {
+        for (int i = 0; i < 3000; ++i) {
+            if (holds()) return true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+        return false;
     }
+    bool has_topic(const std::string& name) const {
+        auto* topic = rd_kafka_topic_new(handle_.get(), name.c_str(), nullptr);
+        const rd_kafka_metadata_t* metadata = nullptr;
+        EXPECT_EQ(rd_kafka_metadata(handle_.get(), 0, topic, &metadata, 30'000),
+                  RD_KAFKA_RESP_ERR_NO_ERROR);
+        const bool has = metadata == nullptr || metadata->topic_cnt != 1 ||
+                         metadata->topics[0].err != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+        if (metadata != nullptr) rd_kafka_metadata_destroy(metadata);
+        rd_kafka_topic_destroy(topic);
+        return has;
+    }
+    bool shows(const std::string& name, const std::map<std::string, std::string>& settings) const {
+        auto* topic = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, name.c_str());
+        rd_kafka_DescribeConfigs(handle_.get(), &topic, 1, nullptr, queue_.get());
+        rd_kafka_ConfigResource_destroy(topic);
+        const Event event = await("DescribeConfigs");
+        size_t count = 0;
+        const auto* all = rd_kafka_DescribeConfigs_result_resources(
+            rd_kafka_event_DescribeConfigs_result(event.get()), &count);
+        if (count != 1) return false;
+        size_t entries = 0, same = 0;
+        const auto* found = rd_kafka_ConfigResource_configs(all[0], &entries);
+        for (size_t i = 0; i < entries; ++i) {
+            const auto wanted = settings.find(rd_kafka_ConfigEntry_name(found[i]));
+            const char* value = rd_kafka_ConfigEntry_value(found[i]);
+            if (wanted != settings.end() && value != nullptr && wanted->second == value) ++same;
+        }
+        return same == settings.size();
+    }
+    Event await(const char* what) const {
+        Event event(rd_kafka_queue_poll(queue_.get(), 30'000));
+        EXPECT_NE(event, nullptr) << what << " was not answered";
+        EXPECT_EQ(rd_kafka_event_error(event.get()), RD_KAFKA_RESP_ERR_NO_ERROR)
+            << what << ": " << rd_kafka_event_error_string(event.get());
+        return event;
+    }
+    void expect_done(const char* what) const { (void)await(what); }
     Handle handle_;
     std::unique_ptr<rd_kafka_queue_t, Destroy> queue_;  // destroyed first
 };
