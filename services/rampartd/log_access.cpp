@@ -1,7 +1,6 @@
 #include "services/rampartd/log_access.hpp"
 
 #include "rampart/base/log.hpp"
-#include "rampart/base/reasons.hpp"
 #include "rampart/registry/champion_feed.hpp"
 #include "rampart/runtime/metric_list.hpp"
 #include "rampart/runtime/secrets.hpp"
@@ -129,7 +128,7 @@ Status LogAccess::erase_published(const std::function<bool(const streaming::Reco
 
 /// Returns those of the topics that the node uses.
 std::vector<streaming::TopicSpec> LogAccess::specs(const LogSettings& settings) const {
-    auto specs = topics_.specs(settings.partitions);
+    auto specs = topics_.specs(settings.partitions, settings.kept());
     if (!settings.attributes)
         std::erase_if(specs,
                       [&](const auto& spec) { return spec.name == topics_.protected_attributes; });
@@ -141,9 +140,6 @@ Status LogAccess::check_topics(const LogSettings& settings) {
     RAMPART_TRY(const auto admin, streaming_kafka::TopicAdmin::open(settings.kafka));
     RAMPART_TRY(const auto found, admin->look(specs(settings)));
     if (!found.settings) {
-        // who gives no answer now may give one at the next start
-        const bool answered = !found.settings.error().is(base::Reason::kTimeout);
-        if (!answered && !settings.development) return found.settings;
         kLog.warning(
             "msg=\"the settings of the topics are not checked: the brokers do not show them\" "
             "reason={} what=\"{}\"",

@@ -95,6 +95,11 @@ std::vector<PartitionId> LogSettings::held() const {
     return {all.begin(), all.end()};
 }
 
+std::optional<base::Duration> LogSettings::kept() const {
+    if (kept_months == 0) return std::nullopt;
+    return base::Duration::days(int64_t{31} * kept_months);
+}
+
 LogSettings read_log_settings(config::Table& root, const config::Places& places,
                               std::string_view roles) {
     LogSettings settings;
@@ -119,6 +124,7 @@ LogSettings read_log_settings(config::Table& root, const config::Places& places,
     if (settings.broker == kKafka || root.has("kafka")) {
         settings.kafka = runtime::read_kafka(kafka, places);
         settings.development = kafka.boolean("development", false);
+        settings.kept_months = static_cast<int>(kafka.integer("kept_months", 0, 1200, 0));
         settings.group = kafka.string("group", settings.group);
         settings.node = kafka.string("node", "");
         settings.lease_ttl =

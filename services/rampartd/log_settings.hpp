@@ -28,6 +28,9 @@ struct LogSettings {
     streaming_kafka::KafkaSettings kafka;
     /// A cluster for development: topics may have one replica.
     bool development = false;
+    /// For so long the cluster keeps decisions and outcomes, in months of 31 days; 0: for ever.
+    int kept_months = 0;
+    std::optional<base::Duration> kept() const;
     std::string group = "rampart", node;  // whose nodes share the partitions; this one's name
     base::Duration lease_ttl = base::Duration::seconds(10);
     std::string advertise;  // [http] advertise: where clients reach this node; empty: not said

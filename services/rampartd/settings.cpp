@@ -53,6 +53,19 @@ http::ServerOptions read_server(config::Table table, const config::Places& place
     return http;
 }
 
+/// Fails where the cluster deletes decisions that have to be kept, or that a node which was away
+/// for three months has not read.
+void check_kept(config::Table& privacy, int retention_months, int kept_months) {
+    constexpr int kAwayMonths = 3;
+    const int needed = retention_months + kAwayMonths;
+    if (kept_months == 0 || kept_months >= needed) return;
+    privacy.fail("retention_months",
+                 fmt::format("decisions are kept for {} months, and kafka.kept_months is {}: give "
+                             "that {} or more, so that a node that was away for {} months reads "
+                             "all of them; or 0, for ever",
+                             retention_months, kept_months, needed, kAwayMonths));
+}
+
 PrivacySettings read_privacy(config::Table table, const config::Places& places,
                              const std::filesystem::path& store, const LogSettings& log) {
     PrivacySettings privacy;
@@ -60,6 +73,7 @@ PrivacySettings read_privacy(config::Table table, const config::Places& places,
     privacy.encrypt_databases = table.boolean("encrypt_databases", false);
     privacy.retention_months =
         static_cast<int>(table.integer("retention_months", 1, 1200, privacy.retention_months));
+    check_kept(table, privacy.retention_months, log.kept_months);
     privacy.secret = config::secret_file(table, "secret", places);
     if (!privacy.secret.empty()) {
         check_place(table, "secret", privacy.secret, store);

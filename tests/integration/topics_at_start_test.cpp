@@ -81,7 +81,8 @@ TEST_F(TopicsAtStart, OneReplicaIsForDevelopmentOnlyAndDegradesTheNode) {
     auto settings = make();
     settings.log.development = false;
     const auto why = refused(settings);
-    EXPECT_THAT(why, HasSubstr("leases': replicas is 1, has to be 3, or 2 at least: "));
+    EXPECT_THAT(why, HasSubstr("leases', '" + settings.log.topic_prefix +
+                               "person-keys': replicas is 1, has to be 3, or 2 at least: "));
     EXPECT_THAT(why, HasSubstr("kafka.development = true"));
     EXPECT_FALSE(fs::exists(settings.store / "partitions")) << "it has begun with nothing";
     settings.log.development = true;
@@ -97,6 +98,47 @@ TEST_F(TopicsAtStart, WhatDiffersElseIsNoReasonNotToStart) {
     EXPECT_EQ(start("applications", [](auto& spec) { spec.max_age = base::Duration::days(90); }),
               "");
     EXPECT_EQ(start("person-keys", [](auto& spec) { spec.compact_within.reset(); }), "");
+}
+
+TEST_F(TopicsAtStart, AnEndThatTheFileDeclaresIsNoFaultAndAnEarlierOneIs) {
+    auto settings = make();
+    settings.log.kept_months = 84;
+    ASSERT_EQ(refused(settings), "") << "what is kept for longer loses nothing";
+    const auto specs =
+        wire::Topics::with_prefix(settings.log.topic_prefix).specs(4, settings.log.kept());
+    const support::KafkaAdmin cluster(settings.log.kafka.bootstrap_servers);
+    /// Makes all topics as they have to be, but for one setting of one of them.
+    const auto set = [&](const std::string& topic = "", const std::string& setting = "",
+                         const std::string& value = "") {
+        for (const auto& spec : specs) {
+            auto configs = streaming_kafka::required_configs(spec, 1);
+            if (spec.name == settings.log.topic_prefix + topic) configs[setting] = value;
+            cluster.set(spec.name, configs);
+        }
+    };
+    set();
+    {
+        const auto node = Node::open(settings);
+        ASSERT_TRUE(node) << node.error().message;
+        const auto ready = ask(**node, "/readyz");
+        EXPECT_EQ(ready.find("retention"), std::string::npos) << ready;
+        ASSERT_TRUE((*node)->release());
+    }
+    set("outcomes", "retention.ms", "224985599999");
+    EXPECT_THAT(refused(settings), HasSubstr("outcomes': retention.ms is 224985599999, has to be "
+                                             "224985600000: kafka-configs.sh"));
+    set("decisions", "retention.bytes", "1099511627776");
+    EXPECT_THAT(refused(settings), HasSubstr("decisions': retention.bytes is 1099511627776"));
+    // by the writer's time a record may be too old when it comes
+    set("outcomes", "message.timestamp.type", "CreateTime");
+    EXPECT_THAT(refused(settings), HasSubstr("outcomes': message.timestamp.type is CreateTime"));
+    set("applications", "retention.ms", "604799999");
+    EXPECT_THAT(refused(settings), HasSubstr("applications': retention.ms is 604799999, has to be "
+                                             "2592000000: "));
+    set();
+    settings.log.kept_months = 0;
+    EXPECT_THAT(refused(settings), HasSubstr("decisions': retention.ms is 224985600000, has to be "
+                                             "-1: if the law sets this end, declare it"));
 }
 
 }  // namespace

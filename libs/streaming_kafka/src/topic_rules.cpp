@@ -18,10 +18,14 @@ std::string remedy_for(const TopicSpec& spec, std::string_view property, std::st
         return fmt::format(
             "never add partitions: keys would move; configure {}, or use another prefix", found);
     }
+    const bool is_undeclared = property == "retention.ms" && !spec.max_age;
     return fmt::format(
-        "kafka-configs.sh --alter --entity-type topics --entity-name {} --add-config {}={}",
+        "{}kafka-configs.sh --alter --entity-type topics --entity-name {} --add-config {}={}",
+        is_undeclared ? "if the law sets this end, declare it by kafka.kept_months; else " : "",
         spec.name, property, wanted);
 }
+
+std::string millis(base::Duration duration) { return std::to_string(duration.micros() / 1000); }
 
 /// Returns whether `found` is a number that is not below `wanted`.
 bool reaches(const std::string& found, const std::string& wanted) {
@@ -32,10 +36,21 @@ bool reaches(const std::string& found, const std::string& wanted) {
     return read.ec == std::errc() && read.ptr == end && is >= least;
 }
 
+/// Returns whether a retention that is not the specified one may delete what nodes still read.
+bool retention_loses(const TopicSpec& spec, std::string_view property, const std::string& found) {
+    if (!spec.max_age) return true;
+    if (!spec.least_age) return false;
+    if (property == "retention.bytes") return true;  // a bound by size says no time
+    return found != "-1" && !reaches(found, millis(*spec.least_age));
+}
+
 bool loses_records(const TopicSpec& spec, std::string_view property, const std::string& found,
                    const std::string& wanted) {
     if (property == "cleanup.policy" || property == "unclean.leader.election.enable") return true;
-    if (property == "retention.ms" || property == "retention.bytes") return !spec.max_age;
+    if (property == "retention.ms" || property == "retention.bytes")
+        return retention_loses(spec, property, found);
+    // by the writer's time, a record may be older than its age from the beginning
+    if (property == "message.timestamp.type") return spec.broker_time && spec.max_age.has_value();
     return property == "min.insync.replicas" && !reaches(found, wanted);
 }
 
@@ -52,15 +67,13 @@ TopicConfigs required_configs(const TopicSpec& spec, int replicas) {
         case TopicSpec::Cleanup::kCompact:
             configs["cleanup.policy"] = "compact";
             if (spec.compact_within) {
-                configs["max.compaction.lag.ms"] =
-                    std::to_string(spec.compact_within->micros() / 1000);
+                configs["max.compaction.lag.ms"] = millis(*spec.compact_within);
             }
             break;
         case TopicSpec::Cleanup::kDelete:
             configs["cleanup.policy"] = "delete";
             configs["retention.bytes"] = "-1";
-            configs["retention.ms"] =
-                spec.max_age ? std::to_string(spec.max_age->micros() / 1000) : "-1";
+            configs["retention.ms"] = spec.max_age ? millis(*spec.max_age) : "-1";
             break;
     }
     return configs;
@@ -84,11 +97,17 @@ std::vector<Difference> differences_of(const TopicSpec& spec, int32_t partitions
 }
 
 base::Status check_keeps_records(std::span<const TopicCheck> topics, bool one_replica) {
-    std::string found;
+    std::vector<std::pair<std::string, std::string>> found;  // what is wrong, and where
     const auto add = [&](const TopicCheck& topic, std::string_view property, std::string_view is,
                          std::string_view wanted, std::string_view remedy) {
-        found += fmt::format("{}topic '{}': {} is {}, has to be {}: {}", found.empty() ? "" : "; ",
-                             topic.name, property, is, wanted, remedy);
+        auto what = fmt::format("{} is {}, has to be {}: {}", property, is, wanted, remedy);
+        const auto same = std::find_if(found.begin(), found.end(),
+                                       [&](const auto& one) { return one.first == what; });
+        if (same == found.end()) {
+            found.emplace_back(std::move(what), fmt::format("topic '{}'", topic.name));
+        } else {
+            same->second += fmt::format(", '{}'", topic.name);
+        }
     };
     for (const auto& topic : topics) {
         if (topic.exists && topic.replicas < 2 && !one_replica) {
@@ -100,8 +119,11 @@ base::Status check_keeps_records(std::span<const TopicCheck> topics, bool one_re
             if (d.loses_records) add(topic, d.property, d.found, d.wanted, d.remedy);
     }
     if (found.empty()) return base::ok();
+    std::string all;
+    for (const auto& [what, where] : found)
+        all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", where, what);
     return base::make_error(Reason::kTopicLosesRecords,
-                            "records that the cluster has acknowledged can be lost: {}", found);
+                            "records that the cluster has acknowledged can be lost: {}", all);
 }
 
 }  // namespace rampart::streaming_kafka

@@ -52,6 +52,21 @@ TEST(LogSettings, AClusterIsForDevelopmentOnlyWhereTheFileSaysSo) {
     EXPECT_TRUE(development("development = true\n"));
 }
 
+TEST(LogSettings, AClusterKeepsForEverUnlessTheFileSaysForHowLong) {
+    const auto kept = [](const std::string& line) {
+        auto root = config::parse(
+                        "[log]\nbroker = \"kafka\"\ngroup_key_files = [\"k\"]\n"
+                        "[kafka]\nbootstrap_servers = \"a:1\"\nnode = \"n\"\n" +
+                            line,
+                        "x.toml")
+                        .value();
+        return read_log_settings(root, {"/etc"}).kept();
+    };
+    EXPECT_EQ(kept(""), std::nullopt);
+    EXPECT_EQ(kept("kept_months = 0\n"), std::nullopt);
+    EXPECT_EQ(kept("kept_months = 84\n"), base::Duration::days(84 * 31));
+}
+
 TEST(LogSettings, ASharedLogNeedsAKeyOfTheGroupOrTheWordsThatItHasNone) {
     const std::string kafka = "[kafka]\nbootstrap_servers = \"a:1\"\nnode = \"n\"\n";
     const std::string log = "[log]\nbroker = \"kafka\"\n";

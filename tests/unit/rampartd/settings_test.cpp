@@ -1,5 +1,6 @@
 #include "services/rampartd/settings.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -79,6 +80,26 @@ TEST_F(CredentialSettings, EachFileOfASecretMayBeOne) {
     ASSERT_TRUE(base::write_file_atomically(credentials() / "k", "key", 0400));
     for (const auto& [key, text] : settings)
         EXPECT_EQ(refusal(text).find("credential:k"), std::string::npos) << refusal(text);
+}
+
+TEST_F(CredentialSettings, AClusterKeepsDecisionsForLongerThanTheNodeHasTo) {
+    const auto said = [&](int kept, int retention) {
+        return refusal(
+            fmt::format("[log]\nbroker = \"kafka\"\ncontrol_records = "
+                        "\"unauthenticated\"\n[kafka]\nbootstrap_servers = \"a:1\"\n"
+                        "node = \"n\"\nkept_months = {}\n[privacy]\nsecret = \"s\"\n"
+                        "retention_months = {}\n",
+                        kept, retention));
+    };
+    const std::string key = "privacy.retention_months: decisions are kept for ";
+    EXPECT_NE(said(27, 25).find(key + "25 months, and kafka.kept_months is 27: give that 28"),
+              std::string::npos)
+        << said(27, 25);
+    EXPECT_NE(said(1, 1).find(key), std::string::npos);
+    EXPECT_NE(said(84, 82).find(key), std::string::npos);
+    for (const auto& [kept, retention] : {std::pair{28, 25}, {84, 25}, {84, 81}, {0, 1200}})
+        EXPECT_EQ(said(kept, retention).find(key), std::string::npos) << kept;
+    EXPECT_NE(said(-1, 25).find("kafka.kept_months"), std::string::npos);
 }
 
 TEST_F(CredentialSettings, HowLongDecisionsAreGatheredIsRead) {

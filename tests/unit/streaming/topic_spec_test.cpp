@@ -12,6 +12,10 @@ TEST(TopicSpec, KeepsForEverUnlessAnAgeIsGiven) {
     TopicSpec aged = spec;
     aged.max_age = base::Duration::days(1);
     EXPECT_NE(spec, aged);
+    const TopicSpec any_bound = aged;
+    EXPECT_FALSE(aged.least_age);
+    aged.least_age = base::Duration::hours(1);
+    EXPECT_NE(any_bound, aged);
 }
 
 }  // namespace

@@ -34,5 +34,19 @@ TEST(Topics, KeepDecisionsAndOutcomesForEver) {
     }
 }
 
+TEST(Topics, KeepDecisionsAndOutcomesForAsLongAsIsSaidAndNoLess) {
+    const auto years = base::Duration::days(7 * 366);
+    for (const auto& spec : Topics::with_prefix("").specs(3, years)) {
+        const bool said = spec.name == "decisions" || spec.name == "outcomes";
+        EXPECT_EQ(spec.max_age == years, said) << spec.name;
+        EXPECT_EQ(spec.least_age == years, said) << spec.name;
+        // people alone read the quarantine, so that it may be deleted sooner
+        EXPECT_EQ(spec.max_age.has_value() && !spec.least_age, spec.name == "quarantine");
+        if (spec.name == "applications") {
+            EXPECT_EQ(spec.least_age, base::Duration::days(7));
+        }
+    }
+}
+
 }  // namespace
 }  // namespace rampart::wire

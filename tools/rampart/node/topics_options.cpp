@@ -92,7 +92,7 @@ Result<WantedTopics> TopicsOptions::wanted() const {
                                 config.string());
     }
     RAMPART_RETURN_IF_ERROR(kafka.log_in(log.kafka));
-    auto specs = wire::Topics::with_prefix(log.topic_prefix).specs(log.partitions);
+    auto specs = wire::Topics::with_prefix(log.topic_prefix).specs(log.partitions, log.kept());
     return WantedTopics{std::move(log.kafka), log.topic_prefix, std::move(specs)};
 }
 

@@ -24,6 +24,9 @@ struct TopicSpec {
     std::optional<base::Duration> compact_within{};
     /// On Kafka: the broker, and not the writer, says when a record was appended.
     bool broker_time = false;
+    /// With max_age: who keeps records for less loses what nodes still read; nullopt: none of them
+    /// reads the topic.
+    std::optional<base::Duration> least_age{};
     bool operator==(const TopicSpec&) const = default;
 };
 

@@ -39,9 +39,13 @@ struct TopicCheck {
 /// least where there are 2: with it, acknowledged records survive the loss of a broker.
 TopicConfigs required_configs(const streaming::TopicSpec& spec, int replicas);
 
-/// Returns how what was found differs. Of these lose records: another cleanup.policy; retention
-/// that is bounded where records are to be kept for ever; a replica that lags and may lead
-/// (unclean.leader.election.enable); and a lower min.insync.replicas.
+/// Returns how what was found differs. Of these lose records:
+/// - another cleanup.policy;
+/// - a retention that is bounded where records are kept for ever, or that is bounded by size or
+///   below TopicSpec::least_age where there is one;
+/// - the writer's times, where TopicSpec::broker_time asks for the broker's and max_age counts;
+/// - a replica that lags and may lead (unclean.leader.election.enable);
+/// - a lower min.insync.replicas.
 std::vector<Difference> differences_of(const streaming::TopicSpec& spec, int32_t partitions,
                                        int32_t replicas, const TopicConfigs& found);
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "rampart/base/clock.hpp"
 #include "rampart/streaming/topic_spec.hpp"
 
 namespace rampart::wire {
@@ -16,7 +18,9 @@ struct Topics {
 
     static Topics with_prefix(std::string_view prefix);
     /// Returns their specifications. `partitions` (>= 1): of applications, decisions and outcomes.
-    std::vector<streaming::TopicSpec> specs(int32_t partitions) const;
+    /// `kept`: for how long decisions and outcomes are; nullopt: for ever.
+    std::vector<streaming::TopicSpec> specs(
+        int32_t partitions, std::optional<base::Duration> kept = std::nullopt) const;
 };
 
 // Headers of records.
