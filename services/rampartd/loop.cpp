@@ -261,8 +261,8 @@ Status Loop::follow() {
     RAMPART_RETURN_IF_ERROR(deps_.champion.serve());
     const Status moved = move_proposals();
     RAMPART_RETURN_IF_ERROR(certificate_end().map([](const auto&) {}));
-    RAMPART_RETURN_IF_ERROR(moved);
-    return deps_.champion.keep_published();
+    RAMPART_RETURN_IF_ERROR(deps_.champion.keep_published());
+    return moved;
 }
 
 /// Returns the time up to which all that was appended can be read from now on.
@@ -397,20 +397,34 @@ Status Loop::rollback(std::string_view actor, std::string_view reason) {
     return deps_.champion.serve();
 }
 
-/// Puts on record which proposals time has ended, and promotes the one whose time has come, where
-/// the clock is not in doubt.
+/// Puts on record which proposals time has ended, and promotes the first of those whose time has
+/// come and that may be promoted, where the clock is not in doubt, and this node still trains.
 Status Loop::move_proposals() {
     if (!trains() || !deps_.clock.check()) return base::ok();
     auto& registry = deps_.stores.registry();
     const auto now = deps_.clock.now();
     RAMPART_RETURN_IF_ERROR(registry.end_lapsed_proposals(now));
-    RAMPART_TRY(const auto all, registry.proposals(now));
-    for (const auto& one : all)
-        if (one.state == registry::ProposalState::kScheduled && *one.switch_at <= now)
-            RAMPART_RETURN_IF_ERROR(check_terms(registry, deps_.settings, one.number, now));
-    RAMPART_TRY(const bool switched,
-                registry.switch_scheduled(now, deps_.keys.signing.public_key()));
-    return switched ? deps_.champion.serve() : base::ok();
+    RAMPART_TRY(auto due, registry.proposals(now));
+    std::erase_if(due, [&](const auto& one) {
+        return one.state != registry::ProposalState::kScheduled || *one.switch_at > now;
+    });
+    if (due.empty()) return base::ok();
+    RAMPART_RETURN_IF_ERROR(check_trains());
+    std::stable_sort(due.begin(), due.end(),
+                     [](const auto& a, const auto& b) { return *a.switch_at < *b.switch_at; });
+    Status first_failed;
+    for (const auto& one : due) {
+        const auto switched = switch_to(one, now);
+        if (!switched && first_failed) first_failed = switched.error();
+        if (switched && *switched) return deps_.champion.serve();
+    }
+    return first_failed;
+}
+
+Result<bool> Loop::switch_to(const registry::PromotionProposal& proposal, TimePoint now) {
+    auto& registry = deps_.stores.registry();
+    RAMPART_RETURN_IF_ERROR(check_terms(registry, deps_.settings, proposal.number, now));
+    return registry.switch_scheduled(proposal.number, now, deps_.keys.signing.public_key());
 }
 
 Result<registry::PromotionProposal> Loop::approve(uint64_t number, registry::Judgement by) {

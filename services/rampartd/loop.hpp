@@ -137,6 +137,7 @@ class Loop {
     base::Status look(base::TimePoint t);
     base::Result<champion_monitor::CertificateEnd> certificate_end();
     base::Status move_proposals();
+    base::Result<bool> switch_to(const registry::PromotionProposal& proposal, base::TimePoint now);
     void note(base::Status Loop::*part, const base::Status& status);
 
     const Deps deps_;

@@ -1,3 +1,4 @@
+#include "rampart/runtime/system_clock.hpp"
 #include "services/decision_service/routes.hpp"
 #include "services/rampartd/api/absent_routes.hpp"
 #include "services/rampartd/api/attribute_routes.hpp"
@@ -105,10 +106,8 @@ void Node::add_joined_routes(const JobAnswers& answers, http::Router& router) {
     const auto record = [this, searches](const auto& search, const auto& person, auto principal) {
         auto asked = filters_of(search);
         if (person) asked["person"] = base::to_hex(stores_->person_keys().tag_of(*person).value());
-        if (!search.application.empty())
-            asked["decision"] =
-                domain::decision_id_of(domain::ApplicationId(search.application)).value();
-        return searches->record(principal, asked, clock_->now());
+        if (!search.application.empty()) asked["by"] = "application";
+        return searches->record(principal, asked, runtime::SystemClock().now());
     };
     add_for_role(SearchRoutes(stores_->joiner(), record), roles, Role::kJoin, router);
 }

@@ -30,6 +30,8 @@ std::optional<Lapse> lapse_of(const PromotionProposal& proposal, base::TimePoint
     if (proposal.valid_until && now >= *proposal.valid_until)
         return Lapse{State::kVoid, kCertificateEnded};
     if (epoch != proposal.epoch) return Lapse{State::kVoid, kNewEpoch};
+    if (proposal.state == State::kScheduled && now >= *proposal.switch_at + kSwitchWithin)
+        return Lapse{State::kVoid, kSwitchMissed};
     return std::nullopt;
 }
 
@@ -61,16 +63,6 @@ Status check_switch(const PromotionProposal& proposal, const Judgement& by) {
                             base::to_iso8601(end));
 }
 
-/// Returns the first of those to be promoted by `now`; nullptr: there is none.
-const PromotionProposal* first_due(const ProposalLog& log, base::TimePoint now) {
-    const PromotionProposal* first = nullptr;
-    for (const auto& one : log.all()) {
-        if (one.state != State::kScheduled || *one.switch_at > now) continue;
-        if (first == nullptr || *one.switch_at < *first->switch_at) first = &one;
-    }
-    return first;
-}
-
 Status check_comment(const std::string& comment) {
     const bool fits = !comment.empty() && comment.size() <= base::limits::kMaxTextBytes;
     if (fits && base::is_utf8(comment)) return base::ok();
@@ -91,6 +83,10 @@ Promotion promotion_of(const PromotionProposal& proposal, const Promotion& curre
             .at = at,
             .actor = std::string(actor),
             .reason = ""};
+}
+
+bool is_due(const PromotionProposal& proposal, base::TimePoint now) {
+    return proposal.state == State::kScheduled && *proposal.switch_at <= now;
 }
 
 /// Says that a proposal has ended, and how.
@@ -302,27 +298,28 @@ Result<PromotionProposal> ModelRegistry::approve_proposal(uint64_t number, const
     return *store.proposals().find(number);
 }
 
-Result<bool> ModelRegistry::switch_scheduled(base::TimePoint now,
+Result<bool> ModelRegistry::switch_scheduled(uint64_t number, base::TimePoint now,
                                              const base::VerifyingKey& current_key) {
     std::optional<PromotionProposal> due;
     std::optional<base::Digest> evidence;
     {
         const std::lock_guard lock(impl_->mutex);
         RAMPART_RETURN_IF_ERROR(impl_->end_lapsed(now));
-        const auto* first = first_due(impl_->store->proposals(), now);
-        if (first == nullptr) return false;
-        due = *first;
+        const auto* found = impl_->store->proposals().find(number);
+        if (found == nullptr || !is_due(*found, now)) return false;
+        due = *found;
         RAMPART_TRY(evidence, impl_->evidence_of(due->certificate));
     }
     RAMPART_TRY(const auto verified, verify_again(*this, due->certificate, *evidence, current_key));
     const std::lock_guard lock(impl_->mutex);
     auto& store = *impl_->store;
-    if (store.proposals().find(due->number)->state != State::kScheduled) return false;
+    RAMPART_RETURN_IF_ERROR(impl_->end_lapsed(now));  // an epoch was opened meanwhile, say
+    if (!is_due(*store.proposals().find(number), now)) return false;
     const auto& current = *store.promotions().current();
     const auto at = std::max(now, current.at);
     RAMPART_RETURN_IF_ERROR(impl_->check_promotion(due->policy, verified, at));
     RAMPART_RETURN_IF_ERROR(store.commit({}, promotion_of(*due, current, at, kRegistry),
-                                         ByProposal{due->number, std::nullopt}));
+                                         ByProposal{number, std::nullopt}));
     return true;
 }
 

@@ -59,12 +59,15 @@ TEST_F(RecordedSearchesTest, WhatCouldNotBeWrittenIsWrittenTheNextTime) {
     EXPECT_EQ(written_, 3u);
 }
 
-TEST_F(RecordedSearchesTest, KnowsNoMoreThanItsBoundAndThenWritesAgain) {
-    for (size_t i = 0; i <= RecordedSearches::kMost; ++i)
-        EXPECT_TRUE(ask("anna", {{"person", std::to_string(i)}}));
-    EXPECT_EQ(written_, RecordedSearches::kMost + 1);
-    EXPECT_TRUE(ask("anna", {{"person", "0"}}));
-    EXPECT_EQ(written_, RecordedSearches::kMost + 2);
+TEST_F(RecordedSearchesTest, APrincipalsSearchesAreBoundedWithinAnHour) {
+    for (size_t i = 0; i < RecordedSearches::kMost; ++i)
+        ASSERT_TRUE(ask("anna", {{"person", std::to_string(i)}}));
+    EXPECT_EQ(searches_.record("anna", {{"person", "x"}}, kStart).error().reason,
+              "too_many_requests");
+    EXPECT_EQ(written_, RecordedSearches::kMost);
+    EXPECT_TRUE(ask("anna", {{"person", "0"}})) << "it is on record";
+    EXPECT_TRUE(ask("bert", {{"person", "x"}})) << "others have theirs";
+    EXPECT_TRUE(ask("anna", {{"person", "x"}}, Duration::hours(1)));
 }
 
 }  // namespace

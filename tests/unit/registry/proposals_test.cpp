@@ -79,8 +79,8 @@ class Proposals : public ::testing::Test {
         if (switch_at) by.switch_at = at(*switch_at);
         return registry_->approve_proposal(seen.number, by, key_.public_key());
     }
-    base::Result<bool> switch_due(int64_t second) {
-        return registry_->switch_scheduled(at(second), key_.public_key());
+    base::Result<bool> switch_due(int64_t second, uint64_t number = 1) {
+        return registry_->switch_scheduled(number, at(second), key_.public_key());
     }
     /// Proposes the policy, and lets two schedule its switch.
     PromotionProposal scheduled(const domain::PolicyId& policy, const testing::GateRun& run,
@@ -360,21 +360,48 @@ TEST_F(Proposals, AScheduledSwitchIsCancelledByWhatMakesVoid) {
     const auto second = schedule_again(100);
     must(registry_->press_stop(StopKind::kRulesOnly, at(101), "carl", "harm"));
     must(registry_->release_stop(StopKind::kRulesOnly, at(102), "carl", "mended"));
-    EXPECT_FALSE(must(switch_due(121)));
+    EXPECT_FALSE(must(switch_due(121, second)));
     EXPECT_EQ(now(second, 121).why, kRulesPressed);
     const auto third = schedule_again(200);
-    EXPECT_FALSE(must(switch_due(300))) << "nothing ran until it had expired";
+    EXPECT_FALSE(must(switch_due(300, third))) << "nothing ran until it had expired";
     EXPECT_EQ(now(third, 300).state, State::kExpired);
     EXPECT_EQ(registry_->champion()->policy, first_);
+    EXPECT_FALSE(must(switch_due(300, 99)));
 }
 
-TEST_F(Proposals, OfTwoThatAreDueTheFirstSwitchesAndTheOtherIsVoid) {
+TEST_F(Proposals, ASwitchThatIsMissedByAnHourIsVoid) {
+    terms_.lasts = base::Duration::days(14);
+    const auto run = certified(a_);
+    const auto made = scheduled(a_, run, 60);
+    EXPECT_EQ(now(1, 3659).state, State::kScheduled);
+    EXPECT_FALSE(must(switch_due(3660)));
+    EXPECT_EQ(now(1, 3660).why, kSwitchMissed);
+    EXPECT_EQ(registry_->champion()->policy, first_);
+    const auto again = must(propose(a_, run, 3700, "petra", true));
+    must(approve(again, "anna", 3700, 3800));
+    must(approve(again, "bert", 3700, 3800));
+    EXPECT_TRUE(must(switch_due(7399, again.number)));
+}
+
+TEST_F(Proposals, ANewEpochEndsWhatIsScheduled) {
+    const auto run = certified(a_);
+    const auto made = scheduled(a_, run, 60);
+    auto ledger = must(certification::DeltaLedger::open(run.ledger));
+    const auto config = testing::gate_config();
+    ASSERT_TRUE(ledger.append(must(ledger.next_epoch(config.delta_epoch, config.runs_per_epoch,
+                                                     config.spending, "second", at(25)))));
+    append(ledger.entries());
+    EXPECT_FALSE(must(switch_due(60)));
+    EXPECT_EQ(now(1, 60).why, kNewEpoch);
+}
+
+TEST_F(Proposals, OfTwoThatAreDueOneSwitchesAndTheOtherIsVoid) {
     const auto run_a = certified(a_), run_b = certified(b_);
     const auto a = scheduled(a_, run_a, 61), b = scheduled(b_, run_b, 60);
-    EXPECT_TRUE(must(switch_due(70)));
+    EXPECT_TRUE(must(switch_due(70, b.number)));
     EXPECT_EQ(registry_->champion()->policy, b_);
     EXPECT_EQ(now(1, 70).why, kChampionChanged);
-    EXPECT_FALSE(must(switch_due(70)));
+    EXPECT_FALSE(must(switch_due(70, a.number)));
 }
 
 TEST_F(Proposals, ASwitchRequiresWhatAPromotionRequires) {

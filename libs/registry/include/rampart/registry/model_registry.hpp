@@ -180,10 +180,11 @@ class ModelRegistry {
     /// not between now and the proposal's and the certificate's end).
     base::Result<PromotionProposal> approve_proposal(uint64_t number, const Judgement& by,
                                                      const base::VerifyingKey& current);
-    /// Promotes the scheduled proposal whose time has come by `now`, the first of several, by the
-    /// actor "registry". What promote() requires is checked anew. Returns whether it did; false:
-    /// none is due. Fails as approve_proposal() does, and then it stays scheduled.
-    base::Result<bool> switch_scheduled(base::TimePoint now, const base::VerifyingKey& current);
+    /// Promotes a scheduled proposal whose time has come by `now`, by the actor "registry". What
+    /// promote() requires is checked anew. Returns whether it did; false: it is not due, or has
+    /// ended. Fails as approve_proposal() does, and then it stays scheduled, for kSwitchWithin.
+    base::Result<bool> switch_scheduled(uint64_t number, base::TimePoint now,
+                                        const base::VerifyingKey& current);
     /// Ends a proposal, also one that is scheduled; who proposed may do so, too. Fails as
     /// approve_proposal() does.
     base::Result<PromotionProposal> reject_proposal(uint64_t number, const Judgement& by);

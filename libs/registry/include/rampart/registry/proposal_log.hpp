@@ -38,7 +38,11 @@ std::string_view to_string(ProposalState state);  // "waiting", "scheduled", ...
 /// Why a proposal is void.
 inline constexpr std::string_view kChampionChanged = "champion_changed", kNewEpoch = "new_epoch",
                                   kCertificateEnded = "certificate_expired",
-                                  kRulesPressed = "rules_only_pressed";
+                                  kRulesPressed = "rules_only_pressed",
+                                  kSwitchMissed = "switch_missed";
+
+/// A scheduled switch that was not made for so long is void: it was approved for its time.
+inline constexpr auto kSwitchWithin = base::Duration::hours(1);
 
 /// What a person says of a proposal.
 struct Judgement {
