@@ -99,6 +99,9 @@ struct Drawn {
             const size_t women = random.below(4), men = random.below(4);
             vault.decisions.erased.records = std::max<size_t>(1, women + men);
             vault.decisions.erased.of_group = {women, men};
+            vault.decisions.erased.unexplained = random.bernoulli(0.5) ? 1 : 0;
+            const size_t others = vault.decisions.erased.records;
+            vault.decisions.erased.unreadable = others > 1 && random.bernoulli(0.5) ? 1 : 0;
         }
     }
     /// The vault with its first records only.

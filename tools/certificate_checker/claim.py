@@ -35,6 +35,15 @@ def constraints_of(plan, population):
     return f", and over {these}, on average, the constraints hold: {named}"
 
 
+def set_aside(plan):
+    """The records that are counted at the worst, by their reasons."""
+    others = {"of another schema file": plan.get("unexplained", 0),
+              "that cannot be read": plan.get("unreadable", 0)}
+    counts = {"of erased persons": plan.get("erased", 0) - sum(others.values()), **others}
+    parts = [f"{records} {of}" for of, records in counts.items() if records]
+    return f" and {' and '.join(parts)}, counted at the worst," if parts else ""
+
+
 def claim_of(c):
     plan, ledger, identity = c["plan"], c["ledger"], c["plan"]["identity"]
     config, fewer = plan["config"], "figures" in c  # digits than in older certificates
@@ -55,9 +64,7 @@ def claim_of(c):
     held = config["delta_epoch"] if fixed else plan["delta"]
     held = f"{significant(100 * (1 - held), -1)} %" if fewer else f"1 - {number_text(held)}"
     groups = ", ".join(g["name"] for g in plan["groups"] if g["against"] == "reference")
-    erased = ""
-    if plan.get("erased", 0):
-        erased = f" and {plan['erased']} of erased persons, counted at the worst,"
+    erased = set_aside(plan)
     better, tau = better_than(config, number), config.get("at_least")
     other = f"that of reference {short(identity['reference'])}" if tau is None else number(tau, -1)
     anchor = identity.get("anchor", "") and \

@@ -55,6 +55,19 @@ double confidence_of(const RunPlan& plan) {
     return plan.config.records_per_person > 0 ? plan.config.delta_epoch : plan.delta;
 }
 
+/// Returns the records that are counted at the worst, by their reasons; empty: there are none.
+std::string set_aside(const RunPlan& plan) {
+    std::vector<std::string> parts;
+    const auto add = [&](size_t records, std::string_view of) {
+        if (records > 0) parts.push_back(fmt::format("{} {}", records, of));
+    };
+    add(plan.erased - plan.unexplained - plan.unreadable, "of erased persons");
+    add(plan.unexplained, "of another schema file");
+    add(plan.unreadable, "that cannot be read");
+    if (parts.empty()) return "";
+    return fmt::format(" and {}, counted at the worst,", fmt::join(parts, " and "));
+}
+
 /// Returns what is claimed besides the groups' tests.
 std::string constraints_of(const RunPlan& plan) {
     const bool people = plan.config.records_per_person > 0 && !of_population(plan);
@@ -100,11 +113,8 @@ std::string claim_of(const Certificate& c) {
         "With confidence {} ({}), in each of the groups {} the average impact that candidate {} "
         "would have had on the {} vault decisions{} from {} to {} is {} {}{}{}{}.",
         words.confidence(confidence_of(c.plan)), run, group_names(c.plan), candidate,
-        c.evidence_records,
-        c.plan.erased > 0
-            ? fmt::format(" and {} of erased persons, counted at the worst,", c.plan.erased)
-            : "",
-        base::to_iso8601(id.period_from), base::to_iso8601(id.period_to), better,
+        c.evidence_records, set_aside(c.plan), base::to_iso8601(id.period_from),
+        base::to_iso8601(id.period_to), better,
         c.plan.config.at_least ? words.number(*c.plan.config.at_least, Toward::kDown)
                                : fmt::format("that of reference {}", words.id(id.reference_id)),
         id.anchor_id.empty()

@@ -111,15 +111,18 @@ base::Status keep_bets(const RunPlan& earlier, RunPlan& plan) {
     return base::ok();
 }
 
-/// Refuses a look that counts fewer erased persons than the one before.
+/// Refuses a look that counts fewer records at the worst than the one before, for any reason.
 base::Status check_erased(const RunPlan& earlier, const RunPlan& plan) {
-    bool fewer = plan.erased < earlier.erased;
+    const auto of_erased = [](const RunPlan& p) { return p.erased - p.unexplained - p.unreadable; };
+    bool fewer = of_erased(plan) < of_erased(earlier) || plan.unexplained < earlier.unexplained ||
+                 plan.unreadable < earlier.unreadable;
     for (size_t i = 0; i < plan.groups.size(); ++i)
         fewer = fewer || plan.groups[i].erased < earlier.groups[i].erased;
     if (!fewer) return base::ok();
     return base::make_error(Reason::kEarlierRecordsChanged,
-                            "fewer records of erased persons are counted than in the look before: "
-                            "a further look needs all of them");
+                            "fewer records of erased persons, of another schema file or such that "
+                            "cannot be read are counted than in the look before: a further look "
+                            "needs all of them");
 }
 
 PublicResult other_settings() {

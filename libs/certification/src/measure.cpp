@@ -491,8 +491,14 @@ void VaultMeasure::finish(RunPlan& plan) {
     }
     base::append_u64(bytes_, records_);
     plan.erased = names_.erased.records;
+    plan.unexplained = names_.erased.unexplained;
+    plan.unreadable = names_.erased.unreadable;
     if (plan.erased > 0) base::append_u64(bytes_, plan.erased);
     for (const size_t persons : names_.erased.of_group) base::append_u64(bytes_, persons);
+    if (plan.unexplained + plan.unreadable > 0) {
+        base::append_u64(bytes_, plan.unexplained);
+        base::append_u64(bytes_, plan.unreadable);
+    }
     hash_.update(bytes_);
     plan.vault_records = records_;
     plan.vault_digest = hash_.finish();

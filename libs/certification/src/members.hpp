@@ -320,6 +320,8 @@ void members(A& a, RunPlan& p) {
     a("selection_digest", p.selection_digest);
     a("vault_records", p.vault_records);
     a.unless_default("erased", p.erased);
+    a.unless_default("unexplained", p.unexplained);
+    a.unless_default("unreadable", p.unreadable);
     a("vault_digest", p.vault_digest);
 }
 

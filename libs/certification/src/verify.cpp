@@ -157,7 +157,9 @@ Status check_plan_of_groups(const RunPlan& plan) {
     const size_t sides = plan.identity.anchor_id.empty() ? 1 : 2;
     const size_t groups = plan.groups.size() / sides;
     bool fits = plan.groups.size() == groups * sides && groups > 0 &&
-                groups <= base::limits::kMaxGroups && plan.erased <= base::limits::kMaxRows;
+                groups <= base::limits::kMaxGroups && plan.erased <= base::limits::kMaxRows &&
+                plan.unexplained <= plan.erased &&
+                plan.unreadable <= plan.erased - plan.unexplained;
     for (size_t i = 0; fits && i < plan.groups.size(); ++i) {
         fits = plan.groups[i].index == i % groups &&
                plan.groups[i].against == (i < groups ? Against::kReference : Against::kAnchor);
@@ -182,6 +184,8 @@ Status check_log_figures(const RunPlan& plan, VaultMeasure& measure) {
     same_all("logger_decile_z", plan.logger_decile_z, again.logger_decile_z);
     compare.equal("vault_records", plan.vault_records, again.vault_records);
     compare.equal("erased", plan.erased, again.erased);
+    compare.equal("unexplained", plan.unexplained, again.unexplained);
+    compare.equal("unreadable", plan.unreadable, again.unreadable);
     compare.equal("vault_digest", plan.vault_digest, again.vault_digest);
     return compare.status();
 }
@@ -316,7 +320,7 @@ Status check_figures(const Certificate& c, const VaultSource& vault) {
 /// Returns the names of groups in the evidence: the groups against the reference have theirs
 /// unchanged.
 VaultNames names_of(const RunPlan& plan) {
-    VaultNames names{plan.logger_ids, {}, {plan.erased, {}}};
+    VaultNames names{plan.logger_ids, {}, {plan.erased, {}, plan.unexplained, plan.unreadable}};
     for (const GroupPlan& group : plan.groups) {
         if (group.against != Against::kReference) continue;
         names.groups.push_back(group.name);

@@ -81,13 +81,18 @@ bool uses_labels(const RunPlan& plan) {
     return any_mean(plan, [](const auto& leaf) { return constraints::uses_label(leaf); });
 }
 
-/// Returns what erased persons count; empty: there are none.
+/// Returns what erased persons and others that are set aside count; empty: there are none.
 std::string erased_recipe(const RunPlan& plan) {
     if (plan.erased == 0) return "";
+    const bool others = plan.unexplained + plan.unreadable > 0;
     return fmt::format(
-        "erased: further persons, erased, of whom nothing else is known; each counts V = lo in "
+        "erased: further persons, {}, of whom nothing else is known; each counts V = lo in "
         "every group of which it is or may be, behind the others, one more unit and record in the "
         "bets and bounds, and one more outcome that was due and is missing{}. ",
+        others
+            ? "erased, or (unexplained) with a decision that the schema file of the node does not "
+              "explain, or (unreadable) with one that cannot be read"
+            : "erased",
         plan.constraint_plans.empty()
             ? ""
             : "; in each mean v = lo (for an upper end hi) and w = max_weight, and one more of "
@@ -259,17 +264,26 @@ void add_about_missing(const Certificate& c, std::vector<Assumption>& out) {
     }
 }
 
-/// Adds the assumptions about erased persons.
+/// Adds the assumptions about erased persons and other records that are set aside.
 void add_about_erased(const Certificate& c, std::vector<Assumption>& out) {
     const Adder add{out};
-    if (c.plan.erased == 0) {
-        if (c.plan.config.records_per_person > 0)
+    const auto count = [&](size_t records, std::string_view of) {
+        if (records == 0) return;
+        add(true,
+            fmt::format("{} records {} count the least that a person's value can be, in every "
+                        "group to which they may belong",
+                        records, of));
+    };
+    const RunPlan& plan = c.plan;
+    count(plan.unexplained, "that the schema file of the node does not explain");
+    count(plan.unreadable, "of decisions that cannot be read");
+    const size_t erased = plan.erased - plan.unexplained - plan.unreadable;
+    if (erased == 0) {
+        if (plan.config.records_per_person > 0)
             add(false, "no record is missing from the vault because its person was erased");
         return;
     }
-    add(true, fmt::format("{} records of erased persons count the least that a person's value can "
-                          "be, in every group to which they may belong",
-                          c.plan.erased));
+    count(erased, "of erased persons");
     add(false,
         "the tally of erased records, kept where persons are erased, has all that the vault would "
         "have, and the cell of each as it was");

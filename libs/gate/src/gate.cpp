@@ -170,25 +170,32 @@ Result<Gate::EpochVault> Gate::vault_of_epoch(const LedgerView& history, TimePoi
     return out;
 }
 
-/// Adds the decisions of the vault that the schema file does not explain to those that are counted
-/// at the worst: which they are follows from a file that the lender writes.
-void add_unexplained(const training_set::VaultSet& vault, ope::ErasedCounts& erased) {
+/// Adds to those that are counted at the worst the decisions of the vault that the schema file does
+/// not explain, since they follow from a file that the lender writes; and unreadable ones, which
+/// may be of the vault and of every group.
+void add_set_aside(const training_set::VaultSet& vault, ope::ErasedCounts& erased) {
+    constexpr auto kUnexplained = training_set::Omission::kOtherSchema;
+    erased.unexplained = vault.omitted_as(kUnexplained);
+    erased.unreadable = vault.unreadable;
+    if (erased.unexplained + erased.unreadable == 0) return;
+    erased.records += erased.unexplained + erased.unreadable;
+    erased.of_group.resize(vault.group_names.size());
+    for (size_t& records : erased.of_group) records += erased.unreadable;
     for (const auto& one : vault.omitted) {
-        if (one.why != training_set::Omission::kOtherSchema) continue;
-        erased.of_group.resize(vault.group_names.size());
-        ++erased.records;
+        if (one.why != kUnexplained) continue;
         for (const uint32_t group : one.groups) ++erased.of_group[group];
     }
 }
 
-/// Counts the records that erasure took from both sides.
+/// Counts the records that are missing from both sides: those that erasure took, and of the vault
+/// those that are set aside.
 Status Gate::add_erased(const Submission& run, std::optional<TimePoint> from, Inputs& in) const {
     using Side = privacy::ErasedRecords::Side;
     RAMPART_TRY(const auto tally, deps_.records.erased());
     const auto& learnt = run.development;
     in.decisions.erased = count_erased(
         tally, {Side::kVault, in.vault.group_names, in.vault.cell_names, from, run.at});
-    add_unexplained(in.vault, in.decisions.erased);
+    add_set_aside(in.vault, in.decisions.erased);
     in.selection.decisions.erased = count_erased(
         tally,
         {Side::kDevelopment, learnt.group_names, learnt.cell_names, learnt.extent.from, run.at});

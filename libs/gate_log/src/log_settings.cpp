@@ -64,6 +64,11 @@ void read_erased(config::Table& root, LogSettings& settings) {
             counts.of_group.push_back(static_cast<size_t>(n));
         if (counts.records > 0 && counts.of_group.size() != settings.group_names.size())
             erased.fail(side, "needs a number for each group of groups.names, too");
+        const auto most = static_cast<int64_t>(counts.records);
+        const auto unexplained = erased.integer(side + "_unexplained", 0, most, 0);
+        counts.unexplained = static_cast<size_t>(unexplained);
+        counts.unreadable =
+            static_cast<size_t>(erased.integer(side + "_unreadable", 0, most - unexplained, 0));
     };
     read("vault", settings.erased_vault);
     read("development", settings.erased_development);

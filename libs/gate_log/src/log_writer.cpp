@@ -207,6 +207,10 @@ std::string settings_of(const gate::TestedLog& log, const std::vector<std::strin
             of_group.push_back(counts.in_group(g));
         out += fmt::format("{0} = {1}\n{0}_groups = [{2}]\n", side, counts.records,
                            fmt::join(of_group, ", "));
+        if (counts.unexplained > 0)
+            out += fmt::format("{}_unexplained = {}\n", side, counts.unexplained);
+        if (counts.unreadable > 0)
+            out += fmt::format("{}_unreadable = {}\n", side, counts.unreadable);
     };
     const auto &vault = log.inputs.decisions.erased,
                &development = log.inputs.selection.decisions.erased;

@@ -69,7 +69,7 @@ TEST(ErasedPersons, CountTheLeastOfTheRangeInTheirGroups) {
         << after.certificate.claim;
     EXPECT_EQ(before.certificate.claim.find("erased"), std::string::npos);
     EXPECT_EQ(before.certificate.recipe.find("erased"), std::string::npos);
-    EXPECT_EQ(before.files.certificate.find("erased"), std::string::npos);
+    EXPECT_EQ(before.certificate.plan.erased, 0u);
     EXPECT_EQ(before.files.evidence, after.files.evidence) << "they have no line";
 }
 
@@ -138,6 +138,75 @@ TEST(ErasedPersons, AFurtherLookMustCountThoseOfTheLookBefore) {
     };
     EXPECT_TRUE(look(2, 3).prepared);
     EXPECT_EQ(look(1, 3).result.reason, "earlier_records_changed");
+}
+
+/// The causes of those that are counted at the worst: of erased persons, unexplained, unreadable.
+ope::ErasedCounts counts(size_t erased, size_t unexplained, size_t unreadable) {
+    const size_t all = erased + unexplained + unreadable;
+    return {all, {all, unreadable}, unexplained, unreadable};
+}
+
+TEST(ErasedPersons, RecordsThatAreSetAsideHaveTheirOwnWordsAndCountTheSame) {
+    Gate erased = gate_with(0, 0), mixed = gate_with(0, 0), unreadable = gate_with(0, 0);
+    erased.vault.decisions.erased = {6, {6, 1}};
+    mixed.vault.decisions.erased = counts(3, 2, 1);
+    unreadable.vault.decisions.erased = counts(0, 0, 6);
+    const auto one = issue(erased), three = issue(mixed), last = issue(unreadable);
+    EXPECT_NE(three.certificate.claim.find(
+                  "vault decisions and 3 of erased persons and 2 of another schema file and 1 that "
+                  "cannot be read, counted at the worst, from"),
+              std::string::npos)
+        << three.certificate.claim;
+    EXPECT_NE(last.certificate.claim.find(
+                  "vault decisions and 6 that cannot be read, counted at the worst, from"),
+              std::string::npos)
+        << last.certificate.claim;
+    const auto text_of = [](const Certificate& c) {
+        std::string text = c.recipe;
+        for (const auto& assumption : c.assumptions) text += assumption.text + '\n';
+        return text;
+    };
+    EXPECT_EQ(text_of(last.certificate).find("records of erased persons"), std::string::npos);
+    for (const char* words :
+         {"3 records of erased persons count", "2 records that the schema file of the node does",
+          "1 records of decisions that cannot be read count", "(unreadable) with one"})
+        EXPECT_NE(text_of(three.certificate).find(words), std::string::npos) << words;
+    EXPECT_EQ(text_of(one.certificate).find("cannot be read"), std::string::npos);
+    EXPECT_EQ(three.certificate.plan.erased, 6u);
+    EXPECT_EQ(three.certificate.plan.unexplained, 2u);
+    EXPECT_EQ(three.certificate.plan.unreadable, 1u);
+    for (size_t g = 0; g < 2; ++g)
+        EXPECT_EQ(three.result.groups[g].bound.log_wealth, one.result.groups[g].bound.log_wealth);
+}
+
+TEST(ErasedPersons, MoreOfAnotherCauseThanOfAllAreRefused) {
+    Gate gate = gate_with(2, 2);
+    gate.vault.decisions.erased.unexplained = 3;
+    gate.vault.decisions.erased.unreadable = 2;
+    const auto checked = gate.check();
+    EXPECT_TRUE(!checked || !checked->prepared);
+}
+
+/// Else who puts a schema file right, or drops what cannot be read, would choose the records of the
+/// next look.
+TEST(ErasedPersons, AFurtherLookMustCountThoseOfEachCause) {
+    Gate gate = gate_with(0, 0, 0.0);
+    gate.vault.decisions.erased = counts(2, 2, 2);
+    auto first = issue(gate);
+    ASSERT_TRUE(gate.ledger.append(*gate.ledger.next_closing(
+        first.result.verdict, base::sha256(first.files.certificate).hex(), "", base::TimePoint())));
+    const auto earlier = *earlier_look(first.certificate, first.files.evidence);
+    const auto look = [&](const ope::ErasedCounts& now) {
+        gate.vault.decisions.erased = now;
+        return precheck({gate.config, gate.identity, gate.ledger, test::kPseudonymKey,
+                         gate.selection, &earlier},
+                        gate.vault.decisions)
+            ->result.reason;
+    };
+    EXPECT_EQ(look(counts(2, 3, 2)), "");
+    EXPECT_EQ(look(counts(3, 1, 3)), "earlier_records_changed") << "a schema file was put right";
+    EXPECT_EQ(look(counts(3, 3, 1)), "earlier_records_changed") << "one was dropped";
+    EXPECT_EQ(look(counts(1, 3, 3)), "earlier_records_changed");
 }
 
 TEST(ErasedPersons, CountTheWorstEndOfEachMeanOfAConstraint) {

@@ -91,6 +91,22 @@ TEST_F(ErasedScene, WhatTheSchemaFileDoesNotExplainCountsAsTheErasedDo) {
         << "half of the vault is set aside";
 }
 
+/// Of which side and group they are is not known.
+TEST_F(ErasedScene, WhatCannotBeReadCountsAtTheWorstInEveryGroup) {
+    records.unreadable = 4;
+    EXPECT_EQ(counted({}), (Counts{4, 4, 4}));
+    records.stop(100, 104, training_set::Omission::kOtherSchema);
+    const ErasedRecords of_women{"1970-01", Side::kVault, "approve", false, "sex=female", 3};
+    const auto all = counted({of_women});
+    const auto plan = certificate(test(submission("better", kAll))).plan;
+    EXPECT_GT(plan.unexplained, 0u);
+    EXPECT_EQ(plan.unreadable, 4u);
+    EXPECT_EQ(all[0], 3 + 4 + plan.unexplained);
+    EXPECT_EQ(all[1] + all[2], 3 + 2 * 4 + plan.unexplained);
+    records.unreadable = 500;
+    EXPECT_EQ(test(submission("better", kAll + 1)).result.verdict, Verdict::kNoSolutionFound);
+}
+
 /// A sample would have had as large a share of the erased persons as of the others, and a window
 /// has those of its months.
 TEST_F(ErasedScene, OfASampleOfTheDevelopmentSetTheShareOfTheErasedCounts) {

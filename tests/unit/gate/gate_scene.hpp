@@ -34,6 +34,7 @@ class MemoryRecords final : public RecordSource {
         out.as_known_at = t;
         while (!out.rows.empty() && out.rows.back().event_time > t) out.rows.pop_back();
         out.known = out.rows.size() + out.omitted.size();
+        out.unreadable = unreadable;
         out.features.resize(out.rows.size() * out.schema.size());
         return from ? training::decided_since(out, *from, training_set::Omission::kTooOld) : out;
     }
@@ -100,6 +101,7 @@ class MemoryRecords final : public RecordSource {
     base::Result<std::vector<privacy::ErasedRecords>> erased() const override { return tally; }
 
     std::vector<privacy::ErasedRecords> tally;
+    size_t unreadable = 0;  // decisions in quarantine
     std::optional<base::ErrorCode>
         whole_is_refused;  // with this code, where no window is asked for
     std::optional<base::ErrorCode> visit_is_refused;

@@ -49,6 +49,11 @@ TEST(LogSettings, WhatIsMissingOrWrongIsNamed) {
                 HasSubstr("groups.names"));
     EXPECT_THAT(error_of(impact + groups + "[erased]\nvault = 2\nvault_groups = [1]\n"),
                 HasSubstr("erased.vault"));
+    EXPECT_THAT(error_of(impact + groups +
+                         "names = [\"sex=F\"]\n[erased]\nvault = 2\n"
+                         "vault_groups = [1]\nvault_unexplained = 1\n"
+                         "vault_unreadable = 2\n"),
+                HasSubstr("erased.vault_unreadable"));
     EXPECT_THAT(error_of(impact + groups + "[gate]\nkapa = 0.5\n"), HasSubstr("kapa"));
 }
 

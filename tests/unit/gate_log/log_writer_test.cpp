@@ -101,6 +101,20 @@ TEST_F(LogWriterTest, ErasedPersonsCountInTheLogAsInTheStore) {
     expect_same(own, on_log(files, "better"));
 }
 
+TEST_F(LogWriterTest, RecordsThatAreSetAsideCountInTheLogAsInTheStore) {
+    settings.config.min_power = 0;
+    records.unreadable = 2;
+    records.stop(100, 101, training_set::Omission::kOtherSchema);
+    const auto run = submission("better", kAll);
+    const auto files = files_of(run, {true, true, true});
+    EXPECT_THAT(files.settings, HasSubstr("vault_unexplained = 1\nvault_unreadable = 2\n"));
+    const auto own = certificate(test(run)), again = on_log(files, "better");
+    expect_same(own, again);
+    EXPECT_EQ(again.plan.erased, 3u);
+    EXPECT_EQ(again.plan.unexplained, 1u);
+    EXPECT_EQ(again.plan.unreadable, 2u);
+}
+
 TEST_F(LogWriterTest, ReferralsAnchorsAndReversalsAreReadBackAsTheyWere) {
     auto log = gate()->log_of(submission("better", kAll)).value();
     auto& d = log.inputs.decisions;

@@ -133,7 +133,8 @@ struct RunPlan {
     double calibration_z = 0, decile_z = 0;                   // over all vault records
     std::vector<double> logger_calibration, logger_decile_z;  // per logger
     size_t vault_records = 0;
-    size_t erased = 0;  // records of erased persons, besides
+    size_t erased = 0;  // further records, counted at the worst: of erased persons, and of these
+    size_t unexplained = 0, unreadable = 0;  // parts: by another schema file, unreadable
     std::vector<GroupPlan> groups;
     std::vector<ConstraintPlan> constraint_plans;  // as the configuration names them
     base::Digest selection_digest;                 // digest of the development set

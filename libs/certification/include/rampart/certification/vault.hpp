@@ -64,8 +64,8 @@ bool in_second_half(base::TimePoint decided, base::TimePoint from, base::TimePoi
 
 struct VaultNames {
     std::vector<std::string> loggers, groups;
-    /// Records of erased persons that the vault had. They are in no block; the gate counts them
-    /// where ranges are fixed beforehand.
+    /// Records of the vault that are set aside, such as those of erased persons. They are in no
+    /// block; the gate counts them where ranges are fixed beforehand.
     ope::ErasedCounts erased{};
 };
 

@@ -24,7 +24,9 @@ struct LogSettings {
 ///               impact of every decline, if that is known
 ///     [groups]  columns = ["sex", "age_band"]: the log's columns with protected attributes;
 ///               names = ["sex=F", "sex=F,age_band=low"]: the groups, if not all values are meant
-///     [erased]  vault, development: numbers of records of erased persons, if there are any;
+///     [erased]  vault, development: numbers of records that count at the worst, if there are any:
+///               those of erased persons, and of these vault_unexplained of another schema file and
+///               vault_unreadable that cannot be read;
 ///               vault_groups, development_groups: of these in each group of groups.names
 /// Errors: config's, with file, line and key; "not_in_a_log" for a setting that needs features.
 base::Result<LogSettings> read_settings(config::Table root);

@@ -15,12 +15,14 @@ struct Group {
     std::vector<uint32_t> records;
 };
 
-/// Records of erased persons that would be among logged decisions. Nothing else is known of them:
-/// each counts the least that a person's value can be.
+/// Records that would be among logged decisions and are set aside: those of erased persons, those
+/// that the schema file does not explain and those that cannot be read. Nothing else is known of
+/// them: each counts the least that a person's value can be.
 struct ErasedCounts {
     size_t records = 0;
     /// Those that are, or may be, in each group; empty if there are none at all.
     std::vector<size_t> of_group{};
+    size_t unexplained = 0, unreadable = 0;  // parts; the rest are of erased persons
     size_t in_group(size_t g) const { return g < of_group.size() ? of_group[g] : records; }
     bool operator==(const ErasedCounts&) const = default;
 };
