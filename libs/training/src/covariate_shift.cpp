@@ -38,7 +38,11 @@ base::Result<monitoring::Drift> covariate_shift(const training_set::VaultSet& va
         if (vault.retired[j])
             data.columns[j].assign(person.size(), std::numeric_limits<float>::quiet_NaN());
     }
-    return monitoring::measure_drift(data, person, {}, pool);
+    RAMPART_TRY(auto drift, monitoring::measure_drift(data, person, {}, pool));
+    const auto aside = static_cast<double>(latest.unexplained.decisions);
+    const double share = aside / (aside + static_cast<double>(latest.persons.size()));
+    drift.auc += share * (1 - drift.auc);
+    return drift;
 }
 
 }  // namespace rampart::training

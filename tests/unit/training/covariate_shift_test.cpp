@@ -36,6 +36,9 @@ TEST(CovariateShift, IsMeasuredFromFeaturesAlone) {
     const auto without = covariate_shift(vault, latest, nullptr).value();
     EXPECT_NEAR(without.auc, 0.5, 0.06) << "the feature that differs is retired";
     for (const auto& [name, share] : without.features) EXPECT_NE(name, "x0");
+    latest.unexplained.decisions = latest.persons.size();
+    const auto aside = covariate_shift(vault, latest, nullptr).value();
+    EXPECT_DOUBLE_EQ(aside.auc, (without.auc + 1) / 2) << "half of them are separated";
     latest.schema = dataset::FeatureSchema();
     EXPECT_EQ(covariate_shift(vault, latest, nullptr).error().reason, "other_schema");
 }
