@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "notice_message.hpp"
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/certification/reasons.hpp"
@@ -65,18 +66,11 @@ bool is_same(const ChampionNotice& a, const ChampionNotice& b) {
     return a.policy == b.policy && a.certified == b.certified && a.sequence == b.sequence;
 }
 
-std::string message_of(std::string_view body) {
-    std::string message;
-    base::append_field(message, kContext);
-    base::append_field(message, body);
-    return message;
-}
-
 }  // namespace
 
 std::string encode(const ChampionNotice& notice, const base::SigningKey& key) {
     std::string bytes = body_of(notice);
-    base::append_field(bytes, key.sign(message_of(body_of(notice))));
+    base::append_field(bytes, key.sign(notice_message(kContext, body_of(notice))));
     return bytes;
 }
 
@@ -98,7 +92,7 @@ Result<ChampionNotice> decode_notice(std::string_view bytes, const base::Verifyi
     const std::string_view body = bytes.substr(0, bytes.size() - in.rest().size());
     RAMPART_TRY(const auto signature, in.field());
     if (!in.empty() || certified > 1) return base::make_error(Reason::kBadNotice, "damaged");
-    if (!key.verify(message_of(body), signature)) {
+    if (!key.verify(notice_message(kContext, body), signature)) {
         return base::make_error(certification::Reason::kBadSignature, "not signed by key {}",
                                 key.id());
     }
@@ -130,26 +124,33 @@ Status ChampionPublisher::publish(const Promotion& champion, const std::string& 
     };
     const bool with_model = !published_ || published_->sequence != champion.sequence;
     if (with_model) add(champion.policy.value(), model_file);
+    const size_t notices = records.size();  // begin here
     if (!features.empty())
         add(schema_notice_key(epoch), encode(SchemaNotice{epoch, features}, key_));
     add(key_of(epoch), encode(notice, key_));
     RAMPART_TRY(const auto at, writer_.append_to(topic_, kOnly, records));
     const Offset model = with_model ? at.front().offset : published_->model;
-    published_ = Published{epoch, champion.sequence, model, at.back().offset, records.back().value};
+    published_ = Published{epoch, champion.sequence, model, {}};
+    for (size_t i = notices; i < records.size(); ++i)
+        published_->notices.emplace_back(at[i].offset, std::move(records[i].value));
     return base::ok();
 }
 
-/// Returns whether the topic has the notice where it was written, and begins at or before the file
-/// of its model: what cuts off the end takes the notice first, what cuts off the beginning the
-/// file.
+/// Returns whether the topic has the notices where they were written, and begins at or before the
+/// file of the model: what cuts off the end takes the notices first, what cuts off the beginning
+/// the file, and compaction one that another record has the key of.
 Result<bool> ChampionPublisher::is_kept() const {
     RAMPART_TRY(const Offset begin, reader_.begin_offset(topic_, kOnly));
     if (published_->model < begin) return false;
-    const auto found = reader_.read(topic_, kOnly, published_->notice, 1);
-    if (!found && streaming::is_gap(found.error())) return false;
-    if (!found) return found.error();
-    return !found->empty() && found->front().offset == published_->notice &&
-           found->front().record.value == published_->value;
+    for (const auto& [offset, value] : published_->notices) {
+        const auto found = reader_.read(topic_, kOnly, offset, 1);
+        if (!found && streaming::is_gap(found.error())) return false;
+        if (!found) return found.error();
+        if (found->empty() || found->front().offset != offset ||
+            found->front().record.value != value)
+            return false;
+    }
+    return true;
 }
 
 Status ChampionPublisher::look_for_loss() {
@@ -159,7 +160,7 @@ Status ChampionPublisher::look_for_loss() {
     kLog.error(
         "msg=\"the topic of policies has lost the champion, which is published again\" topic={} "
         "sequence={} offset={}",
-        topic_, published_->sequence, published_->notice);
+        topic_, published_->sequence, published_->notices.back().first);
     published_.reset();
     return base::ok();
 }
@@ -205,13 +206,10 @@ void ChampionFollower::read_schema(const streaming::StoredRecord& stored, Read& 
     auto why = notice.error().with_context(fmt::format(
         "the schema notice at offset {} of topic '{}' does not count", stored.offset, topic_));
     const auto epoch = epoch_of_schema_notice(stored.record.key);
-    // what cannot be read may be of a later release; a stranger's leaves the one before
-    if (notice.error().is(certification::Reason::kBadSignature) || !epoch) {
-        read.unread = why;
-        if (epoch) read.schemas.try_emplace(*epoch, std::move(why));
-    } else {
-        read.schemas.insert_or_assign(*epoch, std::move(why));
-    }
+    const bool first = epoch && read.schemas.try_emplace(*epoch, why).second;
+    // what cannot be read, and displaces nothing, is said by schema()
+    if (!first || notice.error().is(certification::Reason::kBadSignature))
+        read.unread = std::move(why);
 }
 
 Result<std::optional<SchemaNotice>> ChampionFollower::schema() const {

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "notice_message.hpp"
 #include "rampart/base/bytes.hpp"
 #include "rampart/certification/reasons.hpp"
 #include "rampart/registry/reasons.hpp"
@@ -21,18 +22,11 @@ std::string body_of(const SchemaNotice& notice) {
     return body;
 }
 
-std::string message_of(std::string_view body) {
-    std::string message;
-    base::append_field(message, kContext);
-    base::append_field(message, body);
-    return message;
-}
-
 }  // namespace
 
 std::string encode(const SchemaNotice& notice, const base::SigningKey& key) {
     std::string bytes = body_of(notice);
-    base::append_field(bytes, key.sign(message_of(body_of(notice))));
+    base::append_field(bytes, key.sign(notice_message(kContext, body_of(notice))));
     return bytes;
 }
 
@@ -49,7 +43,7 @@ base::Result<SchemaNotice> decode_schema_notice(std::string_view bytes,
     const std::string_view body = bytes.substr(0, bytes.size() - in.rest().size());
     RAMPART_TRY(const auto signature, in.field());
     if (!in.empty()) return base::make_error(Reason::kBadNotice, "damaged");
-    if (!key.verify(message_of(body), signature))
+    if (!key.verify(notice_message(kContext, body), signature))
         return base::make_error(certification::Reason::kBadSignature, "not signed by key {}",
                                 key.id());
     return notice;

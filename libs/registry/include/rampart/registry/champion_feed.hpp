@@ -62,8 +62,9 @@ class ChampionPublisher {
     /// What this process wrote last.
     struct Published {
         uint64_t epoch = 0, sequence = 0;
-        streaming::Offset model{0}, notice{0};
-        std::string value;  // the notice's
+        streaming::Offset model{0};
+        // the schema's, if it was said, and the champion's, with their places
+        std::vector<std::pair<streaming::Offset, std::string>> notices;
     };
     base::Result<bool> is_kept() const;
 
@@ -107,11 +108,12 @@ class ChampionFollower {
     /// the topic has none. Thread safe.
     base::Result<std::optional<std::string>> find_model(const domain::PolicyId& policy) const;
 
-    /// Returns the notice of a schema that belongs to the latest champion: that of its epoch which
-    /// was written last. Notices of other epochs do not count, whatever they are. nullopt: there is
-    /// none, as the node that trains is of an earlier release. Error: decode_schema_notice's, until
-    /// there is a later one: it cannot be read; or no key has signed it, and there is no other of
-    /// the epoch. state() says of each that no key has signed.
+    /// Returns the notice of a schema that belongs to the latest champion: of those of its epoch
+    /// that are signed and can be read, the last. Notices of other epochs do not count, whatever
+    /// they are. nullopt: there is none, as the node that trains is of an earlier release. Error:
+    /// decode_schema_notice's: the only ones there are cannot be read, or no key has signed them.
+    /// state() says of each that no key has signed, and of one that cannot be read where there is
+    /// another.
     base::Result<std::optional<SchemaNotice>> schema() const;
     /// Returns the latest schema in the topic up to the epoch of its latest champion. One that
     /// cannot be read is passed over with a line in the log. Thread safe. Errors: the log's.
