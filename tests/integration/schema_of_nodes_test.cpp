@@ -75,11 +75,7 @@ class SchemaOfNodes : public TwoNodes {
                                  node.joiner(), node.settings().product, node.settings().schema,
                                  node.attributes(), node.keys().split)
                                  .value();
-        auto found = builder.development_rows(t).value().unexplained;
-        const auto vault = builder.vault_rows(t).value().unexplained;
-        found.decisions += vault.decisions;
-        found.first += vault.first;
-        return found;
+        return builder.development_rows(t).value().unexplained;
     }
     static const inline std::string kScore = "name = \"score\"\nkind = \"numeric\"\n";
 };

@@ -223,10 +223,13 @@ class Definition {
         std::vector<std::string> identities;
         std::vector<std::tuple<TimePoint, Omission, std::vector<uint32_t>>> stopped, others;
         size_t known = 0, unexplained = 0;
+        std::vector<Row> aside;
         for (const auto& decision : decisions_) {
-            if (in_vault(kSalt, decision.application.person) != vault) continue;
             const auto event_time = decision.application.event_time;
             const bool too_old = from && event_time < *from;
+            unexplained += !too_old && has_matured(decision, vault) && !is_explained(decision) &&
+                           !domain::is_stopped(history_.stops(), decision.decided_at);
+            if (in_vault(kSalt, decision.application.person) != vault) continue;
             if (too_old || !has_matured(decision, vault)) {
                 if (decision.decided_at > t_) continue;
                 ++known;
@@ -240,7 +243,7 @@ class Definition {
                 continue;
             }
             if (!is_explained(decision)) {
-                ++unexplained;
+                aside.push_back(row_of(decision));
                 others.emplace_back(event_time, Omission::kOtherSchema,
                                     membership(decision).groups);
                 continue;
@@ -248,7 +251,7 @@ class Definition {
             rows.push_back(row_of(decision));
             for (const float value : encoded(decision)) features.push_back(value);
         }
-        for (Row& row : rows) row.ordinal = ordinal_of(row, rows);
+        for (Row& row : rows) row.ordinal = ordinal_of(row, rows, aside);
         if (vault) stopped.insert(stopped.end(), others.begin(), others.end());
         expect_equal(set, rows, features);
         ASSERT_EQ(set.omitted.size(), stopped.size());
@@ -257,7 +260,10 @@ class Definition {
             EXPECT_EQ(std::tuple(one.event_time, one.why, one.groups), stopped[i]);
         }
         EXPECT_EQ(set.known, vault ? known : 0);
-        EXPECT_EQ(set.unexplained.decisions, unexplained);
+        EXPECT_EQ(set.unexplained.decisions, unexplained) << "of both sides";
+        ASSERT_EQ(set.set_aside.size(), aside.size());
+        for (size_t i = 0; i < aside.size(); ++i)
+            EXPECT_EQ(set.set_aside[i].decision, aside[i].decision);
         EXPECT_EQ(set.unexplained.first.empty(), unexplained == 0);
         EXPECT_EQ(set.digest, digest_of(set, rows, vault)) << "the same bits";
     }
@@ -344,12 +350,17 @@ class Definition {
                        std::tie(decision.decided_at, decision.id);
         });
     }
-    static uint32_t ordinal_of(const Row& row, const std::vector<Row>& rows) {
-        return static_cast<uint32_t>(std::count_if(rows.begin(), rows.end(), [&](const Row& other) {
-            return other.person == row.person && !other.repeat &&
-                   std::tie(other.decided_at, other.decision) <
-                       std::tie(row.decided_at, row.decision);
-        }));
+    static uint32_t ordinal_of(const Row& row, const std::vector<Row>& rows,
+                               const std::vector<Row>& aside) {
+        const auto is_earlier = [&](const Row& other) {
+            return other.person == row.person && std::tie(other.decided_at, other.decision) <
+                                                     std::tie(row.decided_at, row.decision);
+        };
+        const auto before = std::count_if(rows.begin(), rows.end(), [&](const Row& other) {
+            return is_earlier(other) && !other.repeat;
+        });
+        return static_cast<uint32_t>(before) +
+               (std::any_of(aside.begin(), aside.end(), is_earlier) ? 1 : 0);
     }
     template <class Side>
     static void expect_equal(const DecisionSet<Side>& set, const std::vector<Row>& rows,

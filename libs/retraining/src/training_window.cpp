@@ -76,8 +76,10 @@ std::string describe_rows(const training_set::DevelopmentSet& set) {
     const auto& aside = set.unexplained;
     return aside.decisions == 0
                ? describe_extent(set.extent)
-               : fmt::format("{}; {} more of another schema file are set aside, the first: {}",
-                             describe_extent(set.extent), aside.decisions, aside.first);
+               : fmt::format(
+                     "{}; {} decisions, of either side, are of another schema file and set "
+                     "aside, the first: {}",
+                     describe_extent(set.extent), aside.decisions, aside.first);
 }
 
 }  // namespace rampart::retraining

@@ -344,7 +344,8 @@ training_set::VaultSet decided_since(training_set::VaultSet vault, base::TimePoi
     }
     vault.rows.resize(kept);
     vault.features.resize(kept * width);
-    vault.repeats = training_set::number_records(vault.rows);
+    std::erase_if(vault.set_aside, [from](const auto& one) { return one.event_time < from; });
+    vault.repeats = training_set::number_records(vault.rows, vault.set_aside);
     return vault;
 }
 

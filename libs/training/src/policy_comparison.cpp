@@ -28,7 +28,7 @@ void count_left_out(const DevelopmentSet& set, const PolicyPair& pair, LoggedCom
             ++out.undecidable;
     }
     out.stopped = set.omitted_as(training_set::Omission::kStopped);
-    out.unexplained = set.unexplained.decisions;
+    out.unexplained = set.set_aside.size();
 }
 
 /// Adds control variates, or says why there are none.
@@ -62,8 +62,10 @@ DevelopmentSet applied_before(DevelopmentSet set, base::TimePoint end) {
     }
     set.rows.resize(kept);
     set.features.resize(kept * width);
-    set.repeats = training_set::number_records(set.rows);
-    std::erase_if(set.omitted, [&](const auto& one) { return one.event_time >= end; });
+    const auto later = [&](const auto& one) { return one.event_time >= end; };
+    std::erase_if(set.omitted, later);
+    std::erase_if(set.set_aside, later);
+    set.repeats = training_set::number_records(set.rows, set.set_aside);
     return set;
 }
 

@@ -121,6 +121,11 @@ void warn(const Unexplained& unexplained) {
         unexplained.first);
 }
 
+SetAside aside_of(const DecisionRow& stored) {
+    return {domain::PersonId(std::string(stored.person)),
+            domain::DecisionId(std::string(stored.id)), stored.event_time, stored.decided_at};
+}
+
 /// Decisions that are no rows, and who they are about.
 struct Others {
     std::vector<Omitted> omitted;
@@ -152,9 +157,20 @@ struct TrainingSetBuilder::Reading {
 
     explicit Reading(const dataset::ServedSchema& schema) : columns(schema) {}
 
+    /// Returns whether the person may have rows.
+    bool may_hold(std::string_view person) const {
+        return !sample || sample->holds(sample->place_of(person));
+    }
     /// Notes the draw of a decision that is no row, if its person may have rows.
     void note(const DecisionRow& stored) {
-        if (!sample || sample->holds(sample->place_of(stored.person))) draws.add(stored);
+        if (may_hold(stored.person)) draws.add(stored);
+    }
+    /// Sets `row` to the features, or counts a decision that the schema does not explain.
+    bool explains(const DecisionRow& stored) {
+        row.clear();
+        const auto encoded = columns.append(stored, row);
+        if (!encoded) add(set.unexplained, encoded.error());
+        return encoded.has_value();
     }
     /// Is called where the sample has counted a row that the set does not have yet.
     void take_out_if_many() {
@@ -199,7 +215,21 @@ bool in_vault(std::string_view split_salt, const domain::PersonId& person) {
     return base::keyed_uniform(split_salt, person.value()) >= kFirstHeldOut;
 }
 
-size_t number_records(std::vector<Row>& rows) {
+size_t number_records(std::vector<Row>& rows, std::span<const SetAside> set_aside) {
+    std::unordered_map<std::string_view, const SetAside*> aside;  // the first of each person
+    for (const SetAside& one : set_aside) {
+        const auto [found, fresh] = aside.emplace(one.person.value(), &one);
+        const SetAside& other = *found->second;
+        if (!fresh &&
+            std::tie(one.decided_at, one.decision) < std::tie(other.decided_at, other.decision))
+            found->second = &one;
+    }
+    const auto comes_after = [&](const Row& row) {
+        const auto found = aside.find(row.person.value());
+        return found != aside.end() &&
+               std::tie(found->second->decided_at, found->second->decision) <
+                   std::tie(row.decided_at, row.decision);
+    };
     std::vector<size_t> order(rows.size());
     std::iota(order.begin(), order.end(), size_t{0});
     const auto earlier = [&](size_t a, size_t b) {
@@ -216,7 +246,7 @@ size_t number_records(std::vector<Row>& rows) {
         Row& row = rows[i];
         if (row.window && !draws.insert(draw_of(row)).second) row.repeat = true;
         uint32_t& before = seen[row.person.value()];
-        row.ordinal = before;
+        row.ordinal = before + (!aside.empty() && comes_after(row) ? 1 : 0);
         before += row.repeat ? 0 : 1;
         repeats += row.repeat ? 1 : 0;
     }
@@ -302,10 +332,9 @@ Status TrainingSetBuilder::take(const DecisionRow& stored, const Known& known,
                                 Reading<Side>& reading) const {
     constexpr bool kVault = std::is_same_v<Side, VaultSide>;
     auto& set = reading.set;
-    reading.row.clear();
-    if (const auto read = reading.columns.append(stored, reading.row); !read) {
-        add(set.unexplained, read.error());
+    if (!reading.explains(stored)) {
         reading.note(stored);
+        if (reading.may_hold(stored.person)) set.set_aside.push_back(aside_of(stored));
         if (kVault) reading.others.add(stored, Omission::kOtherSchema);
         return base::ok();
     }
@@ -328,7 +357,8 @@ Status TrainingSetBuilder::take(const DecisionRow& stored, const Known& known,
     return base::ok();
 }
 
-/// Reads the rows of the side, and counts the vault's decisions that are none, in one pass.
+/// Reads the rows of the side, counts the vault's decisions that are none, and of both sides those
+/// that the schema does not explain, in one pass.
 template <class Side>
 Status TrainingSetBuilder::read_rows(Reading<Side>& reading) const {
     constexpr bool kVault = std::is_same_v<Side, VaultSide>;
@@ -336,9 +366,14 @@ Status TrainingSetBuilder::read_rows(Reading<Side>& reading) const {
     const TimePoint from = reading.from.value_or(base::kFirstTime);
     const base::KeyedHash split(split_salt_);
     const auto look = [&](const DecisionRow& stored) -> Status {
-        if (is_held_out(split, stored.person) != kVault) return base::ok();
+        const bool other_side = is_held_out(split, stored.person) != kVault;
         auto known = stored.event_time < from ? std::optional<Known>()
                                               : known_of<Side>(stored, set.as_known_at);
+        if (other_side) {
+            if (known && !domain::is_stopped(reading.stopped, stored.decided_at))
+                reading.explains(stored);
+            return base::ok();
+        }
         if (!known) {
             if (stored.decided_at > set.as_known_at) return base::ok();
             reading.note(stored);
@@ -427,7 +462,7 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(TimePoint t, const Developme
     if (reading.sample) reading.take_out();
     RAMPART_RETURN_IF_ERROR(mark_repeats(reading));
     RAMPART_RETURN_IF_ERROR(set_groups(reading));
-    set.repeats = number_records(set.rows);
+    set.repeats = number_records(set.rows, set.set_aside);
     set.digest = digest_of(set, reading.read);
     if constexpr (std::is_same_v<Side, VaultSide>) {
         RAMPART_TRY(set.unreadable, joiner_->unread_decisions(t));

@@ -183,9 +183,12 @@ TEST_F(OriginTest, EveryDecisionOfTheVaultIsInTheEvidenceOrLeftOutForOneReason) 
     EXPECT_THAT(id.left_out, Contains(LeftOut{"immature", "unknown", immature_}));
     EXPECT_THAT(id.left_out, Contains(LeftOut{"other_schema", "unknown", other_schema_}));
     EXPECT_THAT(run.figures.at(kRowsRead),
-                HasSubstr(fmt::format("; {} more of another schema file are set aside, the first: "
-                                      "decision 'd-other",
-                                      learnt_aside_)));
+                HasSubstr(fmt::format("; {} decisions, of either side, are of another schema file "
+                                      "and set aside, the first: decision 'd-other",
+                                      learnt_aside_ + other_schema_)));
+    EXPECT_EQ(read.plan.unexplained, other_schema_);
+    EXPECT_EQ(read.plan.unreadable, 1u);
+    EXPECT_EQ(read.plan.erased, 3 + other_schema_ + 1);
     EXPECT_EQ(id.proposed_by, "anna");
     EXPECT_EQ(id.software, "rampart of a test");
     ASSERT_EQ(id.loggers.size(), 1u);

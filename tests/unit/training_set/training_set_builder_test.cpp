@@ -72,81 +72,6 @@ TEST_F(TrainingSetTest, WhatOldApplicationsLackCountsAsTheSchemaSays) {
     }
 }
 
-TEST_F(TrainingSetTest, WhatAnotherSchemaFileHasDecidedIsSetAsideAndNotMissing) {
-    const auto names = names_on(false, 4);
-    const auto why_aside = [&](const std::string& name, std::vector<domain::Feature> features,
-                               const dataset::ServedSchema& served) {
-        joiner.reset();
-        log.topics["decisions"].partitions[0].clear();
-        decide(name, true, 0.25, std::move(features));
-        decide(names[3]);  // is read all the same
-        (void)builder();
-        const auto build =
-            TrainingSetBuilder::create(*joiner, product, served, *store, kSalt).value();
-        EXPECT_TRUE(joiner->advance(day(kScoreDay)));
-        const auto set = build.development_rows(day(kScoreDay)).value();
-        const auto sample = build.development_sample(day(kScoreDay), {.max_rows = 1}).value();
-        const auto latest = build.applicants(day(0), day(kScoreDay)).value();
-        EXPECT_EQ(set.rows.size(), 2 - set.unexplained.decisions);
-        EXPECT_EQ(set.extent.there, set.rows.size());
-        EXPECT_EQ(set.features.size(), set.rows.size() * 2);
-        EXPECT_EQ(latest.persons.size(), set.rows.size());
-        EXPECT_EQ(latest.features.size(), set.features.size());
-        EXPECT_EQ(latest.unexplained.first, set.unexplained.first);
-        EXPECT_EQ(sample.unexplained.decisions, set.unexplained.decisions);
-        EXPECT_EQ(sample.extent.there, set.rows.size());
-        EXPECT_TRUE(set.omitted.empty());
-        return set.unexplained.first;
-    };
-    const domain::Feature job{"job", std::string("cook")};
-    const auto of = [](std::optional<dataset::FeatureValue> absent) {
-        std::vector<dataset::FeatureTerms> terms(2);
-        terms[0].absent = std::move(absent);
-        return dataset::ServedSchema::create(schema(), std::move(terms)).value();
-    };
-    // another node has the later file, in which "income" is called "pay"
-    const auto renamed = why_aside(names[0], {{"pay", 20.0}, job}, of({}));
-    EXPECT_NE(renamed.find("it has feature 'pay', which the schema file of this node does not "
-                           "have"),
-              std::string::npos)
-        << renamed;
-    EXPECT_NE(renamed.find("Give this node the same file"), std::string::npos);
-    EXPECT_NE(renamed.find("decision 'd-" + names[0]), std::string::npos) << renamed;
-    EXPECT_NE(why_aside(names[0], {{"pay", 20.0}, job}, of(5.0)), "")
-        << "nor does it count as the default";
-    // there it has a default, and here none
-    const auto left_out = why_aside(names[1], {job}, of({}));
-    EXPECT_NE(left_out.find("it lacks feature 'income'"), std::string::npos) << left_out;
-    EXPECT_EQ(why_aside(names[1], {job}, of(5.0)), "");
-    EXPECT_EQ(why_aside(names[2], {{"income", std::monostate()}, job}, of({})), "") << "said so";
-    // put right: all are rows
-    const std::vector<dataset::FeatureTerms> terms{{{}, {"income"}, false, day(1000)}, {}};
-    auto specs = schema().features();
-    specs[0].name = "pay";
-    const auto served =
-        dataset::ServedSchema::create(dataset::FeatureSchema::create(specs).value(), terms).value();
-    EXPECT_EQ(why_aside(names[0], {{"pay", 20.0}, job}, served), "");
-}
-
-TEST_F(TrainingSetTest, WhatIsSetAsideOfTheVaultIsCountedAmongItsDecisionsInItsGroups) {
-    const auto names = names_on(true, 3);
-    for (const auto& name : names) know(name, {{"sex", "female"}, {"age", "old"}});
-    decide(names[0], true, 0.25, {{"pay", 20.0}, {"job", std::string("cook")}});
-    decide(names[1]);
-    decide(names[2]);
-    const auto build = builder();
-    ASSERT_TRUE(joiner->advance(day(kScoreDay)));
-    const auto set = build.vault_rows(day(kScoreDay)).value();
-    EXPECT_EQ(set.rows.size(), 2u);
-    EXPECT_EQ(set.known, 3u);
-    EXPECT_EQ(set.unexplained.decisions, 1u);
-    ASSERT_EQ(set.omitted.size(), 1u);
-    EXPECT_EQ(set.omitted[0].why, Omission::kOtherSchema);
-    EXPECT_EQ(to_string(set.omitted[0].why), "other_schema");
-    EXPECT_EQ(set.omitted[0].groups, set.rows[0].groups);
-    EXPECT_FALSE(set.rows[0].groups.empty());
-}
-
 TEST_F(TrainingSetTest, GroupsAreThoseThatWereKnownWhenTheDecisionWasMade) {
     for (const char* name : {"early", "late", "changed", "unknown"}) decide(name);
     know("early", {{"sex", "male"}, {"age", "young"}});
@@ -193,6 +118,16 @@ TEST(Rows, AreNumberedByPersonInTheOrderOfTheServicesClock) {
     EXPECT_EQ(rows[1].ordinal, 0u);
     EXPECT_EQ(rows[2].ordinal, 1u);
     EXPECT_EQ(rows[3].ordinal, 0u) << "of equal times the lower id";
+    const auto aside = [](const char* person, const char* decision, int64_t decided) {
+        const auto at = base::TimePoint::from_micros(decided);
+        return SetAside{domain::PersonId(person), domain::DecisionId(decision), at, at};
+    };
+    const std::vector set_aside{aside("a", "6", 8), aside("a", "5", 7), aside("b", "2", 3)};
+    number_records(rows, set_aside);
+    EXPECT_EQ(rows[0].ordinal, 3u) << "one more, however many were set aside";
+    EXPECT_EQ(rows[1].ordinal, 0u) << "that one is later";
+    EXPECT_EQ(rows[2].ordinal, 1u);
+    EXPECT_EQ(rows[3].ordinal, 0u);
 }
 
 Row windowed(const char* person, const char* decision, int64_t decided,

@@ -65,10 +65,19 @@ struct Omitted {
 /// Decisions that the schema file of this node does not explain: they have a feature that it does
 /// not know under any name, lack one that it gives no default, or have a value of another kind. So
 /// another file decided them. They are no rows, since their features are not missing, and keep no
-/// others from being read. Once the file is put right they are rows.
+/// others from being read. Once the file is put right they are rows. These are the matured ones of
+/// both sides, so that none that is named tells the side of its person.
 struct Unexplained {
     size_t decisions = 0;
     std::string first{};  // decision, feature and what to do; empty: there are none
+};
+
+/// One of these, of a set's side. It is one of its person all the same: rows after it are later
+/// ones.
+struct SetAside {
+    domain::PersonId person;
+    domain::DecisionId decision;
+    base::TimePoint event_time, decided_at;
 };
 
 /// One matured decision, by intention to treat: `approved` or `referred` is what was drawn, with
@@ -89,7 +98,9 @@ struct Row {
     /// one, p_approve is not the probability of this one, which is no evidence. Earlier is by the
     /// service's clock, since the event time is the client's to choose; of equal times, by the id.
     bool repeat = false;
-    uint32_t ordinal = 0;  // number of earlier rows about the person that are no repeats
+    /// Number of earlier rows about the person that are no repeats, and one more where one that was
+    /// set aside is earlier.
+    uint32_t ordinal = 0;
     double p_approve = 0;  // P(approve | x) that was drawn from, as logged
     /// The day's exploration was used up, so that any policy would have decided without it.
     bool exploration_spent = false;
@@ -153,8 +164,11 @@ struct DecisionSet {
     /// Decisions of the vault that were made by then, rows or not, in whatever way they are known:
     /// a count of its own. 0 in the development set.
     size_t known = 0;
-    size_t unreadable = 0;        // records of decisions in quarantine, of either side
-    Unexplained unexplained{};    // on the side; those of the vault are among `omitted`, too
+    size_t unreadable = 0;      // records of decisions in quarantine, of either side
+    Unexplained unexplained{};  // on both sides
+    /// Those of this side, by event time: of a sample at least those of its persons. Those of the
+    /// vault are among `omitted`, too.
+    std::vector<SetAside> set_aside{};
     Extent extent{};              // for a development set; a part of one has that of the whole
     std::vector<bool> retired{};  // by feature: nothing is learnt from it; empty: from all
     /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read, groups,
@@ -180,7 +194,7 @@ using VaultSet = DecisionSet<struct VaultSide>;  // D_f in the ELF paper: the ga
 
 /// Marks repeats among the rows, besides those already marked, and sets ordinals. Returns how many
 /// repeats there are.
-size_t number_records(std::vector<Row>& rows);
+size_t number_records(std::vector<Row>& rows, std::span<const SetAside> set_aside = {});
 
 /// Applicants of a period and their features, without actions, outcomes and protected attributes.
 /// So it may contain all persons, vault or not, and results computed from it may be public.
@@ -188,7 +202,7 @@ struct ApplicantSet {
     dataset::FeatureSchema schema;
     std::vector<domain::PersonId> persons;  // [rows], by event time, then decision id
     std::vector<float> features;            // [rows][schema.size()], encoded
-    Unexplained unexplained{};              // who are not among them
+    Unexplained unexplained{};              // in the period, matured or not: not among them
 };
 
 /// Returns whether the person's rows are in the vault, which never changes: HMAC-SHA-256(salt,
