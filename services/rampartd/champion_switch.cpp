@@ -1,5 +1,7 @@
 #include "services/rampartd/champion_switch.hpp"
 
+#include <utility>
+
 #include "rampart/dataset/schema_changes.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/registry/reasons.hpp"
@@ -41,7 +43,7 @@ Status ChampionSwitch::serve() {
         const bool waits = decides_ && !follower_->state();
         if (terms_fail_ || waits || decisions_.policy() != nullptr) return base::ok();
     } else {
-        note(base::ok(), std::nullopt);
+        note({base::ok(), std::nullopt, true, true});
         if (publisher_) RAMPART_RETURN_IF_ERROR(publish(*champion));
     }
     if (serving == nullptr || serving->id() != champion->policy) {
@@ -49,6 +51,9 @@ Status ChampionSwitch::serve() {
         RAMPART_RETURN_IF_ERROR(decisions_.set_policy(
             std::make_shared<const model::LoadedPolicy>(std::move(loaded)), champion->certified()));
     }
+    auto now = state();
+    now.registry_decides = true;
+    note(std::move(now));
     return serve_arms();
 }
 
@@ -65,21 +70,26 @@ Status ChampionSwitch::keep_published() {
 Status ChampionSwitch::publish(const registry::Promotion& champion) {
     if (publisher_->is_published(champion, lease_->epoch())) return base::ok();
     RAMPART_RETURN_IF_ERROR(lease_->confirm());
-    RAMPART_RETURN_IF_ERROR(check_grown());
+    RAMPART_TRY(const auto features, features_to_say());
     RAMPART_TRY(const auto file, registry_.model_file(champion.policy));
-    return publisher_->publish(champion, file, lease_->epoch(), features_);
+    return publisher_->publish(champion, file, lease_->epoch(), features);
 }
 
-/// Checks that the schema file of this node has grown from the one of the node that trained before,
-/// by which others may have decided.
-Status ChampionSwitch::check_grown() const {
-    if (!follower_ || features_.empty()) return base::ok();
+/// Returns what this node has declared, which has to have grown from what the node that trained
+/// before said: others may have decided by that. A command on a store that is restored, or was
+/// stopped before it could declare what it had said, has declared less: if its schema file has
+/// grown from what was said before, that is said again.
+base::Result<std::string> ChampionSwitch::features_to_say() const {
+    if (!follower_) return features_;
     RAMPART_TRY(const auto before, follower_->find_schema());
-    if (!before || before->features == features_) return base::ok();
+    if (!before || before->features == features_) return features_;
     RAMPART_TRY(const auto theirs, dataset::parse_features(before->features, "schema notice"));
-    RAMPART_TRY(const auto ours, dataset::parse_features(features_, "declaration"));
-    const auto grown = dataset::carry_schema(theirs, ours);
-    if (grown) return base::ok();
+    if (!features_.empty()) {
+        RAMPART_TRY(const auto ours, dataset::parse_features(features_, "declaration"));
+        if (dataset::carry_schema(theirs, ours)) return features_;
+    }
+    const auto grown = dataset::carry_schema(theirs, served_);
+    if (grown) return before->features;
     return grown.error().with_context(
         fmt::format("the node that trained before said (epoch {}) by which schema file the group "
                     "decides, and this node's has not grown from it",
@@ -126,37 +136,52 @@ Status ChampionSwitch::follow_champion() {
     }
     terms_fail_ = !terms;
     if (!terms && terms.error().is(Reason::kSchemaDiffers)) decisions_.withdraw_policy();
-    note(terms ? follower_->state() : terms, follower_->taken());
+    const bool decides = decisions_.policy() != nullptr;
+    const auto taken = decides ? follower_->taken() : std::nullopt;
+    note({terms ? follower_->state() : terms, taken, decides && !taken,
+          compared_ && compared_->fits});
     return base::ok();
 }
 
 /// Checks that this node, if it decides, does so by the terms that the node that trains has said.
 /// Errors: "schema_differs"; that of ChampionFollower::schema().
 Status ChampionSwitch::check_terms() {
-    if (!decides_) return base::ok();
+    const Status fits = compare_terms();
+    return decides_ ? fits : base::ok();
+}
+
+/// Compares the schema file of this node with what the node that trains has said, if it has.
+Status ChampionSwitch::compare_terms() {
+    const auto before = std::exchange(compared_, std::nullopt);
     RAMPART_TRY(auto notice, follower_->schema());
     if (!notice) return base::ok();
-    if (!compared_ || !(compared_->notice == *notice)) {
+    if (before && before->notice == *notice) {
+        compared_ = before;
+    } else {
         RAMPART_TRY(const auto theirs, dataset::parse_features(notice->features, "schema notice"));
         compared_ = Compared{*std::move(notice), check_same_terms(served_, theirs)};
     }
     return compared_->fits;
 }
 
-void ChampionSwitch::note(Status state, std::optional<registry::ChampionNotice> followed) {
+void ChampionSwitch::note(State state) {
     const std::lock_guard lock(state_mutex_);
     state_ = std::move(state);
-    followed_ = std::move(followed);
 }
 
-Status ChampionSwitch::check() const {
+ChampionSwitch::State ChampionSwitch::state() const {
     const std::lock_guard lock(state_mutex_);
     return state_;
 }
 
+Status ChampionSwitch::check() const { return state().trouble; }
+
 std::optional<registry::ChampionNotice> ChampionSwitch::followed() const {
-    const std::lock_guard lock(state_mutex_);
-    return followed_;
+    return state().followed;
 }
+
+bool ChampionSwitch::registry_decides() const { return state().registry_decides; }
+
+bool ChampionSwitch::terms_agree() const { return state().terms_agree; }
 
 }  // namespace rampart::rampartd

@@ -56,9 +56,15 @@ class ChampionSwitch {
     /// not, as ChampionFollower::state says, or failed_precondition "schema_differs": nothing is
     /// decided. Waits for no serve().
     base::Status check() const;
-    /// Returns the notice of the champion that decides here; nullopt: this node trains, or follows
-    /// none. Waits for no serve().
+    /// Returns the notice of the champion that decides here; nullopt: this node trains, or none
+    /// that it follows decides. Waits for no serve().
     std::optional<registry::ChampionNotice> followed() const;
+    /// Returns whether the registry's champion is what decides here. Waits for no serve().
+    bool registry_decides() const;
+    /// Returns whether the group decides by the schema file of this node: it trains, or its file is
+    /// the same as that of the node that trains, or an earlier one. Not while that one has said
+    /// nothing. Waits for no serve().
+    bool terms_agree() const;
 
     /// Loads a policy that decides here, or did: the registry's, or, where another node trains, one
     /// that was published. Errors: ModelRegistry::load_model's; the log's. Waits for no serve().
@@ -67,8 +73,8 @@ class ChampionSwitch {
   private:
     base::Status follow_champion();
     base::Status check_terms();
-    base::Status check_grown() const;
-    void note(base::Status state, std::optional<registry::ChampionNotice> followed);
+    base::Status compare_terms();
+    base::Result<std::string> features_to_say() const;
     base::Status serve_arms();
     base::Status publish(const registry::Promotion& champion);
     bool trains() const { return lease_ == nullptr ? !follower_ : lease_->held(); }
@@ -89,9 +95,15 @@ class ChampionSwitch {
     std::optional<Compared> compared_;      // the latest notice
     lease::TrainerLease* lease_ = nullptr;  // the publisher's
 
+    struct State {
+        base::Status trouble;
+        std::optional<registry::ChampionNotice> followed;
+        bool registry_decides = false, terms_agree = false;
+    };
+    State state() const;
+    void note(State state);
     mutable std::mutex state_mutex_;  // held to copy, no longer
-    base::Status state_;
-    std::optional<registry::ChampionNotice> followed_;
+    State state_;
 };
 
 }  // namespace rampart::rampartd

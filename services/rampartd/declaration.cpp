@@ -137,7 +137,11 @@ Result<Declaration> declaration_of(const registry::ModelRegistry& registry,
         out.before = dataset::write_features(before.features);
     } else if (const auto champion = registry.champion()) {
         RAMPART_TRY(const auto loaded, registry.load_model(champion->policy));
-        RAMPART_TRY(out.changes, dataset::carry_schema(loaded.policy.schema(), settings.schema));
+        auto changes = dataset::carry_schema(loaded.policy.schema(), settings.schema);
+        // a policy does not have the earlier names that its file had, too
+        const bool same = loaded.policy.schema().digest() == settings.schema.features().digest();
+        if (!changes && !same) return changes.error();
+        if (changes) out.changes = *std::move(changes);
     }
     return out;
 }

@@ -328,7 +328,7 @@ Result<retraining::Proposed> Loop::propose(const retraining::ProposalRequest& re
 /// Says when the champion's certificate expires, and counts it where it did. Of a champion that is
 /// followed only the node that trains knows.
 Result<champion_monitor::CertificateEnd> Loop::certificate_end() {
-    if (deps_.champion.followed()) return champion_monitor::CertificateEnd{};
+    if (!deps_.champion.registry_decides()) return champion_monitor::CertificateEnd{};
     RAMPART_TRY(const auto until, deps_.stores.registry().champion_certified_until());
     const bool expired = until && deps_.clock.now() >= *until;
     deps_.metrics

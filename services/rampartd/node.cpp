@@ -133,12 +133,10 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
     return node;
 }
 
-/// Puts schema and product on record where the log is shared, unless nothing is decided by them: a
-/// mistake that the node that trains does not share can then still be put right here.
+/// Puts schema and product on record where the log is shared, once the node that trains has said
+/// that it has the same: a mistake that it does not share can then still be put right here.
 Status Node::declare() {
-    const Status agrees = champion_->check();
-    if (!stores_->log().shared() || (!agrees && agrees.error().is(Reason::kSchemaDiffers)))
-        return base::ok();
+    if (!stores_->log().shared() || !champion_->terms_agree()) return base::ok();
     return stores_->declare(clock_->now());
 }
 

@@ -206,8 +206,7 @@ void NodeMetrics::write_learning(Samples& out) const {
         const std::lock_guard lock(mutex_);
         learning = learning_;
     }
-    const auto followed = deps_.champion.followed();
-    if (!followed) {  // else the registry's is not what decides
+    if (deps_.champion.registry_decides()) {
         const auto& until = learning.certified_until;
         out.add(metric::kCertificateEnd, until ? seconds_of(*until) : kNever);
         if (learning.champion) out.add(metric::kChampionSince, seconds_of(learning.champion->at));
@@ -216,7 +215,7 @@ void NodeMetrics::write_learning(Samples& out) const {
         out.add(metric::kTrainerHeld, deps_.lease->held() ? 1 : 0);
         out.add(metric::kTrainerEpoch, number(deps_.lease->epoch()));
     }
-    if (followed) {
+    if (const auto followed = deps_.champion.followed()) {
         out.add(metric::kFollowedEpoch, number(followed->epoch));
         out.add(metric::kFollowedSequence, number(followed->sequence));
     }

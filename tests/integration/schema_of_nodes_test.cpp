@@ -135,6 +135,21 @@ TEST_F(SchemaOfNodes, ANodeThatIsBeforeTheOneThatTrainsWaitsForIt) {
     EXPECT_TRUE(decide(*b, by_new_name(one))) << "without a start";
 }
 
+TEST_F(SchemaOfNodes, AMistakeIsNotOnRecordBeforeTheNodeThatTrainsHasSaidItsFile) {
+    auto alone = with_default(second(), 650);
+    alone.gate_key = folder_ / "none.pem";
+    ASSERT_TRUE(base::write_file_atomically(alone.gate_key,
+                                            base::SigningKey::generate().public_key().to_pem()));
+    auto b = open(alone);
+    ASSERT_TRUE(decide(*b, application_of(*b)));
+    ASSERT_TRUE(b->release());
+    b.reset();
+    const auto a = open(with_default(first(), 600));
+    b = open(with_default(second(), 600));  // put right
+    EXPECT_TRUE(ok(*b, "champion"));
+    EXPECT_TRUE(decide(*b, again(*b, application_of(*b))));
+}
+
 TEST_F(SchemaOfNodes, ATrainerWithTheEarlierFileSetsAsideWhatItCannotReadUntilItHasTheFile) {
     // before there is a node that trains, none says by which file
     const auto later = renamed(second());

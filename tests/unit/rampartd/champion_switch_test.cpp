@@ -88,9 +88,11 @@ TEST_F(FollowedChampion, IsTheFirstPolicyUntilThereIsOne) {
     EXPECT_EQ(deciding(), bootstrap_.value());
     EXPECT_EQ(trouble(), "");
     EXPECT_EQ(switch_->followed(), std::nullopt);
+    EXPECT_TRUE(switch_->registry_decides());
     const auto id = publish(1, constant(0.5));
     serve();
     EXPECT_EQ(deciding(), id.value());
+    EXPECT_FALSE(switch_->registry_decides());
     EXPECT_TRUE(service_->service->policy()->certified());
     EXPECT_EQ(switch_->followed()->policy, id);
     start();
@@ -132,6 +134,7 @@ TEST_F(FollowedChampion, ThatCannotBeKnownLetsNothingDecideInItsPlace) {
     EXPECT_FALSE(service_->health.report(runtime::Probe::kReady).ok()) << "it is not ready";
     serve();
     EXPECT_EQ(deciding(), "none") << "nor later";
+    EXPECT_FALSE(switch_->registry_decides());
     // a node that decides nothing has no use of it, and is ready
     start(false);
     EXPECT_EQ(deciding(), bootstrap_.value());
@@ -174,10 +177,13 @@ TEST_F(FollowedChampion, IsWithdrawnWhereTheTermsChangeAndDecidesAgainWhenTheyAr
     const auto id = publish(1, constant(0.5), income("default = 1\n"));
     start();
     EXPECT_EQ(deciding(), id.value());
+    EXPECT_EQ(switch_->followed()->policy, id);
     publish(1, constant(0.5), income("default = 2\n"));
     serve();
     EXPECT_EQ(deciding(), "none");
     EXPECT_EQ(trouble(), "schema_differs");
+    EXPECT_EQ(switch_->followed(), std::nullopt) << "the metrics name none that does not decide";
+    EXPECT_FALSE(switch_->registry_decides()) << "nor that of this store";
     publish(1, constant(0.5), income("default = 1\n"));
     serve();
     EXPECT_EQ(deciding(), id.value()) << "the same champion";
@@ -233,6 +239,10 @@ TEST_F(FollowedChampion, AnUnreadableSchemaLeavesWhatDecidesAndLetsNothingDecide
     write("schema/1", later);
     EXPECT_EQ(trouble(), "bad_notice");
     start();
+    EXPECT_EQ(deciding(), id.value()) << "nor does who cannot be read";
+    for (auto& stored : stores_.log.topics["policies"].partitions[0])
+        if (stored.record.key == "schema/1") stored.record.value = later;
+    start();
     EXPECT_EQ(deciding(), "none");
     EXPECT_EQ(trouble(), "bad_notice");
     publish(2, constant(0.25), income(""));
@@ -241,19 +251,78 @@ TEST_F(FollowedChampion, AnUnreadableSchemaLeavesWhatDecidesAndLetsNothingDecide
     EXPECT_EQ(trouble(), "") << "and not for ever";
 }
 
-TEST_F(FollowedChampion, IsPublishedAgainByTheNodeThatTrainsWhereItsTopicHasLostIt) {
+/// Else a mistake in its schema file would be on record for good.
+TEST_F(FollowedChampion, TermsAgreeOnceTheNodeThatTrainsHasSaidTheSame) {
+    served_ = parsed(income("default = 1\n"));
+    for (const bool decides : {true, false}) {
+        stores_.log.topics["policies"].partitions[0].clear();
+        EXPECT_FALSE(start(decides).terms_agree()) << "there is no champion yet";
+        publish(1, constant(0.5));
+        serve();
+        EXPECT_FALSE(switch_->terms_agree()) << "it has said nothing";
+        publish(1, constant(0.5), income("default = 2\n"));
+        serve();
+        EXPECT_FALSE(switch_->terms_agree());
+        publish(1, constant(0.5), income("default = 1\n"));
+        serve();
+        EXPECT_TRUE(switch_->terms_agree());
+        EXPECT_TRUE(start(decides).terms_agree());
+    }
+}
+
+/// Has the right to train.
+class TrainingChampion : public FollowedChampion {
+  protected:
+    TrainingChampion() {
+        stores_.log.create("leases", 1);
+        EXPECT_TRUE((*lease_)->claim());
+    }
+    ~TrainingChampion() override { std::filesystem::remove(file_); }
+    /// Lets a node that has declared `features` decide, and publish its champion.
+    void trains_with(ChampionSwitch& trains, const std::string& features) {
+        trains.publish_by({log, log, "policies", key_}, **lease_, features);
+        trains.follow({log, "policies", {key_.public_key()}}, true, served_);
+    }
+
     support::MemoryLog& log = stores_.log;
-    log.create("leases", 1);
-    const lease::SteadyTimer timer([](base::Duration) { return false; });
-    const auto file =
+    const lease::SteadyTimer timer_{[](base::Duration) { return false; }};
+    const std::filesystem::path file_ =
         std::filesystem::path(testing::TempDir()) / ("seat" + base::to_hex(base::random_bytes(8)));
-    const auto lease = lease::TrainerLease::create({"leases", "g", "a", base::Duration::seconds(9)},
-                                                   {log, log, stores_.service.clock, timer}, file,
-                                                   [] { return uint64_t{0}; });
-    ASSERT_TRUE((*lease)->claim());
-    support::SmallService trainer(service_log_);
-    ChampionSwitch trains(*stores_.registry, *trainer.service);
-    trains.publish_by({log, log, "policies", key_}, **lease, income(""));
+    const base::Result<std::unique_ptr<lease::TrainerLease>> lease_ =
+        lease::TrainerLease::create({"leases", "g", "a", base::Duration::seconds(9)},
+                                    {stores_.log, stores_.log, stores_.service.clock, timer_},
+                                    file_, [] { return uint64_t{0}; });
+    support::SmallService trainer_{service_log_};
+};
+
+TEST_F(TrainingChampion, OfARestoredStoreSaysWhatTheGroupDecidesByAndNotItsOlderRecord) {
+    const std::string before = income("default = 1\n");
+    const std::string now = before +
+                            "[[feature]]\nname = \"savings\"\nkind = \"numeric\"\n"
+                            "default = 0\n";
+    for (const std::string& record : {before, std::string()}) {
+        publish(1, constant(0.5), now);
+        served_ = parsed(before);
+        ChampionSwitch older(*stores_.registry, *trainer_.service);
+        trains_with(older, record);
+        EXPECT_EQ(older.serve().error().reason, "schema_not_carried") << "its file is older, too";
+        served_ = parsed(now);
+        ChampionSwitch restored(*stores_.registry, *trainer_.service);
+        trains_with(restored, record);
+        ASSERT_TRUE(restored.serve());
+        const auto& records = log.topics["policies"].partitions[0];
+        EXPECT_EQ(records.at(records.size() - 2).record.key, "schema/1") << "with its champion";
+        EXPECT_TRUE(start().terms_agree());
+        served_ = parsed(before);
+        EXPECT_TRUE(start().terms_agree()) << "from which it has grown";
+        served_ = parsed(now + "[[feature]]\nname = \"age\"\nkind = \"numeric\"\ndefault = 0\n");
+        EXPECT_EQ(start().check().error().reason, "schema_differs") << "nor more";
+    }
+}
+
+TEST_F(TrainingChampion, IsPublishedAgainByTheNodeThatTrainsWhereItsTopicHasLostIt) {
+    ChampionSwitch trains(*stores_.registry, *trainer_.service);
+    trains.publish_by({log, log, "policies", key_}, **lease_, income(""));
     trains.follow({log, "policies", {key_.public_key()}}, true, served_);
     auto& records = log.topics["policies"].partitions[0];
     ASSERT_TRUE(trains.serve());
@@ -273,10 +342,9 @@ TEST_F(FollowedChampion, IsPublishedAgainByTheNodeThatTrainsWhereItsTopicHasLost
     EXPECT_EQ(switch_->followed()->policy, bootstrap_);
     // who has lost the right to train leaves that to the one that has it
     records.clear();
-    ASSERT_TRUE((*lease)->release());
+    ASSERT_TRUE((*lease_)->release());
     ASSERT_TRUE(trains.keep_published());
     EXPECT_EQ(records.size(), 0u);
-    std::filesystem::remove(file);
 }
 
 }  // namespace
