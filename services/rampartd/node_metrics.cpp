@@ -230,6 +230,7 @@ void NodeMetrics::write_learning(Samples& out) const {
     }
     out.add(metric::kRunTime, progress.last_run ? seconds_of(*progress.last_run) : kNone);
     out.add(metric::kRunSeconds, progress.last_seconds);
+    out.add(metric::kUnexplained, progress.unexplained);
     out.add(metric::kNextDue, progress.next_due ? seconds_of(*progress.next_due) : kNever);
     out.add(metric::kProposalsWaiting, number(learning.proposals));
     const auto& end = learning.proposal_end;

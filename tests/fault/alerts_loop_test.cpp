@@ -123,6 +123,27 @@ TEST_F(AlertsOfANode, ADecisionInTheLogWasNotDrawnByItsKey) {
     expect_fires({"RampartDrawForged", "RampartQuarantine"}, before, scrape());
 }
 
+TEST_F(AlertsOfANode, ADecisionIsOfAnotherSchemaFile) {
+    prepare();
+    open();
+    decide(0, 5);
+    EXPECT_EQ(tick(), "");
+    const auto before = scrape();
+    auto decision = *node_->joiner().find_decision(domain::decision_id_of(applicant(0).id)).value();
+    decision.application.id = domain::ApplicationId("other");
+    decision.id = domain::decision_id_of(decision.application.id);
+    decision.application.features.push_back({"of another file", 1.0});
+    with_log([&](auto& log) {
+        const auto record = wire::to_record(decision, 0);
+        ASSERT_TRUE(log.append("decisions", {&record, 1}));
+    });
+    open();
+    host_.pass(Duration::days(2500));  // it has matured
+    node_->begin_work();
+    ASSERT_TRUE(soon("rampart_training_unexplained_decisions", 1));
+    expect_fires({"RampartDecisionsUnexplained"}, before, scrape());
+}
+
 // --- the disk
 
 TEST_F(AlertsOfANode, AScrubFindsDamageAndNoneHasSucceededSince) {

@@ -163,13 +163,19 @@ Result<std::optional<RunRecord>> TrainingLoop::look_again(TimePoint t) {
     return std::optional(std::move(record));
 }
 
+Result<training_set::DevelopmentSet> TrainingLoop::read(TimePoint t) const {
+    RAMPART_TRY(auto set, read_window(deps_.builder, t, settings_.window));
+    unexplained_ = static_cast<double>(set.unexplained.decisions);
+    return set;
+}
+
 Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
     RAMPART_TRY(auto looked, look_again(t));
     if (looked && looked->verdict == certification::Verdict::kCertified) {
         RAMPART_RETURN_IF_ERROR(store_.serve_until(t));
         return std::move(*looked);
     }
-    RAMPART_TRY(const auto development, read_window(deps_.builder, t, settings_.window));
+    RAMPART_TRY(const auto development, read(t));
     const auto labelled = std::count_if(development.rows.begin(), development.rows.end(),
                                         [](const auto& row) { return row.is_training_example(); });
     // a sample stands for the side: a small one must not put training off for ever
@@ -231,7 +237,7 @@ Result<Proposed> TrainingLoop::propose(const ProposalRequest& request, TimePoint
     RAMPART_RETURN_IF_ERROR(check_since_promotion(t));
     RAMPART_TRY(const auto reference, deps_.registry.load_model(champion->policy));
     RAMPART_RETURN_IF_ERROR(check_fits(reference.policy));
-    RAMPART_TRY(const auto development, read_window(deps_.builder, t, settings_.window));
+    RAMPART_TRY(const auto development, read(t));
     RAMPART_TRY(const auto forecast, gate_->forecast_inputs(development));
     RAMPART_TRY(auto proposal,
                 training::propose({development, deps_.product.impact, reference.policy,
@@ -284,7 +290,7 @@ Result<ExportedLog> TrainingLoop::log_of(const LogRequest& request) const {
     RAMPART_TRY(const auto reference, deps_.registry.load_model(id(request.reference)));
     RAMPART_RETURN_IF_ERROR(check_fits(candidate.policy));
     RAMPART_RETURN_IF_ERROR(check_fits(reference.policy));
-    RAMPART_TRY(auto development, read_window(deps_.builder, request.at, settings_.window));
+    RAMPART_TRY(auto development, read(request.at));
     const auto counted = counting();
     RAMPART_TRY(auto log, gate_->log_of({candidate, reference, development, request.at}));
     return ExportedLog{std::move(development), std::move(log)};
@@ -440,6 +446,7 @@ Result<TrainingLoop::Progress> TrainingLoop::progress() const {
         if (!due.empty()) progress.next_due = due.front();
     }
     progress.last_seconds = last_seconds_;
+    progress.unexplained = unexplained_;
     return progress;
 }
 
@@ -503,7 +510,7 @@ Result<std::optional<training_set::DevelopmentSet>> TrainingLoop::rows_to_plan(
 Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     RAMPART_TRY(const auto reference, deps_.registry.load_model(domain::PolicyId(run.reference)));
     RAMPART_RETURN_IF_ERROR(check_fits(reference.policy));
-    RAMPART_TRY(const auto development, read_window(deps_.builder, run.at, settings_.window));
+    RAMPART_TRY(const auto development, read(run.at));
     record.figures[kRowsRead] = describe_rows(development);
     RAMPART_RETURN_IF_ERROR(check_goes_on());
     RAMPART_TRY(const auto candidate, candidate_of(run, development, reference));

@@ -129,6 +129,9 @@ class TrainingLoop {
         /// When the schedule's next run is due; nullopt: it has not begun, or goes by what matures.
         std::optional<base::TimePoint> next_due;
         double last_seconds = 0;  // that the last run of this process took; NaN: there was none
+        /// Decisions, of either side, that the schema did not explain when this process last read
+        /// the window; NaN: it has not yet.
+        double unexplained = 0;
     };
     /// Returns it as it is stored. Any thread may ask, also while a run is under way.
     base::Result<Progress> progress() const;
@@ -140,6 +143,7 @@ class TrainingLoop {
     base::Result<uint64_t> matured_at_last_run() const;
     base::Result<bool> due_by_count() const;
     base::Result<std::optional<RunRecord>> look_again(base::TimePoint t);
+    base::Result<training_set::DevelopmentSet> read(base::TimePoint t) const;
     base::Result<RunRecord> execute(StartedRun run);
     base::Result<RunRecord> begin(StartedRun asked, const std::string& new_epoch = "");
     base::Status check_since_promotion(base::TimePoint t) const;
@@ -176,6 +180,7 @@ class TrainingLoop {
     std::unique_ptr<gate::GateStore> gate_store_;
     std::unique_ptr<gate::Gate> gate_;
     std::atomic<double> last_seconds_{std::numeric_limits<double>::quiet_NaN()};
+    mutable std::atomic<double> unexplained_{std::numeric_limits<double>::quiet_NaN()};
 };
 
 }  // namespace rampart::retraining

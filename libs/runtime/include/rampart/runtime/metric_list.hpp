@@ -249,7 +249,11 @@ namespace rampart::runtime::metric {
     X(kNextDue, "gauge", "rampart_training_next_due_timestamp_seconds", "",                  \
       "When the schedule's next run is due; +Inf: only what matures makes one due.")         \
     X(kRuns, "counter", "rampart_training_runs_total", "verdict",                            \
-      "Training runs finished, since the store was made.")
+      "Training runs finished, since the store was made.")                                   \
+    X(kUnexplained, "gauge", "rampart_training_unexplained_decisions", "",                   \
+      "Matured decisions, of development set and vault, that the schema file did not "       \
+      "explain when this process last read them to train: they are set aside, and the gate " \
+      "counts each of the vault at its worst; NaN: none were read yet.")
 
 #define RAMPART_METRICS_OF_HTTP(X)                                                             \
     X(kAcceptFailures, "counter", "rampart_http_accept_failures_total", "",                    \
