@@ -22,10 +22,9 @@ int run_program(int argc, char** argv, std::string_view name, std::string_view r
     if (!arguments.empty() && std::string_view(arguments[0]) == "serve")
         arguments = arguments.subspan(1);
     if (arguments.size() != 2 || std::string_view(arguments[0]) != "--config") {
-        say(
-            fmt::format("usage: {} [serve] --config FILE.toml   (every key: "
-                        "ops/config/rampartd.toml)\n",
-                        name));
+        constexpr auto kUsage =
+            "usage: {} [serve] --config FILE.toml   (every key: ops/config/rampartd.toml)\n";
+        say(fmt::format(kUsage, name));
         return static_cast<int>(runtime::ExitCode::kMisuse);
     }
     const auto status = serve(arguments[1], roles);
