@@ -12,7 +12,7 @@
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/storage/memory_budget.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
-#include "support/loan_makers.hpp"
+#include "support/generated_loans.hpp"
 
 namespace rampart::training_set {
 namespace {
@@ -20,72 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 using support::day;
 
-constexpr int kFeatures = 10;
-constexpr int64_t kDays = 600;  // in which the decisions are made
+constexpr int64_t kDays = support::kGeneratedDays;
 constexpr uint64_t kCache = 256u << 20;
-
-std::string feature(int j) { return fmt::format("feature_{}", j); }
-
-dataset::FeatureSchema schema() {
-    std::vector<dataset::FeatureSpec> specs;
-    for (int j = 0; j < kFeatures; ++j)
-        specs.push_back({feature(j), dataset::FeatureKind::kNumeric, {}});
-    return dataset::FeatureSchema::create(specs).value();
-}
-
-/// A log of one partition whose records are made when they are read: two decisions a person, and
-/// two outcomes for each that was approved.
-class GeneratedLog final : public streaming::Reader {
-  public:
-    explicit GeneratedLog(int64_t decisions) : decisions_(decisions) {}
-    base::Result<int32_t> partitions(std::string_view) const override { return 1; }
-    base::Result<std::string> identity(std::string_view topic) const override {
-        return std::string(topic);
-    }
-    base::Result<std::vector<streaming::StoredRecord>> read(std::string_view topic,
-                                                            streaming::PartitionId partition,
-                                                            streaming::Offset from,
-                                                            size_t limit) const override {
-        RAMPART_TRY(const auto end, end_offset(topic, partition));
-        std::vector<streaming::StoredRecord> records;
-        for (int64_t i = from.value(); i < end.value() && records.size() < limit; ++i)
-            records.push_back(
-                {partition, streaming::Offset(i), topic == "decisions" ? decision(i) : outcome(i)});
-        return records;
-    }
-    base::Result<streaming::Offset> begin_offset(std::string_view,
-                                                 streaming::PartitionId) const override {
-        return streaming::Offset(0);
-    }
-    base::Result<streaming::Offset> end_offset(std::string_view,
-                                               streaming::PartitionId) const override {
-        return streaming::Offset(decisions_);  // every other decision has two outcomes
-    }
-
-  private:
-    base::TimePoint time_of(int64_t i) const {
-        return day(0) + base::Duration::micros(i * (kDays * 86'400'000'000 / decisions_));
-    }
-    streaming::Record decision(int64_t i) const {
-        auto made = support::make_decision(fmt::format("{:016x}", i), time_of(i), i % 2 == 0);
-        made.application.person =
-            domain::PersonId(fmt::format("person-{:012}", i % (decisions_ / 2)));
-        for (int j = 0; j < kFeatures; ++j)
-            made.application.features.push_back(
-                {feature(j), static_cast<double>((i * 31 + j) % 97)});
-        made.draw_window = {"loan", 30, domain::window_number(made.decided_at, 30, {})};
-        return support::to_record(made);
-    }
-    streaming::Record outcome(int64_t i) const {
-        const int64_t of = i / 2 * 2;
-        const bool label = i % 2 == 0;
-        return support::to_record(support::make_outcome(
-            fmt::format("{:016x}", of), label ? "repaid" : "score", 0,
-            static_cast<double>(of / 2 % 2), time_of(of) + base::Duration::days(30)));
-    }
-
-    int64_t decisions_;
-};
 
 /// Returns a figure of the process in MiB, such as "VmRSS" and "VmHWM".
 double mebibytes(const std::string& name) {
@@ -113,8 +49,8 @@ class DevelopmentSize : public testing::Test {
             protected_attributes::AttributeCatalog::create({{"sex", {"female", "male"}}}, true);
         store_ =
             protected_attributes::ProtectedStore::open(folder_ / "attributes", *catalog).value();
-        know_persons();
-        log_ = std::make_unique<GeneratedLog>(decisions_);
+        log_ = std::make_unique<support::GeneratedLog>(decisions_);
+        EXPECT_TRUE(support::know_persons(*store_, *log_, decisions_));
         joiner::JoinerOptions options{.product = product_};
         options.memory = storage::MemoryBudget::create(kCache).value();
         joiner_ = joiner::OutcomeJoiner::open(folder_ / "joins", std::move(options), *log_).value();
@@ -126,19 +62,8 @@ class DevelopmentSize : public testing::Test {
         store_.reset();
         fs::remove_all(folder_);
     }
-    void know_persons() {
-        std::vector<protected_attributes::ProtectedAttributes> people;
-        for (int64_t i = 0; i < decisions_ / 2; ++i) {
-            people.push_back({domain::PersonId(fmt::format("person-{:012}", i)),
-                              day(0),
-                              {{"sex", i % 2 == 0 ? "female" : "male"}}});
-            if (people.size() < 5000 && i + 1 < decisions_ / 2) continue;
-            EXPECT_TRUE(store_->put(people, day(0)));
-            people.clear();
-        }
-    }
     TrainingSetBuilder builder() const {
-        return TrainingSetBuilder::create(*joiner_, product_, schema(), *store_,
+        return TrainingSetBuilder::create(*joiner_, product_, support::generated_schema(), *store_,
                                           "a salt of sixteen bytes or more")
             .value();
     }
@@ -185,15 +110,11 @@ class DevelopmentSize : public testing::Test {
         return out;
     }
 
-    const domain::Product product_ = [] {
-        auto of = support::two_measure_product();
-        of.impact.measure = "score";
-        return of;
-    }();
+    const domain::Product product_ = support::generated_product();
     int64_t decisions_ = 0;
     fs::path folder_;
     std::unique_ptr<protected_attributes::ProtectedStore> store_;
-    std::unique_ptr<GeneratedLog> log_;
+    std::unique_ptr<support::GeneratedLog> log_;
     std::unique_ptr<joiner::OutcomeJoiner> joiner_;
 };
 
