@@ -106,6 +106,12 @@ base::Status check_identity(storage::DerivedDatabase& db, const StoreIdentity& i
     return base::ok();
 }
 
+Result<JoinState> decode_state(std::string_view id, std::string_view bytes) {
+    auto state = decode_join_state(bytes);
+    if (!state) return state.error().with_context(fmt::format("decision '{}'", id));
+    return state;
+}
+
 /// Adds the entries of an index of decisions to `batch`, from one of the states.
 using AddEntry = base::Status (*)(const std::string& id, const JoinState& state,
                                   storage::WriteBatch& batch);
@@ -136,7 +142,8 @@ base::Status add_person(const std::string& id, const JoinState& state, storage::
 }
 
 base::Status add_row(const std::string& id, const JoinState& state, storage::WriteBatch& batch) {
-    RAMPART_TRY(const auto entry, row_entry(id, state));
+    RAMPART_TRY(const auto decision, wire::decode_decision(state.decision));
+    const auto entry = row_entry(id, state, decision);
     batch.put(kByTime, entry.key, entry.value);
     return base::ok();
 }
@@ -190,11 +197,15 @@ Result<bool> JoinStore::rebuilding() const {
 
 Result<std::optional<JoinState>> JoinStore::load(std::string_view id,
                                                  const storage::DerivedSnapshot* at) const {
-    RAMPART_TRY(const auto bytes, db_->get(kJoins, id, at));
+    RAMPART_TRY(const auto bytes, find(id, at));
     if (!bytes) return std::optional<JoinState>();
-    auto state = decode_join_state(*bytes);
-    if (!state) return state.error().with_context(fmt::format("decision '{}'", id));
-    return std::optional(*std::move(state));
+    RAMPART_TRY(auto state, decode_state(id, *bytes));
+    return std::optional(std::move(state));
+}
+
+Result<std::optional<std::string>> JoinStore::find(std::string_view id,
+                                                   const storage::DerivedSnapshot* at) const {
+    return db_->get(kJoins, id, at);
 }
 
 Result<std::optional<KnownTopic>> JoinStore::known_topic(std::string_view topic) const {
@@ -281,13 +292,47 @@ Result<std::optional<TimePoint>> JoinStore::first_pending() const {
 Result<JoinState*> JoinBatch::load(const std::string& id) {
     const auto it = states_.find(id);
     if (it != states_.end()) return &it->second.state;
-    RAMPART_TRY(auto stored, store_.load(id, nullptr));
+    RAMPART_TRY(const auto stored, store_.find(id, nullptr));
     Entry entry;
     if (stored) {
-        entry.before = state_digest(id, *stored);
-        entry.state = *std::move(stored);
+        RAMPART_TRY(entry.state, decode_state(id, *stored));
+        entry.before = state_digest(id, entry.state, *stored);
+        entry.has_row = !entry.state.decision.empty();
+        entry.row_versions = entry.state.versions;
+        entry.row_taken = entry.state.taken;
     }
     return &states_.emplace(id, std::move(entry)).first->second.state;
+}
+
+Result<const domain::Decision*> JoinBatch::decision_of(const std::string& id) {
+    Entry& entry = states_.at(id);
+    if (!entry.decision) {
+        RAMPART_TRY(entry.decision, wire::decode_decision(entry.state.decision));
+    }
+    return &*entry.decision;
+}
+
+void JoinBatch::keep_decision(const std::string& id, domain::Decision decision) {
+    states_.at(id).decision = std::move(decision);
+}
+
+/// Whether the row of a state is the one that is stored: it says nothing of reports.
+bool JoinBatch::fits_row(const Entry& entry) {
+    return entry.has_row && entry.state.versions == entry.row_versions &&
+           entry.state.taken == entry.row_taken;
+}
+
+base::Status JoinBatch::put_state(const std::string& id, Entry& entry) {
+    const std::string bytes = encode(entry.state);
+    put(kJoins, id, bytes);
+    if (!entry.state.decision.empty() && !fits_row(entry)) {
+        RAMPART_TRY(const auto* decision, decision_of(id));
+        const auto row = row_entry(id, entry.state, *decision);
+        put(kByTime, row.key, row.value);
+    }
+    if (entry.before) totals_.hash.remove(*entry.before);
+    totals_.hash.add(state_digest(id, entry.state, bytes));
+    return base::ok();
 }
 
 void JoinBatch::put_pending(const MaturityKey& key) {
@@ -322,15 +367,8 @@ void JoinBatch::put_quarantined(const std::string& topic, const streaming::Store
 }
 
 Result<JoinBatch::Totals> JoinBatch::commit(storage::Sync sync) {
-    for (const auto& [id, entry] : states_) {
-        if (!entry.touched) continue;
-        put(kJoins, id, encode(entry.state));
-        if (!entry.state.decision.empty()) {
-            RAMPART_TRY(const auto row, row_entry(id, entry.state));
-            put(kByTime, row.key, row.value);
-        }
-        if (entry.before) totals_.hash.remove(*entry.before);
-        totals_.hash.add(state_digest(id, entry.state));
+    for (auto& [id, entry] : states_) {
+        if (entry.touched) RAMPART_RETURN_IF_ERROR(put_state(id, entry));
     }
     if (batch_.empty() && totals_ == before_) return totals_;
     std::string counts;
@@ -341,6 +379,7 @@ Result<JoinBatch::Totals> JoinBatch::commit(storage::Sync sync) {
     std::string fence;
     base::append_u64(fence, totals_.fence);
     put(kMeta, kFenceKey, fence);
+    batch_.sort();
     RAMPART_RETURN_IF_ERROR(store_.db().write(batch_, sync));
     return totals_;
 }

@@ -69,6 +69,9 @@ class JoinStore {
     base::Result<bool> rebuilding() const;
     base::Result<std::optional<JoinState>> load(std::string_view id,
                                                 const storage::DerivedSnapshot* at) const;
+    /// Returns the bytes of a state; nullopt: there is none.
+    base::Result<std::optional<std::string>> find(std::string_view id,
+                                                  const storage::DerivedSnapshot* at) const;
     base::Result<std::optional<KnownTopic>> known_topic(std::string_view topic) const;
     base::Result<streaming::Bookmark> bookmark(const Source& source) const;
     /// All that there are, by "topic/partition".
@@ -100,6 +103,10 @@ class JoinBatch {
     /// touch().
     base::Result<JoinState*> load(const std::string& id);
     void touch(const std::string& id) { states_.at(id).touched = true; }
+    /// Returns the decision of a loaded state that has one, decoded once.
+    base::Result<const domain::Decision*> decision_of(const std::string& id);
+    /// Keeps the decision of a loaded state, for decision_of().
+    void keep_decision(const std::string& id, domain::Decision decision);
 
     void put(storage::ColumnFamily family, std::string_view key, std::string_view value = "") {
         batch_.put(family, key, value);
@@ -129,7 +136,14 @@ class JoinBatch {
         JoinState state;
         std::optional<base::Digest> before;  // digest of the stored state; nullopt: there was none
         bool touched = false;
+        std::optional<domain::Decision> decision;  // decoded
+        // What the stored row says of the state, beside its decision; without a row: nothing.
+        bool has_row = false;
+        std::vector<Version> row_versions;
+        std::vector<TakenAction> row_taken;
     };
+    static bool fits_row(const Entry& entry);
+    base::Status put_state(const std::string& id, Entry& entry);
     const JoinStore& store_;
     storage::WriteBatch batch_;
     std::map<std::string, Entry, std::less<>> states_;

@@ -232,12 +232,13 @@ Status OutcomeJoiner::Impl::apply(Round& round, const Source& source,
                                   const streaming::StoredRecord& stored,
                                   const std::vector<Offset>& next) const {
     size_t home = 0;
+    std::optional<Result<wire::OutcomeEvent>> event;
     if (source.decisions) {
         while (held[home] != source.partition) ++home;
     } else {
         // what cannot be decoded goes to quarantine where its key belongs
-        const auto event = wire::decode_outcome_event(stored.record);
-        home = home_of(event ? wire::decision_of(*event).value() : stored.record.key);
+        event = wire::decode_outcome_event(stored.record);
+        home = home_of(*event ? wire::decision_of(**event).value() : stored.record.key);
     }
     if (home == partitions.size() || stored.offset < next[home]) return base::ok();
     JoinBatch& batch = round.batches[home];
@@ -251,7 +252,8 @@ Status OutcomeJoiner::Impl::apply(Round& round, const Source& source,
         partitions[home]->arrival(options.append_times ? stored.appended_at : std::nullopt, &late);
     const uint64_t before = events(batch.counts());
     RAMPART_TRY(const auto why,
-                reduce(batch, *partitions[home], source.decisions, stored.record, arrival));
+                event ? reduce_event(batch, *partitions[home], *event, arrival)
+                      : reduce(batch, *partitions[home], true, stored.record, arrival));
     if (late) batch.counts().appended_late += events(batch.counts()) - before;
     if (!why) return base::ok();
     batch.put_quarantined(source.topic, stored, *why);
@@ -265,10 +267,16 @@ Result<std::optional<Error>> OutcomeJoiner::Impl::reduce(JoinBatch& batch,
                                                          const streaming::Record& record,
                                                          Arrival arrival) const {
     if (decision) return partition.reducer().decision(batch, record, arrival);
-    const auto event = decode_event(options.product, record);
-    if (event) return partition.reducer().event(batch, *event, arrival);
+    return reduce_event(batch, partition, wire::decode_outcome_event(record), arrival);
+}
+
+Result<std::optional<Error>> OutcomeJoiner::Impl::reduce_event(
+    JoinBatch& batch, const PartitionJoiner& partition, const Result<wire::OutcomeEvent>& event,
+    Arrival arrival) const {
+    const Status sound = event ? check_event(options.product, *event) : Status(event.error());
+    if (sound) return partition.reducer().event(batch, *event, arrival);
     ++batch.counts().undecodable;
-    return std::optional(event.error());
+    return std::optional(sound.error());
 }
 
 OutcomeJoiner::OutcomeJoiner(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -70,6 +70,9 @@ struct OutcomeJoiner::Impl {
                                                     const PartitionJoiner& partition, bool decision,
                                                     const streaming::Record& record,
                                                     Arrival arrival) const;
+    base::Result<std::optional<base::Error>> reduce_event(
+        JoinBatch& batch, const PartitionJoiner& partition,
+        const base::Result<wire::OutcomeEvent>& event, Arrival arrival) const;
     base::Status commit(Round& round);
     void publish_clock(std::optional<base::TimePoint> time);
     base::Result<std::optional<AcceptedGap>> accept(size_t i, const Source& source);

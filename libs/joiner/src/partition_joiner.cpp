@@ -17,7 +17,7 @@ using storage::Sync;
 
 namespace {
 constexpr base::Logger kLog("joiner");
-constexpr size_t kMaturedPerWrite = 1000;
+constexpr size_t kMaturedPerWrite = 1000;  // decisions
 constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
 }  // namespace
 
@@ -186,8 +186,9 @@ Result<bool> PartitionJoiner::advance_some(TimePoint now, size_t& matured) {
             next_pending = key.maturity;
             return false;
         }
-        RAMPART_RETURN_IF_ERROR(reducer_.matured(batch, key));
-        ++due;
+        RAMPART_TRY(const size_t together, reducer_.matured(batch, key, now));
+        matured += together;
+        due += together > 0 ? 1 : 0;
         return true;
     };
     RAMPART_RETURN_IF_ERROR(store_.db().scan(kPending, {from, ""}, visit));
@@ -195,7 +196,6 @@ Result<bool> PartitionJoiner::advance_some(TimePoint now, size_t& matured) {
     if (!more) batch.put_clock(now);
     RAMPART_RETURN_IF_ERROR(commit(batch, due > 0 ? Sync::kAlways : clock_sync()));
     first_pending_ = next_pending;
-    matured += due;
     return more;
 }
 

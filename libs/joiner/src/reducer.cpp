@@ -14,11 +14,12 @@ using base::Result;
 using base::TimePoint;
 using MaybeError = std::optional<Error>;
 
-/// Whether the loan was granted in the end, as far as is known. The decision has arrived.
-Result<bool> is_granted(const JoinState& state) {
+/// Whether the loan of a loaded state was granted in the end, as far as is known. The decision has
+/// arrived.
+Result<bool> is_granted(JoinBatch& batch, const std::string& id, const JoinState& state) {
     if (!state.taken.empty()) return state.taken.back().action == domain::Action::kApprove;
-    RAMPART_TRY(const auto decision, wire::decode_decision(state.decision));
-    return decision.action == domain::Action::kApprove;
+    RAMPART_TRY(const auto* decision, batch.decision_of(id));
+    return decision->action == domain::Action::kApprove;
 }
 
 size_t versions_of(const JoinState& state, std::string_view measure) {
@@ -86,13 +87,9 @@ MaybeError too_many(const std::string& id, std::string_view what) {
 
 }  // namespace
 
-Result<wire::OutcomeEvent> decode_event(const domain::Product& product,
-                                        const streaming::Record& record) {
-    RAMPART_TRY(auto event, wire::decode_outcome_event(record));
-    if (const auto* outcome = std::get_if<domain::Outcome>(&event)) {
-        RAMPART_RETURN_IF_ERROR(domain::check_outcome(product, *outcome));
-    }
-    return event;
+base::Status check_event(const domain::Product& product, const wire::OutcomeEvent& event) {
+    const auto* outcome = std::get_if<domain::Outcome>(&event);
+    return outcome == nullptr ? base::ok() : domain::check_outcome(product, *outcome);
 }
 
 Reducer::Verdict Reducer::decision(JoinBatch& batch, const streaming::Record& record,
@@ -119,12 +116,12 @@ Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::R
                                             Arrival arrival) const {
     if (wire::is_erasure(record)) return erasure(batch, record);
     Counts& counts = batch.counts();
-    const auto decision = wire::decode_decision(record, partition_, partitions_);
+    auto decision = wire::decode_decision(record, partition_, partitions_);
     if (!decision) {
         ++counts.undecodable;
         return MaybeError(decision.error());
     }
-    const std::string& id = decision->id.value();
+    const std::string id = decision->id.value();
     RAMPART_TRY(JoinState * state, batch.load(id));
     if (const auto foreign = check_draw(*state, *decision)) {
         ++counts.foreign_draws;
@@ -159,6 +156,7 @@ Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::R
         counts.unmatched -= state->reports.size() + state->taken.size();
         batch.erase(kUnmatched, id);
     }
+    batch.keep_decision(id, *std::move(decision));
     return MaybeError();
 }
 
@@ -228,7 +226,7 @@ Reducer::Verdict Reducer::apply(JoinBatch& batch, const domain::Outcome& report,
     // it came when all was matured; when it was observed says nothing about that
     if (!state->dated) counts.late_outcomes += 1 - (now.late - before.late);
     if (!is_open(*before.last) || is_open(*now.last)) return MaybeError();
-    RAMPART_TRY(const bool was_overdue, is_granted(*state));
+    RAMPART_TRY(const bool was_overdue, is_granted(batch, id, *state));
     if (was_overdue) {
         owe_no_more(batch, {maturity_key({before.last->matured_at, report.measure, id})});
     }
@@ -243,7 +241,7 @@ Reducer::Verdict Reducer::apply(JoinBatch& batch, const domain::Override& taken,
     const bool decided = !state->decision.empty();
     bool was_granted = false;
     if (decided) {
-        RAMPART_TRY(was_granted, is_granted(*state));
+        RAMPART_TRY(was_granted, is_granted(batch, id, *state));
     }
     switch (add_override(*state, taken, arrival)) {
         case Applied::kDuplicate:
@@ -275,7 +273,7 @@ Reducer::Verdict Reducer::apply(JoinBatch& batch, const domain::Override& taken,
         dangle(batch, id);
         return MaybeError();
     }
-    RAMPART_TRY(const bool granted, is_granted(*state));
+    RAMPART_TRY(const bool granted, is_granted(batch, id, *state));
     if (granted && !was_granted) owe(batch, open_examples(*state, id));
     if (!granted && was_granted) owe_no_more(batch, open_examples(*state, id));
     return MaybeError();
@@ -306,12 +304,12 @@ base::Status Reducer::forget(JoinBatch& batch, const std::string& id,
         counts.unmatched -= state.reports.size() + state.taken.size();
         return base::ok();
     }
-    RAMPART_TRY(const auto decision, wire::decode_decision(state.decision));
-    RAMPART_TRY(const bool granted, is_granted(state));
+    RAMPART_TRY(const auto* decision, batch.decision_of(id));
+    RAMPART_TRY(const bool granted, is_granted(batch, id, state));
     if (granted) owe_no_more(batch, open_examples(state, id));
-    const TimePoint event_time = decision.application.event_time;
+    const TimePoint event_time = decision->application.event_time;
     batch.erase(kByTime, time_key(event_time, id));
-    batch.erase(kPersons, person_key(decision.application.person, id));
+    batch.erase(kPersons, person_key(decision->application.person, id));
     for (const auto& measure : product_.all_measures()) {
         batch.erase(kPending, maturity_key({measure.maturity(event_time), measure.name, id}));
         if (latest(state, measure.name) != nullptr) --counts.matured;
@@ -320,7 +318,21 @@ base::Status Reducer::forget(JoinBatch& batch, const std::string& id,
     return base::ok();
 }
 
-base::Status Reducer::matured(JoinBatch& batch, const MaturityKey& key) const {
+Result<size_t> Reducer::matured(JoinBatch& batch, const MaturityKey& key, TimePoint now) const {
+    RAMPART_TRY(const JoinState* state, batch.load(key.id));
+    RAMPART_TRY(const auto* decision, batch.decision_of(key.id));
+    const TimePoint event_time = decision->application.event_time;
+    size_t matured = 0;
+    for (const auto& measure : product_.all_measures()) {
+        const TimePoint due = measure.maturity(event_time);
+        if (due > now || latest(*state, measure.name) != nullptr) continue;
+        RAMPART_RETURN_IF_ERROR(mature_measure(batch, {due, measure.name, key.id}));
+        ++matured;
+    }
+    return matured;
+}
+
+base::Status Reducer::mature_measure(JoinBatch& batch, const MaturityKey& key) const {
     RAMPART_TRY(JoinState * state, batch.load(key.id));
     batch.erase(kPending, maturity_key(key));
     Counts& counts = batch.counts();
@@ -329,7 +341,7 @@ base::Status Reducer::matured(JoinBatch& batch, const MaturityKey& key) const {
     ++counts.matured;
     counts.corrected += versions_of(*state, key.measure) - 1;
     if (!is_open(*latest(*state, key.measure))) return base::ok();
-    RAMPART_TRY(const bool granted, is_granted(*state));
+    RAMPART_TRY(const bool granted, is_granted(batch, key.id, *state));
     if (granted) owe(batch, {maturity_key(key)});
     return base::ok();
 }

@@ -7,9 +7,8 @@
 
 namespace rampart::joiner {
 
-/// An event as it lies in a record of the topic of outcomes, or why it makes no sense.
-base::Result<wire::OutcomeEvent> decode_event(const domain::Product& product,
-                                              const streaming::Record& record);
+/// Says why an event of the topic of outcomes makes no sense for the product.
+base::Status check_event(const domain::Product& product, const wire::OutcomeEvent& event);
 
 /// What arrives and what matures, applied to a batch: the joiner's rules without its reading and
 /// timing.
@@ -35,13 +34,17 @@ class Reducer {
     /// One event of this partition from the topic of outcomes. As above.
     Verdict event(JoinBatch& batch, const wire::OutcomeEvent& event, Arrival arrival) const;
 
-    /// A pending measure whose time has come.
-    base::Status matured(JoinBatch& batch, const MaturityKey& key) const;
+    /// A pending measure whose time has come, and with it all others of its decision that have
+    /// matured at `now`, since its state is written again; returns how many. None: it was among
+    /// those that matured with another one of this batch.
+    base::Result<size_t> matured(JoinBatch& batch, const MaturityKey& key,
+                                 base::TimePoint now) const;
 
   private:
     Verdict apply(JoinBatch& batch, const domain::Outcome& report, Arrival arrival) const;
     Verdict apply(JoinBatch& batch, const domain::Override& taken, Arrival arrival) const;
     Verdict erasure(JoinBatch& batch, const streaming::Record& record) const;
+    base::Status mature_measure(JoinBatch& batch, const MaturityKey& key) const;
     base::Status forget(JoinBatch& batch, const std::string& id, const JoinState& state) const;
     std::optional<base::Error> check_draw(const JoinState& state,
                                           const domain::Decision& decision) const;

@@ -1,9 +1,9 @@
 #include "rows_by_time.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <future>
 #include <queue>
-
-#include "rampart/wire/event_codec.hpp"
 
 namespace rampart::joiner {
 namespace {
@@ -11,63 +11,86 @@ namespace {
 using base::Result;
 using base::Status;
 
-// keys and values held in memory, of all stores together; of each at least so much that few reads
-// begin anew
+// keys and values held in memory, of all stores together, and as much that is read ahead; of each
+// at least so much that few reads begin anew
 constexpr size_t kBytesAtOnce = 1u << 20, kLeastAtOnce = 64u << 10;
 
-/// The entries of kByTime of one store, in order, some at a time.
+/// The entries of kByTime of one store, in order, some at a time. While those are visited, another
+/// thread reads those that follow.
 class RowLine {
   public:
     RowLine(const JoinStore& store, storage::KeyRange range, size_t at_once)
         : store_(store), at_(store.db().snapshot()), range_(std::move(range)), at_once_(at_once) {}
+    RowLine(const RowLine&) = delete;
+    RowLine& operator=(const RowLine&) = delete;
 
     /// The key to go on with; empty: the end. Valid until the line is read on behind its last
     /// entry in memory.
     Result<std::string_view> key() {
-        if (next_ == entries_.size() && !ended_) RAMPART_RETURN_IF_ERROR(refill());
-        return next_ == entries_.size() ? std::string_view() : view(entries_[next_].key);
+        if (next_ == block_.entries.size() && !block_.last) RAMPART_RETURN_IF_ERROR(go_on());
+        if (next_ == block_.entries.size()) return std::string_view();
+        return block_.view(block_.entries[next_].key);
     }
-    std::string_view value() const { return view(entries_[next_].value); }
+    std::string_view value() const { return block_.view(block_.entries[next_].value); }
     void pop() { ++next_; }
 
   private:
     struct Part {
-        size_t from, size;
+        size_t from = 0, size = 0;
     };
     struct Entry {
         Part key, value;
     };
-    std::string_view view(const Part& part) const {
-        return std::string_view(bytes_).substr(part.from, part.size);
-    }
-    Part keep(std::string_view bytes) {
-        bytes_ += bytes;
-        return {bytes_.size() - bytes.size(), bytes.size()};
-    }
-    Status refill() {
-        if (!entries_.empty()) range_.begin = std::string(view(entries_.back().key)) + '\0';
-        entries_.clear();
-        bytes_.clear();
-        next_ = 0;
-        ended_ = true;
-        return store_.db().scan(
-            kByTime, range_,
+    struct Block {
+        std::string bytes;
+        std::vector<Entry> entries;
+        bool last = false;  // nothing follows
+
+        std::string_view view(const Part& part) const {
+            return std::string_view(bytes).substr(part.from, part.size);
+        }
+        Part keep(std::string_view more) {
+            bytes += more;
+            return {bytes.size() - more.size(), more.size()};
+        }
+    };
+    /// Reads the entries from `begin` on into a block whose memory is used again.
+    Result<Block> read(Block block, const std::string& begin) const {
+        block.bytes.clear();
+        block.entries.clear();
+        block.last = true;
+        RAMPART_RETURN_IF_ERROR(store_.db().scan(
+            kByTime, {begin, range_.end},
             [&](std::string_view key, std::string_view value) -> Result<bool> {
-                entries_.push_back({keep(key), keep(value)});
-                ended_ = bytes_.size() < at_once_;
-                return ended_;
+                block.entries.push_back({block.keep(key), block.keep(value)});
+                block.last = block.bytes.size() < at_once_;
+                return block.last;
             },
-            &at_);
+            &at_));
+        return block;
+    }
+    Status go_on() {
+        Block read_before = std::move(block_);
+        block_ = {};
+        next_ = 0;
+        auto read_now = ahead_.valid() ? ahead_.get() : read({}, range_.begin);
+        RAMPART_TRY(block_, std::move(read_now));
+        if (block_.last) return base::ok();
+        // where no thread can be had, the next go_on() reads itself
+        ahead_ = std::async(
+            std::launch::async | std::launch::deferred,
+            [this, begin = std::string(block_.view(block_.entries.back().key)) + '\0',
+             block = std::move(read_before)]() mutable { return read(std::move(block), begin); });
+        return base::ok();
     }
 
     const JoinStore& store_;
     storage::DerivedSnapshot at_;
     storage::KeyRange range_;
     size_t at_once_;
-    std::string bytes_;
-    std::vector<Entry> entries_;
+    Block block_;
     size_t next_ = 0;
-    bool ended_ = false;
+    std::future<Result<Block>> ahead_;  // last: its thread reads the others
 };
 
 }  // namespace
@@ -75,8 +98,7 @@ class RowLine {
 Status visit_rows(const std::vector<const JoinStore*>& stores, const std::string& begin,
                   const std::string& end, RowPart part,
                   const std::function<Status(const DecisionRow&)>& visit) {
-    std::vector<RowLine> lines;
-    lines.reserve(stores.size());
+    std::deque<RowLine> lines;
     for (const JoinStore* store : stores)
         lines.emplace_back(*store, storage::KeyRange{begin, end},
                            std::max(kLeastAtOnce, kBytesAtOnce / stores.size()));
@@ -100,9 +122,9 @@ Status visit_rows(const std::vector<const JoinStore*>& stores, const std::string
     return base::ok();
 }
 
-Result<RowEntry> row_entry(const std::string& id, const JoinState& state) {
-    RAMPART_TRY(const auto decision, wire::decode_decision(state.decision));
-    return RowEntry{time_key(decision.application.event_time, id), encode_row(state, decision)};
+RowEntry row_entry(const std::string& id, const JoinState& state,
+                   const domain::Decision& decision) {
+    return {time_key(decision.application.event_time, id), encode_row(state, decision)};
 }
 
 }  // namespace rampart::joiner

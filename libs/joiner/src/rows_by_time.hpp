@@ -20,6 +20,6 @@ base::Status visit_rows(const std::vector<const JoinStore*>& stores, const std::
 struct RowEntry {
     std::string key, value;
 };
-base::Result<RowEntry> row_entry(const std::string& id, const JoinState& state);
+RowEntry row_entry(const std::string& id, const JoinState& state, const domain::Decision& decision);
 
 }  // namespace rampart::joiner

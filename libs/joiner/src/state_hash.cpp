@@ -27,10 +27,14 @@ StateHash StateHash::from(const base::Digest& value) {
 }
 
 base::Digest state_digest(std::string_view id, const JoinState& state) {
+    return state_digest(id, state, state.dated ? encode(state) : std::string());
+}
+
+base::Digest state_digest(std::string_view id, const JoinState& state, std::string_view encoded) {
     if (state.dated) {
         base::Sha256 hash;
         hash.update_field(id);
-        hash.update_field(encode(state));
+        hash.update_field(encoded);
         return hash.finish();
     }
     JoinState settled{state.decision, {}, state.reports, {}, state.taken, state.erased};

@@ -1,5 +1,9 @@
 #include "rampart/storage/write_batch.hpp"
 
+#include <algorithm>
+
+#include "rampart/base/check.hpp"
+
 namespace rampart::storage {
 
 void WriteBatch::add(Kind kind, ColumnFamily family, std::string_view key, std::string_view value) {
@@ -26,6 +30,15 @@ void WriteBatch::erase(ColumnFamily family, std::string_view key) {
 
 void WriteBatch::erase_range(ColumnFamily family, std::string_view begin, std::string_view end) {
     add(Kind::kEraseRange, family, begin, end);
+}
+
+void WriteBatch::sort() {
+    const auto ranges = [](const Change& change) { return change.kind == Kind::kEraseRange; };
+    RAMPART_CHECK(std::none_of(changes_.begin(), changes_.end(), ranges),
+                  "a batch that erases a range cannot be sorted");
+    std::stable_sort(changes_.begin(), changes_.end(), [&](const Change& a, const Change& b) {
+        return a.family != b.family ? a.family < b.family : key_of(a) < key_of(b);
+    });
 }
 
 void WriteBatch::clear() {

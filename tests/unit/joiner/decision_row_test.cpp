@@ -182,5 +182,36 @@ TEST_F(RowsTest, AnErrorOfTheVisitorEndsTheVisit) {
     EXPECT_EQ(visited, 2u);
 }
 
+/// Rows of more than a read takes at once come in order, each once, also while others are written.
+TEST_F(RowsTest, OfManyReadsComeOnceEachAsTheyWereWhenTheVisitBegan) {
+    constexpr int kMany = 4000;
+    const std::string category(700, 'c');  // rows of 4 MB, in several reads of each partition
+    std::vector<std::string> said;
+    for (int i = 0; i < kMany; ++i) {
+        auto decision = make_decision(fmt::format("{:05}", i), day(i / 7));
+        decision.application.features = {{"job", category + std::to_string(i)}};
+        const auto record = support::to_record(decision);
+        ASSERT_TRUE(log.append("decisions", {&record, 1}));
+        said.push_back(decision.id.value());
+    }
+    while (joiner->poll(10'000)->records > 0) continue;
+    std::vector<std::string> visited;
+    ASSERT_TRUE(
+        joiner->rows(base::kFirstTime, base::kLastTime, RowPart::kAll, [&](const DecisionRow& row) {
+            if (visited.empty()) say(make_decision("late", day(kMany)));
+            visited.emplace_back(row.id);
+            return base::ok();
+        }));
+    EXPECT_EQ(visited, said);
+    size_t before_the_error = 0;
+    const auto status =
+        joiner->rows(base::kFirstTime, base::kLastTime, RowPart::kHead, [&](const auto&) {
+            return ++before_the_error == kMany / 2
+                       ? base::Status(base::Error{base::ErrorCode::kUnavailable, "w", ""})
+                       : base::ok();
+        });
+    EXPECT_EQ(status.error().reason, "w");
+}
+
 }  // namespace
 }  // namespace rampart::joiner

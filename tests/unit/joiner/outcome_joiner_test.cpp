@@ -289,6 +289,32 @@ TEST_F(OutcomeJoinerTest, ManyAtOnceMatureInSeveralWrites) {
     EXPECT_EQ(joiner->counts().overdue, 5000u);
 }
 
+/// All that is due is written with its decision at once; in life, measures mature one by one.
+TEST_F(OutcomeJoinerTest, WhatMaturesTogetherIsWhatMaturesOneByOne) {
+    constexpr int kDecisions = 2500;
+    log.now = day(0);  // states that are dated
+    for (int i = 0; i < kDecisions; ++i) {
+        const auto name = fmt::format("{}", i);
+        append(to_record(make_decision(name, day(i % 50), i % 3 != 0)));
+        if (i % 2 == 0) append(to_record(make_outcome(name, "repaid", 0, 1, day(i % 50 + 20))));
+        if (i % 5 == 0) append(to_record(make_outcome(name, "score", 0, 7, day(i % 50 + 100))));
+    }
+    while (joiner->poll(10'000)->records > 0) continue;
+    const auto other = OutcomeJoiner::open(fresh_folder(), options(), log).value();
+    while (other->poll(10'000)->records > 0) continue;
+    size_t one_by_one = 0;
+    for (int64_t d = 0; d <= 200; ++d) one_by_one += other->advance(day(d)).value();
+    EXPECT_EQ(joiner->advance(day(200)).value(), one_by_one);
+    EXPECT_EQ(one_by_one, 2u * kDecisions);
+    EXPECT_EQ(joiner->advance(day(201)).value(), 0u);
+    EXPECT_EQ(joiner->state_hash(), other->state_hash());
+    EXPECT_EQ(joiner->counts(), other->counts());
+    EXPECT_EQ(joiner->check().value(), std::vector<std::string>());
+    joiner.reset();
+    open();
+    EXPECT_EQ(joiner->advance(day(1000)).value(), 0u) << "matured twice after a restart";
+}
+
 TEST_F(OutcomeJoinerTest, WhatTheReaderRefusesIsSaidAndTheOtherTopicGoesOn) {
     append(to_record(make_decision("1", day(0))));
     log.topics["outcomes"].failure =

@@ -31,5 +31,7 @@ class StateHash {
 /// is not, over decision, reports and each measure's last version, without what depends on when
 /// this reader read (version numbers, known_at, known_from).
 base::Digest state_digest(std::string_view id, const JoinState& state);
+/// Returns the same where `encoded`, the bytes of encode(state), are at hand.
+base::Digest state_digest(std::string_view id, const JoinState& state, std::string_view encoded);
 
 }  // namespace rampart::joiner

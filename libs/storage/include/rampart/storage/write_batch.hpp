@@ -23,6 +23,11 @@ class WriteBatch {
     /// Every key in [begin, end).
     void erase_range(ColumnFamily family, std::string_view begin, std::string_view end);
 
+    /// Puts the changes in the order of family and key; those of one key stay as they are. Sorted
+    /// keys go into a database in about half the time of those that come as they like. Not for
+    /// batches with erase_range().
+    void sort();
+
     bool empty() const { return changes_.empty(); }
     size_t size() const { return changes_.size(); }
     size_t bytes() const { return bytes_.size(); }  // size of keys and values
