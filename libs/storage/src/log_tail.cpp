@@ -130,8 +130,8 @@ class LogReader {
     uint64_t begins_ = 0, changes_ = 0;
 };
 
-/// Returns the logs of the database, the oldest first.
-base::Result<std::vector<fs::path>> logs_of(const fs::path& database) {
+/// Returns the logs of the database from this number on, the oldest first.
+base::Result<std::vector<fs::path>> logs_of(const fs::path& database, uint64_t from) {
     std::vector<std::pair<uint64_t, fs::path>> found;
     std::error_code error;
     for (auto it = fs::directory_iterator(database, error);
@@ -140,7 +140,7 @@ base::Result<std::vector<fs::path>> logs_of(const fs::path& database) {
         const auto name = it->path().stem().string();
         uint64_t number = 0;
         std::from_chars(name.data(), name.data() + name.size(), number);
-        found.emplace_back(number, it->path());
+        if (number >= from) found.emplace_back(number, it->path());
     }
     if (error) return file_error(error.value(), database, "list");
     std::sort(found.begin(), found.end());
@@ -171,9 +171,9 @@ rocksdb::Status read_log(const fs::path& log, rocksdb::Env& env, LogReader& read
 
 }  // namespace
 
-base::Result<LogTail> look_at_logs(const fs::path& database, rocksdb::Env& env) {
+base::Result<LogTail> look_at_logs(const fs::path& database, rocksdb::Env& env, uint64_t from) {
     LogReader reader;
-    RAMPART_TRY(const auto logs, logs_of(database));
+    RAMPART_TRY(const auto logs, logs_of(database, from));
     for (const auto& log : logs) {
         const auto status = read_log(log, env, reader);
         if (!status.ok()) return map_error(status, database, "read the logs of");

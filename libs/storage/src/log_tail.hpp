@@ -26,7 +26,9 @@ struct LogTail {
 /// Reads RocksDB's format: blocks of 32 KiB, in them pieces of records, each with a checksum; a
 /// record begins with its sequence number and how many changes it has.
 ///
-/// `env` is that of the database: the logs may be encrypted.
-base::Result<LogTail> look_at_logs(const std::filesystem::path& database, rocksdb::Env& env);
+/// `env` is that of the database: the logs may be encrypted. Logs of a number below `from` are left
+/// out: what RocksDB does not need any more may still be there, and be of any content.
+base::Result<LogTail> look_at_logs(const std::filesystem::path& database, rocksdb::Env& env,
+                                   uint64_t from = 0);
 
 }  // namespace rampart::storage

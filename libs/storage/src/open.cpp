@@ -125,16 +125,11 @@ Status open_folder(const rocksdb::Options& options, const OpenOptions& wanted, N
     return map_error(loaded, path, "read");
 }
 
-/// Returns data_loss unless no write of the logs is lost, and what `options` recover of them
-/// reaches the last one. Leaves the database as it is.
-Status check_torn(const LogTail& logs, rocksdb::Options options, const OpenOptions& wanted,
-                  const Names& families, const Database::Impl& to_open) {
-    const auto damage = [&](uint64_t from) {
-        const auto lost = fmt::format(
-            "writes {} to {} of its write-ahead log are, or follow, damage", from, logs.last);
-        return map_error(rocksdb::Status::Corruption(lost), to_open.path, "open");
-    };
-    if (logs.lost) return damage(*logs.lost);
+/// Returns data_loss unless the logs that are needed are whole up to a torn last write, and what
+/// `options` recover of them reaches the last one that is whole. Returns whether there is a torn
+/// one. Leaves the database as it is.
+Result<bool> check_torn(rocksdb::Options options, const OpenOptions& wanted, const Names& families,
+                        const Database::Impl& to_open) {
     options.max_open_files = -1;
     OpenOptions reading = wanted;
     reading.read_only = true;
@@ -142,8 +137,14 @@ Status check_torn(const LogTail& logs, rocksdb::Options options, const OpenOptio
     impl.path = to_open.path;
     impl.families = to_open.families;
     RAMPART_RETURN_IF_ERROR(open_folder(options, reading, families, true, impl));
+    uint64_t needed = 0;
+    impl.db->GetIntProperty(rocksdb::DB::Properties::kMinLogNumberToKeep, &needed);
+    RAMPART_TRY(const auto logs, look_at_logs(impl.path, *options.env, needed));
     const uint64_t reached = impl.db->GetLatestSequenceNumber();
-    return reached >= logs.last ? base::ok() : damage(reached + 1);
+    if (!logs.lost && reached >= logs.last) return !logs.whole;
+    const auto lost = fmt::format("writes {} to {} of its write-ahead log are, or follow, damage",
+                                  logs.lost.value_or(reached + 1), logs.last);
+    return map_error(rocksdb::Status::Corruption(lost), to_open.path, "open");
 }
 
 /// Opens the folder after a look at its logs. Of one all of whose writes are synced, the last
@@ -154,8 +155,8 @@ Status open_with_logs(rocksdb::Options options, const OpenOptions& wanted, const
         RAMPART_TRY(const auto logs, look_at_logs(impl.path, *options.env));
         if (!logs.whole) {
             options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-            RAMPART_RETURN_IF_ERROR(check_torn(logs, options, wanted, families, impl));
-            if (!wanted.read_only)
+            RAMPART_TRY(const bool torn, check_torn(options, wanted, families, impl));
+            if (torn && !wanted.read_only)
                 kLog.warning("msg=\"dropped a torn last write\" database={}", impl.path.string());
         }
     }
