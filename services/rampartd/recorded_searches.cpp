@@ -7,7 +7,7 @@ namespace rampart::rampartd {
 base::Status RecordedSearches::record(std::string_view principal, const Fields& search,
                                       base::TimePoint now) {
     std::lock_guard lock(mutex_);
-    auto& written = written_[std::string(principal)];
+    auto& written = by_principal_[std::string(principal)];
     std::erase_if(written, [&](const auto& one) {  // a clock that was set back starts anew
         return one.second > now || now - one.second >= kOnceIn;
     });

@@ -12,8 +12,8 @@ namespace rampart::rampartd {
 
 /// Writes which decisions were asked for, and by whom, to the audit log: each search of a principal
 /// once an hour, whatever it finds. Its further pages, and the same search again, are no entries of
-/// their own: the first names the whole of what is asked for. An hour is by the machine's clock, also
-/// where the service's is that of events. Safe for use by several threads.
+/// their own: the first names the whole of what is asked for. An hour is one of the machine's
+/// clock, also where the service's clock is that of events. Safe for use by several threads.
 class RecordedSearches {
   public:
     using Fields = std::map<std::string, std::string>;
@@ -30,7 +30,7 @@ class RecordedSearches {
   private:
     const Write write_;
     std::mutex mutex_;
-    std::map<std::string, std::map<Fields, base::TimePoint>, std::less<>> written_;  // by principal
+    std::map<std::string, std::map<Fields, base::TimePoint>, std::less<>> by_principal_;
 };
 
 }  // namespace rampart::rampartd

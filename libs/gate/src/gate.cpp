@@ -172,7 +172,7 @@ Result<Gate::EpochVault> Gate::vault_of_epoch(const LedgerView& history, TimePoi
 
 /// Adds to those that are counted at the worst the decisions of the vault that the schema file does
 /// not explain, since they follow from a file that the lender writes; and unreadable ones, which
-/// may be of the vault and of every group.
+/// may be of the vault. These, and those of a person without a known group, may be of every group.
 void add_set_aside(const training_set::VaultSet& vault, ope::ErasedCounts& erased) {
     constexpr auto kUnexplained = training_set::Omission::kOtherSchema;
     erased.unexplained = vault.omitted_as(kUnexplained);
@@ -184,6 +184,8 @@ void add_set_aside(const training_set::VaultSet& vault, ope::ErasedCounts& erase
     for (const auto& one : vault.omitted) {
         if (one.why != kUnexplained) continue;
         for (const uint32_t group : one.groups) ++erased.of_group[group];
+        if (!one.groups.empty()) continue;
+        for (size_t& records : erased.of_group) ++records;
     }
 }
 

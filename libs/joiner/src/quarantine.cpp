@@ -46,11 +46,13 @@ Status OutcomeJoiner::visit_quarantined(const QuarantineVisitor& visit) const {
 
 Result<size_t> OutcomeJoiner::unread_decisions(base::TimePoint t) const {
     size_t count = 0;
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));
     RAMPART_RETURN_IF_ERROR(visit_quarantined([&](const Quarantined& one) {
         count +=
             is_unread_decision(one, impl_->options.decisions_topic) && one.record.timestamp <= t;
         return base::ok();
     }));
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));  // none was made anew, and empty, meanwhile
     return count;
 }
 

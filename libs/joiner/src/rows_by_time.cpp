@@ -13,14 +13,20 @@ using base::Status;
 
 // keys and values held in memory, of all stores together, and as much that is read ahead; of each
 // at least so much that few reads begin anew
+constexpr size_t kMostAhead = 16;  // stores that are read ahead, each by a thread of its own
 constexpr size_t kBytesAtOnce = 1u << 20, kLeastAtOnce = 64u << 10;
 
 /// The entries of kByTime of one store, in order, some at a time. While those are visited, another
 /// thread reads those that follow.
 class RowLine {
   public:
-    RowLine(const JoinStore& store, storage::KeyRange range, size_t at_once)
-        : store_(store), at_(store.db().snapshot()), range_(std::move(range)), at_once_(at_once) {}
+    RowLine(const JoinStore& store, storage::KeyRange range, size_t at_once, bool reads_ahead)
+        : store_(store),
+          at_(store.db().snapshot()),
+          range_(std::move(range)),
+          at_once_(at_once),
+          policy_(reads_ahead ? std::launch::async | std::launch::deferred
+                              : std::launch::deferred) {}
     RowLine(const RowLine&) = delete;
     RowLine& operator=(const RowLine&) = delete;
 
@@ -78,7 +84,7 @@ class RowLine {
         if (block_.last) return base::ok();
         // where no thread can be had, the next go_on() reads itself
         ahead_ = std::async(
-            std::launch::async | std::launch::deferred,
+            policy_,
             [this, begin = std::string(block_.view(block_.entries.back().key)) + '\0',
              block = std::move(read_before)]() mutable { return read(std::move(block), begin); });
         return base::ok();
@@ -88,6 +94,7 @@ class RowLine {
     storage::DerivedSnapshot at_;
     storage::KeyRange range_;
     size_t at_once_;
+    std::launch policy_;
     Block block_;
     size_t next_ = 0;
     std::future<Result<Block>> ahead_;  // last: its thread reads the others
@@ -101,7 +108,8 @@ Status visit_rows(const std::vector<const JoinStore*>& stores, const std::string
     std::deque<RowLine> lines;
     for (const JoinStore* store : stores)
         lines.emplace_back(*store, storage::KeyRange{begin, end},
-                           std::max(kLeastAtOnce, kBytesAtOnce / stores.size()));
+                           std::max(kLeastAtOnce, kBytesAtOnce / stores.size()),
+                           stores.size() <= kMostAhead);
     using Head = std::pair<std::string_view, size_t>;  // the smallest key of a line; keys differ
     std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
     for (size_t i = 0; i < lines.size(); ++i) {

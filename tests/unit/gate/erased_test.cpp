@@ -91,7 +91,7 @@ TEST_F(ErasedScene, WhatTheSchemaFileDoesNotExplainCountsAsTheErasedDo) {
         << "half of the vault is set aside";
 }
 
-/// Of which side and group they are is not known.
+/// Their side and group are not known.
 TEST_F(ErasedScene, WhatCannotBeReadCountsAtTheWorstInEveryGroup) {
     records.unreadable = 4;
     EXPECT_EQ(counted({}), (Counts{4, 4, 4}));

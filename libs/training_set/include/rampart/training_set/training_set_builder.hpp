@@ -66,7 +66,7 @@ struct Omitted {
 /// not know under any name, lack one that it gives no default, or have a value of another kind. So
 /// another file decided them. They are no rows, since their features are not missing, and keep no
 /// others from being read. Once the file is put right they are rows. These are the matured ones of
-/// both sides, so that none that is named tells the side of its person.
+/// both sides, so that none that is named shows the side of its person.
 struct Unexplained {
     size_t decisions = 0;
     std::string first{};  // decision, feature and what to do; empty: there are none
