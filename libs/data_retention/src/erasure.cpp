@@ -292,6 +292,8 @@ Status note_begin(const ErasureDeps& deps, const ErasureRequest& request,
     if (pending) begun.records = pending->records;
     if (!begun.records) {
         RAMPART_TRY(begun.records, erased_records(deps, request.person, found.ids));
+        // the gate counts them while they lie in quarantine; of which side and group is not known
+        if (found.unread > 0) begun.records->push_back({.records = found.unread});
     } else if (const auto later = decided_since(*pending, found.ids); !later.empty()) {
         RAMPART_TRY(auto more, erased_records(deps, request.person, later));
         begun.records->insert(begun.records->end(), more.begin(), more.end());

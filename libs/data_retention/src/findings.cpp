@@ -1,6 +1,7 @@
 #include "findings.hpp"
 
 #include "rampart/joiner/reasons.hpp"
+#include "rampart/joiner/unread_decision.hpp"
 
 namespace rampart::data_retention {
 
@@ -32,9 +33,11 @@ About::About(const domain::PersonId& person, const Findings& found) : field_(fie
 Status count_quarantined(const ErasureDeps& deps, const domain::PersonId& person, Findings& found) {
     const About about(person, found);
     const auto word = reason_info(joiner::Reason::kWithheldOutcome).word;
-    found.quarantined = found.withheld = 0;
+    found.quarantined = found.withheld = found.unread = 0;
     RAMPART_RETURN_IF_ERROR(deps.joiner.visit_quarantined([&](const auto& one) {
-        if (about(one)) ++(one.reason == word ? found.withheld : found.quarantined);
+        if (!about(one)) return base::ok();
+        ++(one.reason == word ? found.withheld : found.quarantined);
+        found.unread += joiner::is_unread_decision(one, deps.log.decisions_topic);
         return base::ok();
     }));
     return deps.applications.visit_quarantined([&](const auto& one) {

@@ -16,6 +16,7 @@ struct Findings {
     std::vector<domain::DecisionId> ids;  // and those that an earlier release noted without details
     // Records in quarantine; withheld: that there is one depends on an outcome, and is not said.
     size_t quarantined = 0, withheld = 0;
+    size_t unread = 0;  // quarantined ones that are decisions which no other record makes known
 };
 
 /// Finds the records that are about the person, also those that cannot be read.

@@ -142,6 +142,27 @@ TEST_F(ErasedTally, WhereverAnErasureCrashesItsRecordsCountOnce) {
     EXPECT_EQ(tally().front().records, 2u);
 }
 
+TEST_F(ErasedTally, CountsADecisionThatCannotBeReadWithoutSideAndGroup) {
+    stores_.decide(vault_[0]);
+    const auto name = person(vault_[0]).value();
+    const std::string about = "\x12" + std::string(1, static_cast<char>(name.size())) + name;
+    std::vector<streaming::Record> unread{{"d-1", about + "\xff", day(1), {}},
+                                          {"d-2", "another's \xff", day(1), {}}};
+    ASSERT_TRUE(stores_.log.append("decisions", unread));
+    ASSERT_TRUE(stores_.catch_up());
+    ASSERT_EQ(stores_.joiner->unread_decisions(day(1000)).value(), 2u);
+    ASSERT_FALSE(erase(vault_[0], 2)) << "a crash, after which it counts once all the same";
+    ASSERT_TRUE(erase(vault_[0]));
+    EXPECT_EQ(stores_.joiner->unread_decisions(day(1000)).value(), 1u) << "another's stays";
+    ErasedRecords lost;
+    lost.records = 1;
+    const ErasedRecords joined{"1970-04", Side::kVault, "approve", false, "", 1};
+    const auto all = tally();
+    EXPECT_EQ(all.size(), 2u);
+    EXPECT_EQ(std::count(all.begin(), all.end(), lost), 1) << "of either side, and of any group";
+    EXPECT_EQ(std::count(all.begin(), all.end(), joined), 1);
+}
+
 TEST_F(ErasedTally, IsNamedAmongWhatRemains) {
     stores_.decide(vault_[0]);
     const auto report = erase(vault_[0]).value();
