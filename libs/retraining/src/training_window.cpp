@@ -78,8 +78,8 @@ std::string describe_rows(const training_set::DevelopmentSet& set) {
                ? describe_extent(set.extent)
                : fmt::format(
                      "{}; {} decisions, of either side, are of another schema file and set "
-                     "aside, the first: {}",
-                     describe_extent(set.extent), aside.decisions, aside.first);
+                     "aside; the node's log has the first",
+                     describe_extent(set.extent), aside.decisions);
 }
 
 }  // namespace rampart::retraining

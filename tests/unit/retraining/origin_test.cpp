@@ -184,8 +184,10 @@ TEST_F(OriginTest, EveryDecisionOfTheVaultIsInTheEvidenceOrLeftOutForOneReason) 
     EXPECT_THAT(id.left_out, Contains(LeftOut{"other_schema", "unknown", other_schema_}));
     EXPECT_THAT(run.figures.at(kRowsRead),
                 HasSubstr(fmt::format("; {} decisions, of either side, are of another schema file "
-                                      "and set aside, the first: decision 'd-other",
+                                      "and set aside; the node's log has the first",
                                       learnt_aside_ + other_schema_)));
+    EXPECT_EQ(run.figures.at(kRowsRead).find("d-other"), std::string::npos)
+        << "with the certificate's number it would show the side of its person";
     EXPECT_EQ(read.plan.unexplained, other_schema_);
     EXPECT_EQ(read.plan.unreadable, 1u);
     EXPECT_EQ(read.plan.erased, 3 + other_schema_ + 1);

@@ -59,8 +59,8 @@ TEST(TrainingWindow, IsDescribedInARunsRecord) {
     EXPECT_EQ(describe_rows(set), "7 of 7");
     set.unexplained = {2, "decision 'd': why"};
     EXPECT_EQ(describe_rows(set),
-              "7 of 7; 2 decisions, of either side, are of another schema file and set aside, the "
-              "first: decision 'd': why");
+              "7 of 7; 2 decisions, of either side, are of another schema file and set aside; "
+              "the node's log has the first");
 }
 
 /// Decisions from day 31 to 55, runs at day 150.
