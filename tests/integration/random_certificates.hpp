@@ -100,8 +100,11 @@ struct Drawn {
             vault.decisions.erased.records = std::max<size_t>(1, women + men);
             vault.decisions.erased.of_group = {women, men};
             vault.decisions.erased.unexplained = random.bernoulli(0.5) ? 1 : 0;
-            const size_t others = vault.decisions.erased.records;
-            vault.decisions.erased.unreadable = others > 1 && random.bernoulli(0.5) ? 1 : 0;
+            if (random.bernoulli(0.5)) {  // one that cannot be read, in every group
+                ++vault.decisions.erased.records;
+                vault.decisions.erased.unreadable = 1;
+                for (size_t& records : vault.decisions.erased.of_group) ++records;
+            }
         }
     }
     /// The vault with its first records only.

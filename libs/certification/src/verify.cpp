@@ -161,7 +161,7 @@ Status check_plan_of_groups(const RunPlan& plan) {
                 plan.unexplained <= plan.erased &&
                 plan.unreadable <= plan.erased - plan.unexplained;
     for (size_t i = 0; fits && i < plan.groups.size(); ++i) {
-        fits = plan.groups[i].index == i % groups &&
+        fits = plan.groups[i].index == i % groups && plan.groups[i].erased >= plan.unreadable &&
                plan.groups[i].against == (i < groups ? Against::kReference : Against::kAnchor);
     }
     return fits ? base::ok() : differs("the list of groups");

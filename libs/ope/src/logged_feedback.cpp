@@ -184,16 +184,16 @@ Status check_groups(const LoggedDecisions& d) {
 
 Status check_erased(const LoggedDecisions& d) {
     const ErasedCounts& e = d.erased;
-    const bool fits =
-        e.unexplained <= e.records && e.unreadable <= e.records - e.unexplained &&
-        e.of_group.size() == (e.records > 0 ? d.groups.size() : 0) &&
-        std::all_of(e.of_group.begin(), e.of_group.end(), [&](size_t n) { return n <= e.records; });
+    const bool fits = e.unexplained <= e.records && e.unreadable <= e.records - e.unexplained &&
+                      e.of_group.size() == (e.records > 0 ? d.groups.size() : 0) &&
+                      std::all_of(e.of_group.begin(), e.of_group.end(),
+                                  [&](size_t n) { return n >= e.unreadable && n <= e.records; });
     if (!fits) {
         return make_error(
             Reason::kBadShape,
             "{} records counted at the worst, {} of another schema file and {} that "
             "cannot be read, and numbers of {} of {} groups: give one for each group, "
-            "none above the whole",
+            "none above the whole, nor below those that cannot be read",
             e.records, e.unexplained, e.unreadable, e.of_group.size(), d.groups.size());
     }
     if (e.records <= limits::kMaxRows) return base::ok();

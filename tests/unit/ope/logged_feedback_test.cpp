@@ -66,6 +66,11 @@ TEST(LoggedFeedback, ErasedRecordsAreCountedForEachGroupAndAsAWhole) {
     EXPECT_EQ(with(3, {}), "bad_shape");
     EXPECT_EQ(with(0, {0}), "bad_shape");
     EXPECT_EQ(with(base::limits::kMaxRows + 1, {0}), "too_many_records");
+    const auto unreadable = [](size_t records, size_t of_group, size_t parts) {
+        return reason_after([&](auto& f) { f.decisions.erased = {records, {of_group}, 0, parts}; });
+    };
+    EXPECT_EQ(unreadable(3, 2, 2), "");
+    EXPECT_EQ(unreadable(3, 1, 2), "bad_shape") << "each may be of every group";
     EXPECT_EQ((ErasedCounts{3, {2}}.in_group(0)), 2u);
     EXPECT_EQ((ErasedCounts{3, {}}.in_group(0)), 3u) << "in whatever group";
 }
