@@ -6,9 +6,7 @@
 //
 // The log (as many outcomes as decisions) is made in FOLDER when there is none, and is kept.
 // `sealed`: decisions lie in it sealed with the keys of their persons.
-#include <sys/resource.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
@@ -21,6 +19,7 @@
 #include "rampart/training_set/training_set_builder.hpp"
 #include "support/generated_loans.hpp"
 #include "support/set_clock.hpp"
+#include "tools/peers/stream/stopwatch.hpp"
 
 namespace rampart {
 namespace {
@@ -28,33 +27,13 @@ namespace {
 namespace fs = std::filesystem;
 using base::Result;
 using base::Status;
+using peers::Stopwatch;
 using streaming::Offset;
 using streaming::PartitionId;
 
 constexpr uint64_t kMemory = 512u << 20;  // bytes for all databases: the default of a node
 constexpr size_t kAppended = 5000;        // records at once
 constexpr int64_t kMatured = support::kGeneratedDays + 200;  // day on which all have
-
-/// Time since construction: wall time, and CPU time of all threads of the process.
-class Stopwatch {
-  public:
-    double seconds() const {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    }
-    double cpu_seconds() const { return used() - used_; }
-
-  private:
-    static double used() {
-        rusage usage{};
-        ::getrusage(RUSAGE_SELF, &usage);
-        const auto in_seconds = [](const timeval& t) {
-            return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-        };
-        return in_seconds(usage.ru_utime) + in_seconds(usage.ru_stime);
-    }
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-    double used_ = used();
-};
 
 void print(const char* name, int64_t items, const Stopwatch& watch) {
     fmt::print(", \"{}\": {{\"items\": {}, \"seconds\": {:.4f}, \"cpu_seconds\": {:.4f}}}", name,

@@ -231,5 +231,30 @@ TEST_F(Approvals, ASwitchIsScheduledAndComesAfterAKill) {
     EXPECT_THAT(deciding(), HasSubstr(good_.model));
 }
 
+TEST_F(Approvals, OfTwoScheduledOneThatCannotBeMadeStarvesNoOther) {
+    for (const char* who : {"anna", "bert", "petra"})
+        make_token(who, "--scope approve --scope read --scope operate");
+    ASSERT_EQ(promote(late_, "late").exit_code, 0);
+    ASSERT_EQ(promote(good_, "good").exit_code, 0);
+    const auto process = start();
+    const auto schedule = [&](int number, const std::string& at) {
+        for (const char* who : {"anna", "bert"}) {
+            const auto ran = approve(who, number, digest_of(number), " --switch-at " + at);
+            EXPECT_EQ(ran.exit_code, 0) << ran.output;
+        }
+    };
+    schedule(1, "2006-01-05");
+    schedule(2, "2006-01-05T00:10:00Z");
+    fs::rename(workspace_.store / "registry" / "models" / (late_.model + ".rmp"),
+               folder_ / "late.rmp");
+    const auto due = client().post("/v1/clock", R"({"now":"2006-01-05T00:05:00Z"})").value();
+    EXPECT_NE(due.status, 200) << "its model file is gone";
+    EXPECT_THAT(deciding(), HasSubstr(first_));
+    EXPECT_EQ(proposal(1).at("state"), "scheduled");
+    move_clock("2006-01-05T00:15:00Z");
+    EXPECT_THAT(deciding(), HasSubstr(good_.model));
+    EXPECT_EQ(proposal(1).at("why"), "champion_changed");
+}
+
 }  // namespace
 }  // namespace rampart::rampartd

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "demo_store.hpp"
+#include "node_answers.hpp"
 #include "rampart/certification/delta_ledger.hpp"
 #include "rampart/streaming_kafka/kafka_reader.hpp"
 #include "rampart/streaming_kafka/topic_admin.hpp"
@@ -96,14 +97,7 @@ class ClusterMigration : public testing::Test, public DemoStore {
     }
     static std::string ask(Node& node, const std::string& method, const std::string& path,
                            const std::string& body = "") {
-        http::Router router(access::one_token("t", {"anna", access::Scopes::all()}));
-        node.add_routes(router);
-        http::Request request;
-        request.method = method;
-        request.path = path;
-        request.headers = {{"Authorization", "Bearer t"}};
-        request.body = body;
-        const auto answer = router.handle(std::move(request));
+        const auto answer = rampartd::ask(node, method, path, body);
         EXPECT_EQ(answer.status, 200) << method << " " << path << ": " << answer.body;
         return answer.body;
     }

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "node_answers.hpp"
 #include "two_nodes.hpp"
 
 namespace rampart::rampartd {
@@ -26,17 +27,6 @@ class RolesOnABroker : public TwoNodes {
     Settings learning() { return with_roles("learner", "join,train,monitor", "", ""); }
     Settings decider(const std::string& name, const std::string& own) {
         return with_roles(name, "decide", "own = " + own, kFollows);
-    }
-    static http::Response ask(Node& node, const std::string& method, const std::string& path,
-                              const std::string& body = "") {
-        http::Router router(access::one_token("t", {"anna", access::Scopes::all()}));
-        node.add_routes(router);
-        http::Request request;
-        request.method = method;
-        request.path = path;
-        request.headers = {{"Authorization", "Bearer t"}};
-        request.body = body;
-        return router.handle(std::move(request));
     }
     /// Returns the databases in the folder of partitions, as "PARTITION/NAME".
     std::set<std::string> databases(const std::string& name) const {

@@ -1,5 +1,6 @@
 // The topics without a gap to accept (leases, policies, protected attributes) are cut off or made
 // anew under nodes that work as `rampart serve` does.
+#include "node_answers.hpp"
 #include "rampart/lease/lease_record.hpp"
 #include "rampart/protected_attributes/codec.hpp"
 #include "rampart/streaming_kafka/kafka_reader.hpp"
@@ -55,17 +56,6 @@ class TopicsMadeAnew : public TwoNodes {
     template <class Holds>
     static bool soon(const Holds& holds) {
         return test_support::kafka_detail::wait_until(holds, std::chrono::seconds(120));
-    }
-    http::Response ask(Node& node, const std::string& method, const std::string& path,
-                       const std::string& body = "") const {
-        http::Router router(access::one_token("t", {"anna", access::Scopes::all()}));
-        node.add_routes(router);
-        http::Request request;
-        request.method = method;
-        request.path = path;
-        request.headers = {{"Authorization", "Bearer t"}};
-        request.body = body;
-        return router.handle(std::move(request));
     }
     /// States what is known of a person, and waits until the node has read it in the log.
     bool states(Node& node, const std::string& person) const {

@@ -41,18 +41,19 @@ bool any_is_open(const ProposalLog& log) {
 }
 
 std::string time_text(const std::optional<base::TimePoint>& switch_at) {
-    return switch_at ? base::to_iso8601(*switch_at) : "the last approval";
+    return switch_at ? "at " + base::to_iso8601(*switch_at) : "with the last approval";
 }
 
 /// Checks that the approval says the same of the switch as those before it, and that its time can
 /// come.
 Status check_switch(const PromotionProposal& proposal, const Judgement& by) {
     if (!proposal.approvals.empty() && by.switch_at != proposal.switch_at)
-        return base::make_error(Reason::kProposalDiffers,
-                                "$.switch_at: is {}, and {} has approved proposal {} for a switch "
-                                "with {}: name the same, or reject it",
-                                time_text(by.switch_at), proposal.approvals[0].who, proposal.number,
-                                time_text(proposal.switch_at));
+        return base::make_error(
+            Reason::kProposalDiffers,
+            "$.switch_at: asks for a switch {}, and {} has approved proposal {} for "
+            "one {}: name the same, or reject it",
+            time_text(by.switch_at), proposal.approvals[0].who, proposal.number,
+            time_text(proposal.switch_at));
     if (!by.switch_at) return base::ok();
     const auto end = std::min(proposal.expires, proposal.valid_until.value_or(proposal.expires));
     if (*by.switch_at > by.at && *by.switch_at < end) return base::ok();
@@ -140,7 +141,7 @@ Status ModelRegistry::Impl::check_approver(const PromotionProposal& proposal,
                                            const std::string& who) const {
     if (proposal.state == State::kScheduled)
         return base::make_error(
-            Reason::kApprovedAlready, "proposal {} has its {} approvals, and switches at {}",
+            Reason::kApprovedAlready, "proposal {} has its {} approvals, and switches {}",
             proposal.number, proposal.approvals_needed, time_text(proposal.switch_at));
     const auto& all = store->proposals().all();
     const bool own = std::any_of(all.begin(), all.end(), [&](const auto& one) {

@@ -35,33 +35,28 @@ TEST(LogSettings, SayWhatIsWrongWithThem) {
     }
 }
 
+/// Reads settings of a cluster with one more line.
+LogSettings of_cluster(const std::string& line) {
+    auto root = config::parse(
+                    "[log]\nbroker = \"kafka\"\ngroup_key_files = [\"k\"]\n"
+                    "[kafka]\nbootstrap_servers = \"a:1\"\nnode = \"n\"\n" +
+                        line,
+                    "x.toml")
+                    .value();
+    auto settings = read_log_settings(root, {"/etc"});
+    EXPECT_TRUE(root.finish()) << line;
+    return settings;
+}
+
 TEST(LogSettings, AClusterIsForDevelopmentOnlyWhereTheFileSaysSo) {
-    const auto development = [](const std::string& line) {
-        auto root = config::parse(
-                        "[log]\nbroker = \"kafka\"\ngroup_key_files = [\"k\"]\n"
-                        "[kafka]\nbootstrap_servers = \"a:1\"\nnode = \"n\"\n" +
-                            line,
-                        "x.toml")
-                        .value();
-        const auto settings = read_log_settings(root, {"/etc"});
-        EXPECT_TRUE(root.finish()) << line;
-        return settings.development;
-    };
+    const auto development = [](const std::string& line) { return of_cluster(line).development; };
     EXPECT_FALSE(development(""));
     EXPECT_FALSE(development("development = false\n"));
     EXPECT_TRUE(development("development = true\n"));
 }
 
 TEST(LogSettings, AClusterKeepsForEverUnlessTheFileSaysForHowLong) {
-    const auto kept = [](const std::string& line) {
-        auto root = config::parse(
-                        "[log]\nbroker = \"kafka\"\ngroup_key_files = [\"k\"]\n"
-                        "[kafka]\nbootstrap_servers = \"a:1\"\nnode = \"n\"\n" +
-                            line,
-                        "x.toml")
-                        .value();
-        return read_log_settings(root, {"/etc"}).kept();
-    };
+    const auto kept = [](const std::string& line) { return of_cluster(line).kept(); };
     EXPECT_EQ(kept(""), std::nullopt);
     EXPECT_EQ(kept("kept_months = 0\n"), std::nullopt);
     EXPECT_EQ(kept("kept_months = 84\n"), base::Duration::days(84 * 31));
