@@ -1,10 +1,12 @@
 #include "rampart/streaming_kafka/kafka_reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <tuple>
 
 #include "client.hpp"
 #include "rampart/streaming/reasons.hpp"
@@ -64,57 +66,69 @@ size_t size_of(const streaming::Record& record) {
     return size;
 }
 
-/// State of the fetching of one partition. Each start has its own queue, so that no record fetched
-/// from an earlier position can follow.
+/// State of the fetching of one partition by one client. Each start has its own queue, so that no
+/// record fetched from an earlier position can follow.
 struct Cursor {
-    std::mutex mutex;  // one caller at a time
-    Queue queue;       // null: not fetching
+    std::mutex mutex;    // one caller at a time
+    size_t fetcher = 0;  // which client fetches; each fetches a partition from one position
+    uint64_t used = 0;   // when it was chosen last, by count; guarded by Topic::mutex
+    Queue queue;         // null: not fetching
     // No record lies in [low, high), and the queue continues at high.
     int64_t low = 0, high = 0;
     bool begun = false;    // a first event has arrived since the start
     uint64_t cluster = 0;  // the cluster of the fetch: Topic::cluster
+
+    bool is_at(int64_t from) const { return queue && from >= low && from <= high; }
 };
+using Cursors = std::array<Cursor, kPositions>;
 
 struct Topic {
     std::string name;
-    rd_kafka_topic_t* handle = nullptr;
     std::mutex asking;  // one query at a time; waiting threads use its result
     std::mutex mutex;   // guards the members below; never held during a query
     Client::TopicState state;
     std::optional<Instant> known_at;
     uint64_t cluster = 0;             // number of changes of the cluster id
     std::map<int32_t, int64_t> ends;  // ends of partitions, as last asked for
-    std::map<int32_t, std::unique_ptr<Cursor>> cursors;
-    std::atomic<int32_t> fetchable = 0;  // number of partitions known to the fetching client
+    std::map<int32_t, std::unique_ptr<Cursors>> cursors;
+    uint64_t chosen = 0;  // number of cursors chosen
+    // number of partitions known to each fetching client
+    std::array<std::atomic<int32_t>, kPositions> fetchable{};
 };
 
 }  // namespace
 
 struct KafkaReader::Impl {
     // A broker answers one connection's requests in order, so a query would wait behind a fetch
-    // that waits for records: two connections.
-    std::unique_ptr<Client> fetching, asking;
-    std::mutex mutex;
+    // that waits for records: a connection of its own.
+    std::unique_ptr<Client> asking;
+    std::mutex mutex;  // guards the members below
+    // Opened when they are needed, as most readers of a partition are at one position.
+    std::array<std::unique_ptr<Client>, kPositions> fetching;
     std::map<std::string, std::unique_ptr<Topic>, std::less<>> topics;
 
+    Result<Client*> fetcher(size_t number);
     Result<Topic*> topic(std::string_view name);
     Result<Client::TopicState> state(Topic& topic, std::optional<Span> age);
     Status check_partition(Topic& topic, PartitionId partition);
     static Result<int64_t> noted(Topic& topic, int32_t partition, Result<int64_t> offset);
     static Result<int64_t> noted_end(Topic& topic, int32_t partition, Result<int64_t> end);
-    int64_t seen_end(Topic& topic, int32_t partition) const;
-    static Cursor& cursor(Topic& topic, int32_t partition, uint64_t& cluster);
+    Result<int64_t> seen_end(Topic& topic, int32_t partition, const Cursor& cursor);
+    struct Chosen {
+        Cursor* cursor;
+        std::unique_lock<std::mutex> lock;
+        uint64_t cluster;  // the present one
+    };
+    static Chosen choose(Topic& topic, int32_t partition, int64_t from);
 
     Status start(Topic& topic, int32_t partition, Cursor& cursor, int64_t from);
-    static void stop(Topic& topic, int32_t partition, Cursor& cursor);
-    /// Calls what is given with the partition's cursor, locked, of today's cluster.
-    static auto with_cursor(Topic& topic, int32_t partition, const auto& work) {
-        uint64_t cluster = 0;
-        Cursor& cursor = Impl::cursor(topic, partition, cluster);
-        const std::lock_guard lock(cursor.mutex);
-        if (cursor.cluster != cluster) stop(topic, partition, cursor);
-        cursor.cluster = cluster;
-        return work(cursor);
+    void stop(Topic& topic, int32_t partition, Cursor& cursor);
+    /// Calls what is given with a cursor of the partition for `from`, locked, of today's cluster.
+    auto with_cursor(Topic& topic, int32_t partition, int64_t from, const auto& work) {
+        const auto [cursor, lock, cluster] = choose(topic, partition, from);
+        if (cursor->cluster != cluster) stop(topic, partition, *cursor);
+        cursor->cluster = cluster;
+        return work(*cursor);
     }
     Status start_unless_at(Topic& topic, int32_t partition, Cursor& cursor, int64_t from);
     struct Read {
@@ -132,14 +146,23 @@ struct KafkaReader::Impl {
                                            int64_t from, size_t limit);
 };
 
+Result<Client*> KafkaReader::Impl::fetcher(size_t number) {
+    const std::lock_guard lock(mutex);
+    auto& client = fetching.at(number);
+    if (!client) {
+        RAMPART_TRY(client, Client::open(asking->settings(), Client::Kind::kConsumer));
+    }
+    return client.get();
+}
+
 Result<Topic*> KafkaReader::Impl::topic(std::string_view name) {
-    RAMPART_TRY(rd_kafka_topic_t * handle, fetching->topic(name));
+    RAMPART_TRY(Client * client, fetcher(0));
+    RAMPART_RETURN_IF_ERROR(client->topic(name));
     const std::lock_guard lock(mutex);
     auto found = topics.find(name);
     if (found == topics.end()) {
         found = topics.emplace(std::string(name), std::make_unique<Topic>()).first;
         found->second->name = name;
-        found->second->handle = handle;
     }
     return found->second.get();
 }
@@ -194,9 +217,10 @@ Result<int64_t> KafkaReader::Impl::noted_end(Topic& topic, int32_t partition, Re
 }
 
 /// Returns an end that was seen; nothing lies behind it that was not written since.
-int64_t KafkaReader::Impl::seen_end(Topic& topic, int32_t partition) const {
+Result<int64_t> KafkaReader::Impl::seen_end(Topic& topic, int32_t partition, const Cursor& cursor) {
+    RAMPART_TRY(Client * client, fetcher(cursor.fetcher));
     int64_t begin = 0, fetched = 0;
-    rd_kafka_get_watermark_offsets(fetching->handle(), topic.name.c_str(), partition, &begin,
+    rd_kafka_get_watermark_offsets(client->handle(), topic.name.c_str(), partition, &begin,
                                    &fetched);
     const std::lock_guard lock(topic.mutex);
     const auto asked = topic.ends.find(partition);
@@ -211,28 +235,52 @@ Result<int64_t> KafkaReader::Impl::noted(Topic& topic, int32_t partition, Result
     return offset;
 }
 
-Cursor& KafkaReader::Impl::cursor(Topic& topic, int32_t partition, uint64_t& cluster) {
-    const std::lock_guard lock(topic.mutex);
-    cluster = topic.cluster;
-    auto& cursor = topic.cursors[partition];
-    if (!cursor) cursor = std::make_unique<Cursor>();
-    return *cursor;
+/// Locks a cursor of the partition: one that is at `from`, else one that does not fetch, else the
+/// one that was used least recently. One in use is not waited for unless all are.
+KafkaReader::Impl::Chosen KafkaReader::Impl::choose(Topic& topic, int32_t partition, int64_t from) {
+    std::unique_lock guard(topic.mutex);
+    auto& cursors = topic.cursors[partition];
+    if (!cursors) {
+        cursors = std::make_unique<Cursors>();
+        for (size_t i = 0; i < kPositions; ++i) (*cursors)[i].fetcher = i;
+    }
+    Chosen best{nullptr, {}, topic.cluster};
+    const auto rank = [&](const Cursor& cursor) {
+        const int place = cursor.is_at(from) ? 0 : !cursor.queue ? 1 : 2;
+        return std::tuple(place, place == 2 ? cursor.used : 0);
+    };
+    for (Cursor& cursor : *cursors) {
+        std::unique_lock lock(cursor.mutex, std::try_to_lock);
+        if (!lock || (best.cursor != nullptr && rank(cursor) >= rank(*best.cursor))) continue;
+        best.cursor = &cursor;
+        best.lock = std::move(lock);
+    }
+    if (best.cursor == nullptr) best.cursor = &cursors->front();
+    best.cursor->used = ++topic.chosen;
+    guard.unlock();  // never held while a cursor is waited for
+    if (!best.lock) best.lock = std::unique_lock(best.cursor->mutex);
+    return best;
 }
 
 void KafkaReader::Impl::stop(Topic& topic, int32_t partition, Cursor& cursor) {
     if (!cursor.queue) return;
-    rd_kafka_consume_stop(topic.handle, partition);
+    const auto client = fetcher(cursor.fetcher);
+    const auto handle = client ? (*client)->topic(topic.name) : client.error();
+    if (handle) rd_kafka_consume_stop(*handle, partition);
     cursor.queue.reset();
 }
 
 Status KafkaReader::Impl::start(Topic& topic, int32_t partition, Cursor& cursor, int64_t from) {
     stop(topic, partition, cursor);
-    if (partition >= topic.fetchable) {
-        RAMPART_TRY(const auto state, fetching->describe(topic.name));
-        topic.fetchable = state.partitions;
+    RAMPART_TRY(Client * client, fetcher(cursor.fetcher));
+    RAMPART_TRY(rd_kafka_topic_t * handle, client->topic(topic.name));
+    auto& fetchable = topic.fetchable.at(cursor.fetcher);
+    if (partition >= fetchable) {
+        RAMPART_TRY(const auto state, client->describe(topic.name));
+        fetchable = state.partitions;
     }
-    Queue queue(rd_kafka_queue_new(fetching->handle()));
-    if (rd_kafka_consume_start_queue(topic.handle, partition, from, queue.get()) != 0) {
+    Queue queue(rd_kafka_queue_new(client->handle()));
+    if (rd_kafka_consume_start_queue(handle, partition, from, queue.get()) != 0) {
         return to_error(rd_kafka_last_error(),
                         fmt::format("topic '{}', partition {}", topic.name, partition));
     }
@@ -244,8 +292,7 @@ Status KafkaReader::Impl::start(Topic& topic, int32_t partition, Cursor& cursor,
 
 Status KafkaReader::Impl::start_unless_at(Topic& topic, int32_t partition, Cursor& cursor,
                                           int64_t from) {
-    const bool there = cursor.queue && from >= cursor.low && from <= cursor.high;
-    return there ? base::ok() : start(topic, partition, cursor, from);
+    return cursor.is_at(from) ? base::ok() : start(topic, partition, cursor, from);
 }
 
 /// Returns the error for a position that is not in the log.
@@ -307,7 +354,7 @@ Result<bool> KafkaReader::Impl::take(Topic& topic, int32_t partition, Cursor& cu
         }
     } else if (error.code == base::ErrorCode::kNotFound) {
         // or the fetching client does not know it yet: it queries again before it restarts
-        topic.fetchable = 0;
+        topic.fetchable.at(cursor.fetcher) = 0;
         const auto there = asking->describe(topic.name);
         error = !there ? there.error()
                        : base::make_error(Reason::kBrokerError,
@@ -342,7 +389,8 @@ Status KafkaReader::Impl::wait(Topic& topic, int32_t partition, Cursor& cursor, 
     const Instant deadline = now() + to_chrono(asking->settings().request_timeout);
     // An end that was seen may prove that there is more, never that there is not: more may have
     // arrived, or be held back by a transaction.
-    int64_t end = seen_end(topic, partition);
+    RAMPART_TRY(Client * own, fetcher(cursor.fetcher));
+    RAMPART_TRY(int64_t end, seen_end(topic, partition, cursor));
     bool asked = false;
     for (int patience = kFirstPatienceMs;; patience = std::min(2 * patience, kMostPatienceMs)) {
         const bool more = end > cursor.high;
@@ -354,19 +402,19 @@ Status KafkaReader::Impl::wait(Topic& topic, int32_t partition, Cursor& cursor, 
         if (asked && !more) break;
         if (now() >= deadline) {
             stop(topic, partition, cursor);
-            return fetching->error(RD_KAFKA_RESP_ERR__TIMED_OUT,
-                                   fmt::format("topic '{}', partition {}, offset {} of {}",
-                                               topic.name, partition, cursor.high, end));
+            return own->error(RD_KAFKA_RESP_ERR__TIMED_OUT,
+                              fmt::format("topic '{}', partition {}, offset {} of {}", topic.name,
+                                          partition, cursor.high, end));
         }
         // If there is more and no fetch brings it, the query goes over the fetching connection: the
         // library stops fetching while the queue is full, and checks for room again only when
         // something happens on that connection.
-        Client& client = more && asked ? *fetching : *asking;
+        Client& client = more && asked ? *own : *asking;
         RAMPART_TRY(const int64_t answer, end_for(client, topic, partition, cursor));
         if (!asked) end = answer;
         asked = true;
     }
-    fetching->succeeded();
+    own->succeeded();
     return base::ok();
 }
 
@@ -402,12 +450,12 @@ KafkaReader::KafkaReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 KafkaReader::~KafkaReader() {
     for (auto& [name, topic] : impl_->topics)
-        for (auto& [partition, cursor] : topic->cursors) Impl::stop(*topic, partition, *cursor);
+        for (auto& [partition, cursors] : topic->cursors)
+            for (Cursor& cursor : *cursors) impl_->stop(*topic, partition, cursor);
 }
 
 Result<std::unique_ptr<KafkaReader>> KafkaReader::open(const KafkaSettings& settings) {
     auto impl = std::make_unique<Impl>();
-    RAMPART_TRY(impl->fetching, Client::open(settings, Client::Kind::kConsumer));
     RAMPART_TRY(impl->asking, Client::open(settings, Client::Kind::kConsumer));
     return std::unique_ptr<KafkaReader>(new KafkaReader(std::move(impl)));
 }
@@ -433,7 +481,7 @@ Result<std::vector<StoredRecord>> KafkaReader::read(std::string_view name, Parti
     RAMPART_TRY(Topic * topic, impl_->topic(name));
     RAMPART_RETURN_IF_ERROR(impl_->check_partition(*topic, partition));
     if (limit == 0) return std::vector<StoredRecord>();
-    return Impl::with_cursor(*topic, partition.value(), [&](Cursor& cursor) {
+    return impl_->with_cursor(*topic, partition.value(), from.value(), [&](Cursor& cursor) {
         return impl_->read(*topic, partition.value(), cursor, from.value(), limit);
     });
 }
@@ -444,7 +492,7 @@ void KafkaReader::prefetch(std::string_view name, std::span<const streaming::Pos
     for (const auto& [partition, offset] : from) {
         const int32_t id = partition.value();
         if (offset.value() < 0 || !impl_->check_partition(**topic, partition)) continue;
-        Impl::with_cursor(**topic, id, [&](Cursor& cursor) {
+        impl_->with_cursor(**topic, id, offset.value(), [&](Cursor& cursor) {
             static_cast<void>(impl_->start_unless_at(**topic, id, cursor, offset.value()));
         });
     }

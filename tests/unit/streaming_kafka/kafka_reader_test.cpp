@@ -429,6 +429,58 @@ TEST_F(KafkaReaderTest, WhatWasPrefetchedIsThereWithoutTheBroker) {
     EXPECT_FALSE(idle->read("many", kFirst, Offset(4), 100)) << "so the broker was needed";
 }
 
+TEST_F(KafkaReaderTest, ReadersAtDifferentPlacesDoNotStopEachOther) {
+    append(0, 3000);
+    settings.request_timeout = Duration::seconds(2);
+    reader = KafkaReader::open(settings).value();
+    // the joiner, the index of decisions, and who asks for one decision
+    std::vector<int64_t> next{0, 1000, 2000};
+    static_assert(kPositions == 3);
+    const auto read_one = [&](int64_t& from) {
+        const auto records = reader->read("t", kFirst, Offset(from), 1);
+        ASSERT_TRUE(records) << records.error().message;
+        ASSERT_EQ(records->size(), 1u);
+        EXPECT_EQ(records->front().offset, Offset(from));
+        EXPECT_EQ(records->front().record.key, fmt::format("{}", from++));
+    };
+    for (int round = 0; round < 3; ++round)
+        for (auto& from : next) read_one(from);
+    mock.down(1);
+    mock.down(2);
+    for (int round = 0; round < 50 && !HasFailure(); ++round)
+        for (auto& from : next) read_one(from);  // from what each has fetched
+    int64_t fourth = 500;
+    EXPECT_FALSE(reader->read("t", kFirst, Offset(fourth), 1)) << "so the broker was needed";
+}
+
+TEST_F(KafkaReaderTest, TheLeastRecentlyUsedPlaceGivesWay) {
+    append(0, 100);
+    settings.request_timeout = Duration::seconds(2);
+    reader = KafkaReader::open(settings).value();
+    for (const int64_t from : {0, 20, 40, 60, 80})
+        EXPECT_EQ(reader->read("t", kFirst, Offset(from), 1)->front().offset, Offset(from));
+    mock.down(1);
+    mock.down(2);
+    for (const int64_t from : {41, 61, 81})
+        EXPECT_EQ(reader->read("t", kFirst, Offset(from), 1)->front().offset, Offset(from));
+    EXPECT_FALSE(reader->read("t", kFirst, Offset(21), 1));
+}
+
+TEST_F(KafkaReaderTest, MoreReadersThanPlacesWaitForEachOtherAndMissNothing) {
+    append(0, 400);
+    std::vector<std::jthread> threads;
+    for (size_t t = 0; t < 2 * kPositions; ++t) {
+        threads.emplace_back([&, from = static_cast<int64_t>(t) * 37] {
+            for (int64_t next = from; next < 400;) {
+                const auto records = reader->read("t", kFirst, Offset(next), 60);
+                ASSERT_TRUE(records) << records.error().message;
+                for (const auto& stored : *records) EXPECT_EQ(stored.offset, Offset(next++));
+            }
+        });
+    }
+    for (auto& thread : threads) thread.join();
+}
+
 TEST_F(KafkaReaderTest, TheEndsOfManyPartitionsAreThoseOfEachInTheirOrder) {
     for (int32_t p = 0; p < 3; ++p) append(0, 10 * (p + 1), "many", PartitionId(p));
     const std::vector<PartitionId> asked{PartitionId(2), PartitionId(0), PartitionId(7),

@@ -13,15 +13,17 @@ namespace rampart::streaming_kafka {
 
 inline constexpr size_t kMaxReadBytes = 8u << 20;  // read() stops after this size
 inline constexpr size_t kMaxTopics = 1024;         // per reader or writer
+inline constexpr size_t kPositions = 3;  // positions of a partition that are read side by side
 
 /// Reads a Kafka cluster from offsets that the caller stores: no group, no subscription, no commit.
 /// Returns committed records only (read_committed) and verifies checksums.
 ///
-/// Each partition has its own cursor, which prefetches (bounded by
-/// reader_bytes_per_partition) as long as the caller continues where it stopped; another
-/// offset restarts it. Partitions are independent: each may be read by its own thread, and
-/// one that is no longer read only keeps its buffer. A read at the end costs one round trip
-/// to the broker, one with buffered records none.
+/// Each partition has cursors of its own, one for each position from which it is read, at most
+/// kPositions. A cursor prefetches (bounded by reader_bytes_per_partition) as long as a caller
+/// continues where it stopped; a read from elsewhere takes another one, and restarts the one that
+/// was used least recently when there are no more. Partitions are independent, and so are
+/// positions: each may be read by its own thread, and one that is no longer read only keeps its
+/// buffer. A read at the end costs one round trip to the broker, one with buffered records none.
 ///
 /// identity() is cluster id and topic name. The client library does not expose a topic's own id, so
 /// a deleted and recreated topic has the same identity: streaming::check_bookmark detects it by the

@@ -43,8 +43,8 @@ struct KafkaSettings {
     /// the delivery timeout.
     base::Duration stall_limit = base::Duration::seconds(2);
 
-    /// Prefetched bytes of each partition, 64 KiB to 64 MiB. At most twice as much is buffered, or
-    /// one batch of records if that is larger.
+    /// Prefetched bytes of a partition for each position, 64 KiB to 64 MiB. At most twice as much
+    /// is buffered, or one batch of records if that is larger.
     size_t reader_bytes_per_partition = 1u << 20;
     /// Bytes in flight at any time, over all appends, 1 MiB to 1 GiB.
     size_t writer_bytes = 128u << 20;
