@@ -99,6 +99,20 @@ class Kafka : public testing::Test {
         const auto positions = writer->append_to(topic, kFirst, records);
         ASSERT_TRUE(positions) << positions.error().message;
     }
+    void make_anew() {
+        const support::KafkaAdmin admin(settings.bootstrap_servers);
+        admin.delete_topic(topic);
+        const auto deadline = Clock::now() + 60s;
+        const auto gone = [&] {
+            const auto count = KafkaReader::open(settings).value()->partitions(topic);
+            return !count && count.error().reason == "no_topic";
+        };
+        while (!gone()) ASSERT_LT(Clock::now(), deadline);
+        TopicSpec spec;
+        spec.name = topic;
+        const auto made = TopicAdmin::open(settings).value()->create(std::vector{spec}, 1);
+        ASSERT_TRUE(made) << made.error().message;
+    }
     void wait_for_end(int64_t end) {
         const auto deadline = Clock::now() + 60s;
         while (reader->end_offset(topic, kFirst) != Offset(end)) {
@@ -201,18 +215,7 @@ TEST_F(Kafka, ATopicThatWasMadeAnewIsFoundByItsBookmark) {
     const auto before = read_all(*reader, topic);
     const Bookmark bookmark = streaming::bookmark_after(before.back());
     EXPECT_TRUE(streaming::check_bookmark(*reader, topic, kFirst, bookmark));
-    const support::KafkaAdmin admin(settings.bootstrap_servers);
-    admin.delete_topic(topic);
-    const auto deadline = Clock::now() + 60s;
-    const auto gone = [&] {
-        const auto count = KafkaReader::open(settings).value()->partitions(topic);
-        return !count && count.error().reason == "no_topic";
-    };
-    while (!gone()) ASSERT_LT(Clock::now(), deadline);
-    TopicSpec spec;
-    spec.name = topic;
-    const auto made = TopicAdmin::open(settings).value()->create(std::vector{spec}, 1);
-    ASSERT_TRUE(made) << made.error().message;
+    make_anew();
     // shorter than before, for the reader that also knew the old one
     const auto fresh = KafkaReader::open(settings).value();
     expect_error(streaming::check_bookmark(*fresh, topic, kFirst, bookmark), ErrorCode::kOutOfRange,
@@ -226,6 +229,21 @@ TEST_F(Kafka, ATopicThatWasMadeAnewIsFoundByItsBookmark) {
                  ErrorCode::kFailedPrecondition, "topic_recreated");
     expect_error(streaming::check_bookmark(*reader, topic, kFirst, bookmark),
                  ErrorCode::kFailedPrecondition, "topic_recreated");
+}
+
+TEST_F(Kafka, WhatWasFetchedOfATopicIsNotReadLongAfter) {
+    append(0, 10);
+    for (const int64_t from : {2, 5})  // the rest of it is fetched
+        ASSERT_EQ(reader->read(topic, kFirst, Offset(from), 1)->size(), 1u);
+    make_anew();
+    writer = KafkaWriter::open(settings).value();
+    append(100, 20);
+    std::this_thread::sleep_for(16s);
+    for (const int64_t from : {3, 6, 4}) {
+        const auto records = reader->read(topic, kFirst, Offset(from), 1);
+        ASSERT_TRUE(records) << records.error().message;
+        EXPECT_EQ(records->front().record.value, std::to_string(100 + from));
+    }
 }
 
 TEST_F(Kafka, MarksOfTransactionsAreLeftOutAndAbortedRecordsAreNotSeen) {

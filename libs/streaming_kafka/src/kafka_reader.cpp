@@ -24,6 +24,7 @@ using streaming::StoredRecord;
 using namespace std::chrono_literals;
 
 constexpr Span kStateAge = 1s;
+constexpr Span kBufferAge = 15s;     // then a cursor is no longer read
 constexpr int kFirstPatienceMs = 2;  // first wait for a fetch that is due; doubled each time
 constexpr int kMostPatienceMs = 100;
 
@@ -71,7 +72,7 @@ size_t size_of(const streaming::Record& record) {
 struct Cursor {
     std::mutex mutex;    // one caller at a time
     size_t fetcher = 0;  // which client fetches; each fetches a partition from one position
-    uint64_t used = 0;   // when it was chosen last, by count; guarded by Topic::mutex
+    Instant used{};      // when it was chosen last; guarded by Topic::mutex
     Queue queue;         // null: not fetching
     // No record lies in [low, high), and the queue continues at high.
     int64_t low = 0, high = 0;
@@ -79,6 +80,8 @@ struct Cursor {
     uint64_t cluster = 0;  // the cluster of the fetch: Topic::cluster
 
     bool is_at(int64_t from) const { return queue && from >= low && from <= high; }
+    /// Returns whether the log may have been made anew since what is buffered was fetched.
+    bool old() const { return now() - used > kBufferAge; }
 };
 using Cursors = std::array<Cursor, kPositions>;
 
@@ -91,7 +94,6 @@ struct Topic {
     uint64_t cluster = 0;             // number of changes of the cluster id
     std::map<int32_t, int64_t> ends;  // ends of partitions, as last asked for
     std::map<int32_t, std::unique_ptr<Cursors>> cursors;
-    uint64_t chosen = 0;  // number of cursors chosen
     // number of partitions known to each fetching client
     std::array<std::atomic<int32_t>, kPositions> fetchable{};
 };
@@ -118,6 +120,7 @@ struct KafkaReader::Impl {
         Cursor* cursor;
         std::unique_lock<std::mutex> lock;
         uint64_t cluster;  // the present one
+        bool old = false;
     };
     static Chosen choose(Topic& topic, int32_t partition, int64_t from);
 
@@ -125,8 +128,8 @@ struct KafkaReader::Impl {
     void stop(Topic& topic, int32_t partition, Cursor& cursor);
     /// Calls what is given with a cursor of the partition for `from`, locked, of today's cluster.
     auto with_cursor(Topic& topic, int32_t partition, int64_t from, const auto& work) {
-        const auto [cursor, lock, cluster] = choose(topic, partition, from);
-        if (cursor->cluster != cluster) stop(topic, partition, *cursor);
+        const auto [cursor, lock, cluster, old] = choose(topic, partition, from);
+        if (cursor->cluster != cluster || old) stop(topic, partition, *cursor);
         cursor->cluster = cluster;
         return work(*cursor);
     }
@@ -246,8 +249,8 @@ KafkaReader::Impl::Chosen KafkaReader::Impl::choose(Topic& topic, int32_t partit
     }
     Chosen best{nullptr, {}, topic.cluster};
     const auto rank = [&](const Cursor& cursor) {
-        const int place = cursor.is_at(from) ? 0 : !cursor.queue ? 1 : 2;
-        return std::tuple(place, place == 2 ? cursor.used : 0);
+        const int place = cursor.is_at(from) && !cursor.old() ? 0 : !cursor.queue ? 1 : 2;
+        return std::tuple(place, place == 2 ? cursor.used : Instant());
     };
     for (Cursor& cursor : *cursors) {
         std::unique_lock lock(cursor.mutex, std::try_to_lock);
@@ -256,7 +259,8 @@ KafkaReader::Impl::Chosen KafkaReader::Impl::choose(Topic& topic, int32_t partit
         best.lock = std::move(lock);
     }
     if (best.cursor == nullptr) best.cursor = &cursors->front();
-    best.cursor->used = ++topic.chosen;
+    best.old = best.cursor->old();
+    best.cursor->used = now();
     guard.unlock();  // never held while a cursor is waited for
     if (!best.lock) best.lock = std::unique_lock(best.cursor->mutex);
     return best;

@@ -23,7 +23,8 @@ inline constexpr size_t kPositions = 3;  // positions of a partition that are re
 /// continues where it stopped; a read from elsewhere takes another one, and restarts the one that
 /// was used least recently when there are no more. Partitions are independent, and so are
 /// positions: each may be read by its own thread, and one that is no longer read only keeps its
-/// buffer. A read at the end costs one round trip to the broker, one with buffered records none.
+/// buffer, which is not read after 15 s. A read at the end costs one round trip to the broker, one
+/// with buffered records none.
 ///
 /// identity() is cluster id and topic name. The client library does not expose a topic's own id, so
 /// a deleted and recreated topic has the same identity: streaming::check_bookmark detects it by the
