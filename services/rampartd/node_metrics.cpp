@@ -88,8 +88,11 @@ Result<NodeMetrics::Learning> NodeMetrics::read_learning() {
 base::Status NodeMetrics::read_proposals(Learning& learning) const {
     RAMPART_TRY(const auto all, deps_.registry.proposals(deps_.clock.now()));
     learning.proposals = 0;
-    learning.proposal_end = std::nullopt;
+    learning.proposal_end = learning.next_switch = std::nullopt;
     for (const auto& one : all) {
+        if (one.state == registry::ProposalState::kScheduled)
+            learning.next_switch =
+                std::min(learning.next_switch.value_or(*one.switch_at), *one.switch_at);
         if (one.state != registry::ProposalState::kWaiting) continue;
         ++learning.proposals;
         learning.proposal_end = std::min(learning.proposal_end.value_or(one.expires), one.expires);
@@ -235,6 +238,8 @@ void NodeMetrics::write_learning(Samples& out) const {
     out.add(metric::kProposalsWaiting, number(learning.proposals));
     const auto& end = learning.proposal_end;
     out.add(metric::kProposalEnd, end ? seconds_of(*end) : kNever);
+    const auto& next_switch = learning.next_switch;
+    out.add(metric::kProposalSwitch, next_switch ? seconds_of(*next_switch) : kNever);
     out.add(metric::kBudgetEpoch, learning.epoch);
     out.add(metric::kBudgetSpent, learning.spent);
     out.add(metric::kBudgetLeft, learning.left);

@@ -58,6 +58,7 @@ class NodeMetrics {
         std::optional<retraining::TrainingLoop::Progress> progress;
         size_t proposals = 0;                         // that wait
         std::optional<base::TimePoint> proposal_end;  // when the first of them expires
+        std::optional<base::TimePoint> next_switch;   // the first that is scheduled
         uint32_t epoch = 0, runs_left = 0;
         double spent = 0, left = 0;
     };

@@ -259,6 +259,32 @@ TEST_F(AlertsOfANode, AProposalIsAboutToExpire) {
     expect_silent({"RampartProposalExpiresSoon"}, before, scrape());
 }
 
+TEST_F(AlertsOfANode, AScheduledSwitchCannotBeMade) {
+    prepare();
+    open();
+    EXPECT_EQ(tick(), "");
+    support::propose_a_generous_one(*node_, {1, Duration::days(14)});
+    auto& registry = node_->registry();
+    const auto proposal = registry.proposals(node_->now()).value().front();
+    const auto at = node_->now() + Duration::hours(10);
+    ASSERT_TRUE(registry.approve_proposal(proposal.number,
+                                          {proposal.digest(), "anna", "board", node_->now(), at},
+                                          node_->keys().signing.public_key()));
+    const auto file = workspace_.store / "registry/models" / (proposal.policy.value() + ".rmp");
+    std::filesystem::rename(file, folder_ / "kept.rmp");
+    reopen();
+    const auto before = scrape();
+    host_.pass(Duration::seconds(10 * 3600 + 12 * 60));
+    EXPECT_NE(tick(), "");
+    reopen();
+    expect_fires({"RampartSwitchOverdue"}, before, scrape());
+    std::filesystem::rename(folder_ / "kept.rmp", file);
+    EXPECT_EQ(tick(), "");
+    reopen();
+    EXPECT_EQ(node_->registry().champion()->policy, proposal.policy);
+    expect_silent({"RampartSwitchOverdue"}, before, scrape());
+}
+
 // --- the program as a process
 
 /// `rampart serve` with the clocks of this host.

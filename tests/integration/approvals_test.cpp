@@ -5,11 +5,13 @@
 
 #include <boost/json.hpp>
 #include <filesystem>
+#include <thread>
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/http/client.hpp"
 #include "rampart/model/model_file.hpp"
+#include "rampart/runtime/system_clock.hpp"
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/settings.hpp"
 #include "support/explained_policy.hpp"
@@ -35,7 +37,8 @@ class Approvals : public testing::Test {
         std::string model, file;
     };
 
-    Approvals()
+    Approvals() : Approvals("event", base::parse_iso8601("2006-01-01").value()) {}
+    Approvals(const std::string& clock, base::TimePoint start)
         : folder_(fs::path(testing::TempDir()) /
                   ("approvals" + base::to_hex(base::random_bytes(8)))) {
         const auto stream =
@@ -47,9 +50,11 @@ class Approvals : public testing::Test {
         const std::string section = "[training]\n";
         config.replace(config.find(section), section.size(),
                        section + "on_certified = \"propose\"\napprovals = 2\nproposal_days = 14\n");
+        const std::string event = "mode = \"event\"";
+        config.replace(config.find(event), event.size(), "mode = \"" + clock + "\"");
         EXPECT_TRUE(base::write_file_atomically(workspace_.config, config));
         const auto node = Node::open(load_settings(workspace_.config).value()).value();
-        const auto began = node->advance(start_);
+        const auto began = node->advance(start);
         EXPECT_TRUE(began) << began.error().message;
         late_ = certify(*node, 50, "late");
         good_ = certify(*node, 60, "good");
@@ -131,7 +136,6 @@ class Approvals : public testing::Test {
         ASSERT_EQ(moved->status, 200) << moved->body;
     }
 
-    const base::TimePoint start_ = base::parse_iso8601("2006-01-01").value();
     fs::path folder_;
     demo::Workspace workspace_;
     Certified late_, good_;
@@ -229,6 +233,34 @@ TEST_F(Approvals, ASwitchIsScheduledAndComesAfterAKill) {
     process.kill();
     process = start();
     EXPECT_THAT(deciding(), HasSubstr(good_.model));
+}
+
+class ApprovalsByTheWallClock : public Approvals {
+  protected:
+    ApprovalsByTheWallClock() : Approvals("system", runtime::SystemClock().now()) {}
+};
+
+TEST_F(ApprovalsByTheWallClock, AScheduledSwitchComesByItself) {
+    for (const char* who : {"anna", "bert", "petra"})
+        make_token(who, "--scope approve --scope read --scope operate");
+    ASSERT_EQ(promote(good_, "good").exit_code, 0);
+    const auto process = start();
+    const auto digest = digest_of(1);
+    const runtime::SystemClock clock;
+    const auto at = base::TimePoint::from_micros(
+        (clock.now() + base::Duration::seconds(15)).micros() / 1'000'000 * 1'000'000);
+    for (const char* who : {"anna", "bert"}) {
+        const auto ran = approve(who, 1, digest, " --switch-at " + base::to_iso8601(at));
+        ASSERT_EQ(ran.exit_code, 0) << ran.output;
+    }
+    for (bool switched = false; !switched;) {
+        const auto asked = clock.now();
+        switched = deciding().find(good_.model) != std::string::npos;
+        EXPECT_TRUE(!switched || clock.now() >= at) << "it came before its time";
+        ASSERT_LT(asked, at + base::Duration::seconds(120)) << "it never came";
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    EXPECT_EQ(proposal(1).at("state"), "approved");
 }
 
 TEST_F(Approvals, OfTwoScheduledOneThatCannotBeMadeStarvesNoOther) {

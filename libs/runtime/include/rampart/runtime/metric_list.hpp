@@ -236,6 +236,8 @@ namespace rampart::runtime::metric {
       "Champions rolled back by the monitor.")                                               \
     X(kProposalEnd, "gauge", "rampart_proposal_next_expiry_timestamp_seconds", "",           \
       "When the first proposal that waits for approval expires; +Inf: none waits.")          \
+    X(kProposalSwitch, "gauge", "rampart_proposal_next_switch_timestamp_seconds", "",        \
+      "When the first scheduled switch to another policy is due; +Inf: none is scheduled.")  \
     X(kProposalsWaiting, "gauge", "rampart_proposals_waiting", "",                           \
       "Certified policies that wait for people's approval; GET /v1/proposals shows them.")   \
     X(kTrainerEpoch, "gauge", "rampart_trainer_lease_epoch", "",                             \
