@@ -19,7 +19,7 @@ inline std::set<std::string> names_in(const std::string& text) {
 /// export` writes keys, `replay` numbers of decisions and which differ, `letter` reasons; `person
 /// export` outcomes of the vault with audit.enabled only (PersonExport tests that).
 inline const std::set<std::string> kOthers = names_in(
-    "audit-individual, calibrate, card, clock accept, cv, decide, erase, errors, "
+    "audit-individual, calibrate, card, clock accept, cv, data profile, decide, erase, errors, "
     "metrics, evaluate, export, frontier, gate, hold add, hold remove, import, inspect model, "
     "keys export, keys import, keys list, keys rotate, learners, letter, score, "
     "postprocessors, partition move, partition resume, person export, postprocess, quarantine "

@@ -14,6 +14,8 @@ void add_learn(Frame& frame) {
     frame.section("Make a model");
     frame.family("schema", "Describe a table's columns");
     add_schema_infer(frame);
+    frame.family("data", "Look at a table");
+    add_data_profile(frame);
     add_train(frame);
     add_learners(frame);
     frame.family("recipe", "Recipes of scheduled training");

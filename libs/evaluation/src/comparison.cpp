@@ -6,12 +6,13 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/reasons.hpp"
+#include "rampart/dataset/value_bins.hpp"
+#include "rampart/stats/population_stability.hpp"
 
 namespace rampart::evaluation {
 namespace {
 
-constexpr size_t kBins = 10;
-constexpr double kEmptyBin = 1e-4;
+constexpr size_t kBins = dataset::kValueBins;
 
 /// Sums over some of the rows.
 class Sums {
@@ -53,55 +54,6 @@ class Sums {
     double weight_ = 0, good_out_ = 0, good_in_ = 0;
 };
 
-/// Returns the bin of each value, in up to kBins of about equal weight; equal values share one.
-/// Missing values have a bin of their own.
-std::vector<size_t> quantile_bins(const auto& values, const dataset::Dataset& data) {
-    std::vector<uint32_t> order;
-    double total = 0;
-    for (uint32_t i = 0; i < values.size(); ++i) {
-        if (std::isnan(values[i])) continue;
-        order.push_back(i);
-        total += data.weight_of(i);
-    }
-    std::sort(order.begin(), order.end(),
-              [&](uint32_t a, uint32_t b) { return values[a] < values[b]; });
-    std::vector<size_t> bins(values.size(), kBins);
-    double before = 0;
-    for (size_t i = 0; i < order.size();) {
-        const auto bin = static_cast<size_t>(before / total * kBins);
-        const auto value = values[order[i]];
-        for (; i < order.size() && values[order[i]] == value; ++i) {
-            bins[order[i]] = std::min(bin, kBins - 1);
-            before += data.weight_of(order[i]);
-        }
-    }
-    return bins;
-}
-
-std::vector<size_t> bins_of(const dataset::Dataset& data, size_t feature) {
-    const auto& column = data.columns[feature];
-    const auto& spec = data.schema.features()[feature];
-    if (spec.kind == dataset::FeatureKind::kNumeric) return quantile_bins(column, data);
-    std::vector<size_t> bins;
-    for (const float code : column)
-        bins.push_back(std::isnan(code) ? spec.categories.size() : static_cast<size_t>(code));
-    return bins;
-}
-
-/// Returns the index of two distributions of weight over bins; 0 if one has no weight.
-double stability(std::vector<double> a, std::vector<double> b) {
-    const double all_a = std::accumulate(a.begin(), a.end(), 0.0);
-    const double all_b = std::accumulate(b.begin(), b.end(), 0.0);
-    if (all_a <= 0 || all_b <= 0) return 0;
-    double sum = 0;
-    for (size_t i = 0; i < a.size(); ++i) {
-        if (a[i] == 0 && b[i] == 0) continue;
-        const double x = std::max(a[i] / all_a, kEmptyBin), y = std::max(b[i] / all_b, kEmptyBin);
-        sum += (y - x) * std::log(y / x);
-    }
-    return sum;
-}
-
 double shift_of(const PolicyAnswers& first, const PolicyAnswers& second,
                 const dataset::Dataset& data, std::span<const size_t> bins) {
     const size_t count = bins.empty() ? 0 : *std::max_element(bins.begin(), bins.end()) + 1;
@@ -110,7 +62,7 @@ double shift_of(const PolicyAnswers& first, const PolicyAnswers& second,
         a[bins[i]] += data.weight_of(i) * first.approve[i];
         b[bins[i]] += data.weight_of(i) * second.approve[i];
     }
-    return stability(std::move(a), std::move(b));
+    return stats::population_stability(a, b);
 }
 
 /// Returns the index of the second one's scores in the bands of the first one's.
@@ -129,7 +81,7 @@ double score_shift(const PolicyAnswers& first, const PolicyAnswers& second,
         a[bands[i]] += data.weight_of(i);
         b[std::min(band, last)] += data.weight_of(i);
     }
-    return stability(std::move(a), std::move(b));
+    return stats::population_stability(a, b);
 }
 
 /// Sums the rows by a number that each has, under the names of the numbers.
@@ -168,12 +120,12 @@ base::Result<Comparison> compare_answers(const PolicyAnswers& first, const Polic
     const std::vector<size_t> none(data.rows(), 0);
     found.all = std::move(by(first, second, data, none, {"all"}).front());
     if (!data.group.empty()) found.groups = by(first, second, data, data.group, data.group_names);
-    const auto bands = quantile_bins(first.score, data);
+    const auto bands = dataset::quantile_bins(std::span<const double>(first.score), data);
     found.bands = by(first, second, data, bands, band_names(first, bands));
     found.score_psi = score_shift(first, second, data, bands);
     for (size_t f = 0; f < data.columns.size(); ++f)
-        found.shifts.push_back(
-            {data.schema.features()[f].name, shift_of(first, second, data, bins_of(data, f))});
+        found.shifts.push_back({data.schema.features()[f].name,
+                                shift_of(first, second, data, dataset::value_bins(data, f))});
     std::stable_sort(found.shifts.begin(), found.shifts.end(),
                      [](const auto& a, const auto& b) { return a.psi > b.psi; });
     return found;

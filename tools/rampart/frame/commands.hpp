@@ -13,6 +13,7 @@ void add_cv(Frame& frame);
 void add_frontier(Frame& frame);
 void add_postprocess(Frame& frame);
 void add_calibrate(Frame& frame);
+void add_data_profile(Frame& frame);
 void add_evaluate(Frame& frame);
 void add_score(Frame& frame);
 void add_compare(Frame& frame);

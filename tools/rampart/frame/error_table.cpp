@@ -19,6 +19,7 @@
 #include "rampart/config/reasons.hpp"
 #include "rampart/constraints/reasons.hpp"
 #include "rampart/counterfactuals/reasons.hpp"
+#include "rampart/data_profile/reasons.hpp"
 #include "rampart/data_retention/reasons.hpp"
 #include "rampart/dataset/reasons.hpp"
 #include "rampart/decision/reasons.hpp"
@@ -86,6 +87,7 @@ const std::span<const base::ReasonInfo> kLists[] = {
     serving::reasons::kAll,
     decision_log::reasons::kAll,
     counterfactuals::reasons::kAll,
+    data_profile::reasons::kAll,
     data_retention::reasons::kAll,
     decision::reasons::kAll,
     decision_service::reasons::kAll,
