@@ -168,8 +168,8 @@ TEST_F(SchemaOfNodes, ATrainerWithTheEarlierFileSetsAsideWhatItCannotReadUntilIt
     ASSERT_TRUE(a->advance(end)) << "one record does not stop the loop";
     const auto aside = set_aside(*a, end);
     EXPECT_EQ(aside.decisions, 1u);
-    EXPECT_THAT(aside.first, HasSubstr("it has feature 'bureau_score', which the schema file of "
-                                       "this node does not have"));
+    EXPECT_THAT(aside.why, HasSubstr("it has feature 'bureau_score', which the schema file of "
+                                     "this node does not have"));
     b = open(later);
     EXPECT_FALSE(ok(*b, "champion")) << "nor does the other go on";
     ASSERT_TRUE(a->release());

@@ -264,7 +264,7 @@ class Definition {
         ASSERT_EQ(set.set_aside.size(), aside.size());
         for (size_t i = 0; i < aside.size(); ++i)
             EXPECT_EQ(set.set_aside[i].decision, aside[i].decision);
-        EXPECT_EQ(set.unexplained.first.empty(), unexplained == 0);
+        EXPECT_EQ(set.unexplained.why.empty(), unexplained == 0);
         EXPECT_EQ(set.digest, digest_of(set, rows, vault)) << "the same bits";
     }
 

@@ -78,7 +78,7 @@ std::string describe_rows(const training_set::DevelopmentSet& set) {
                ? describe_extent(set.extent)
                : fmt::format(
                      "{}; {} decisions, of either side, are of another schema file and set "
-                     "aside; the node's log has the first",
+                     "aside; the node's log has why",
                      describe_extent(set.extent), aside.decisions);
 }
 

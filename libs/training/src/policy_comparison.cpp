@@ -28,7 +28,7 @@ void count_left_out(const DevelopmentSet& set, const PolicyPair& pair, LoggedCom
             ++out.undecidable;
     }
     out.stopped = set.omitted_as(training_set::Omission::kStopped);
-    out.unexplained = set.set_aside.size();
+    out.unexplained = set.unexplained.decisions;
 }
 
 /// Adds control variates, or says why there are none.

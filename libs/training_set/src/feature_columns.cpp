@@ -53,7 +53,7 @@ const FeatureColumns::Known& FeatureColumns::look_up(const joiner::RowShape& sha
 
 base::Status FeatureColumns::append(const joiner::DecisionRow& stored, std::vector<float>& out) {
     const auto& [places, misfit] = look_up(*stored.shape);
-    if (misfit) return misfit->with_context(fmt::format("decision '{}'", stored.id));
+    if (misfit) return *misfit;
     const size_t before = out.size();
     for (size_t i = 0; i < places.size(); ++i) {
         if (!places[i]) {
@@ -63,7 +63,7 @@ base::Status FeatureColumns::append(const joiner::DecisionRow& stored, std::vect
         const auto value = decision::encode_value(stored.values[*places[i]], schema_.features(), i);
         if (!value) {
             out.resize(before);
-            return value.error().with_context(fmt::format("decision '{}'", stored.id));
+            return value.error();
         }
         out.push_back(*value);
     }

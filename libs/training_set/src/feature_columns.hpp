@@ -19,10 +19,10 @@ class FeatureColumns {
     FeatureColumns(const FeatureColumns&) = delete;
     FeatureColumns& operator=(const FeatureColumns&) = delete;
 
-    /// Appends one row of features().size() numbers. Errors, after which nothing is appended, with
-    /// the decision: encode_value's; failed_precondition "schema_not_carried": it has a feature
-    /// that the schema knows under no name, or lacks one that has no default, since the node that
-    /// decided has another schema file.
+    /// Appends one row of features().size() numbers. Errors, after which nothing is appended, and
+    /// which name the feature alone: encode_value's; failed_precondition "schema_not_carried": it
+    /// has a feature that the schema knows under no name, or lacks one that has no default, since
+    /// the node that decided has another schema file.
     base::Status append(const joiner::DecisionRow& stored, std::vector<float>& out);
 
   private:

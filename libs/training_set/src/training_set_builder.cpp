@@ -108,7 +108,7 @@ bool is_held_out(const base::KeyedHash& split, std::string_view person) {
 }
 
 void add(Unexplained& to, const base::Error& why) {
-    if (to.decisions++ == 0) to.first = why.message;
+    if (to.decisions++ == 0) to.why = why.message;
 }
 
 /// Writes to the log that decisions were set aside, if some were.
@@ -116,9 +116,9 @@ void warn(const Unexplained& unexplained) {
     if (unexplained.decisions == 0) return;
     kLog.error(
         "msg=\"decisions of another schema file are set aside\" decisions={} reason={} "
-        "first=\"{}\" runbook=ops/guide/schema_changes/README.md",
+        "why=\"{}\" runbook=ops/guide/schema_changes/README.md",
         unexplained.decisions, dataset::reason_info(dataset::Reason::kSchemaNotCarried).word,
-        unexplained.first);
+        unexplained.why);
 }
 
 SetAside aside_of(const DecisionRow& stored) {

@@ -184,7 +184,7 @@ TEST_F(OriginTest, EveryDecisionOfTheVaultIsInTheEvidenceOrLeftOutForOneReason) 
     EXPECT_THAT(id.left_out, Contains(LeftOut{"other_schema", "unknown", other_schema_}));
     EXPECT_THAT(run.figures.at(kRowsRead),
                 HasSubstr(fmt::format("; {} decisions, of either side, are of another schema file "
-                                      "and set aside; the node's log has the first",
+                                      "and set aside; the node's log has why",
                                       learnt_aside_ + other_schema_)));
     EXPECT_EQ(run.figures.at(kRowsRead).find("d-other"), std::string::npos)
         << "with the certificate's number it would show the side of its person";

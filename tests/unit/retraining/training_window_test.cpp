@@ -57,10 +57,10 @@ TEST(TrainingWindow, IsDescribedInARunsRecord) {
     training_set::DevelopmentSet set;
     set.extent = {{}, 7, 7, {}};
     EXPECT_EQ(describe_rows(set), "7 of 7");
-    set.unexplained = {2, "decision 'd': why"};
+    set.unexplained = {2, "why"};
     EXPECT_EQ(describe_rows(set),
               "7 of 7; 2 decisions, of either side, are of another schema file and set aside; "
-              "the node's log has the first");
+              "the node's log has why");
 }
 
 /// Decisions from day 31 to 55, runs at day 150.

@@ -35,6 +35,8 @@ TEST(PolicyComparison, ComparesOnTheFirstDecisionOfEachDevelopmentPerson) {
     set.rows[1].ordinal = 1;
     set.rows[3].repeat = true;
     set.omitted.push_back({set.rows[5].event_time, training_set::Omission::kStopped});
+    set.unexplained = {3, "why"};
+    set.set_aside.push_back({set.rows[7].person, domain::DecisionId("other"), {}, {}});
     for (auto& row : set.rows) row.decided_at = row.event_time;
     const auto found =
         compare_policies(set, {first, second, TimePoint::from_micros(1000)}, config(), 0.9).value();
@@ -43,6 +45,7 @@ TEST(PolicyComparison, ComparesOnTheFirstDecisionOfEachDevelopmentPerson) {
     EXPECT_EQ(found.later, 1u);
     EXPECT_EQ(found.undecidable, 0u);
     EXPECT_EQ(found.stopped, 1u);
+    EXPECT_EQ(found.unexplained, 3u) << "of both sides";
     EXPECT_EQ(found.decided_before, 998u);
     EXPECT_TRUE(found.doubly_robust);
     EXPECT_EQ(found.no_regression, "");

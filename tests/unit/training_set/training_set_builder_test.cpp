@@ -337,7 +337,7 @@ TEST_F(TrainingSetTest, FeaturesAreEncodedAsForServing) {
     }
 }
 
-TEST_F(TrainingSetTest, AValueThatDoesNotFitItsFeatureIsSetAsideAndNamesTheDecision) {
+TEST_F(TrainingSetTest, AValueThatDoesNotFitItsFeatureIsSetAsideAndTheFeatureNamed) {
     const auto names = names_on(false, 2);
     decide(names[0], true, 0.5, {{"income", std::string("much")}, {"job", std::string("cook")}});
     decide(names[1]);
@@ -346,8 +346,8 @@ TEST_F(TrainingSetTest, AValueThatDoesNotFitItsFeatureIsSetAsideAndNamesTheDecis
     const auto set = build.development_rows(day(kLabelDay)).value();
     EXPECT_EQ(set.rows.size(), 1u);
     EXPECT_EQ(set.unexplained.decisions, 1u);
-    EXPECT_NE(set.unexplained.first.find("d-" + names[0]), std::string::npos);
-    EXPECT_NE(set.unexplained.first.find("feature 'income' is a number"), std::string::npos);
+    EXPECT_EQ(set.unexplained.why.find("d-" + names[0]), std::string::npos);
+    EXPECT_NE(set.unexplained.why.find("feature 'income' is a number"), std::string::npos);
 }
 
 TEST_F(TrainingSetTest, AReportedImpactIsReadAndTheVaultWaitsForIt) {

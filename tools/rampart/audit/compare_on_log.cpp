@@ -138,7 +138,9 @@ std::string reasons_of(const rampartd::CompareReport& report) {
     says(of.later, "decisions that are not their person's first are left out");
     says(of.undecidable, "decisions are left out because a policy needs a group that is not known");
     says(of.stopped, "decisions made while a stop button was pressed are left out");
-    says(of.unexplained, "decisions that the schema file does not explain are left out");
+    says(of.unexplained,
+         "decisions, of either side and since --from, are not explained by the schema file: they "
+         "are set aside");
     if (report.extent.seed)
         text += fmt::format("{} of {} decisions were read: a sample of persons\n",
                             report.extent.read, report.extent.there);

@@ -31,7 +31,9 @@ struct LoggedComparison {
     size_t later = 0;        // not the person's first
     size_t undecidable = 0;  // a policy needs the person's groups, and they are not known
     size_t stopped = 0;      // decided while a stop button was pressed
-    size_t unexplained = 0;  // not explained by the schema file; of the set that was read
+    /// Decisions that the schema file does not explain, of both sides of the split, about
+    /// applications since the begin of the set that was read.
+    size_t unexplained = 0;
 };
 
 /// Returns the rows about applications before `end`, as a set of their own; its digest stays that

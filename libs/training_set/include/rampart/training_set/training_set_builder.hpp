@@ -66,10 +66,11 @@ struct Omitted {
 /// not know under any name, lack one that it gives no default, or have a value of another kind. So
 /// another file decided them. They are no rows, since their features are not missing, and keep no
 /// others from being read. Once the file is put right they are rows. These are the matured ones of
-/// both sides, so that none that is named shows the side of its person.
+/// both sides, and none is named: with the number of one side, as a certificate has it, a name
+/// could show the side of its person.
 struct Unexplained {
     size_t decisions = 0;
-    std::string first{};  // decision, feature and what to do; empty: there are none
+    std::string why{};  // feature of the first, and what to do; empty: there are none
 };
 
 /// One of these, of a set's side. It is one of its person all the same: rows after it are later
