@@ -244,8 +244,6 @@ class Definition {
             }
             if (!is_explained(decision)) {
                 aside.push_back(row_of(decision));
-                others.emplace_back(event_time, Omission::kOtherSchema,
-                                    membership(decision).groups);
                 continue;
             }
             rows.push_back(row_of(decision));
@@ -262,8 +260,11 @@ class Definition {
         EXPECT_EQ(set.known, vault ? known : 0);
         EXPECT_EQ(set.unexplained.decisions, unexplained) << "of both sides";
         ASSERT_EQ(set.set_aside.size(), aside.size());
-        for (size_t i = 0; i < aside.size(); ++i)
+        for (size_t i = 0; i < aside.size(); ++i) {
             EXPECT_EQ(set.set_aside[i].decision, aside[i].decision);
+            EXPECT_EQ(set.set_aside[i].groups, aside[i].groups);
+            EXPECT_EQ(set.set_aside[i].later, ordinal_of(aside[i], rows, aside) > 0);
+        }
         EXPECT_EQ(set.unexplained.why.empty(), unexplained == 0);
         EXPECT_EQ(set.digest, digest_of(set, rows, vault)) << "the same bits";
     }

@@ -170,19 +170,19 @@ Result<Gate::EpochVault> Gate::vault_of_epoch(const LedgerView& history, TimePoi
     return out;
 }
 
-/// Adds to those that are counted at the worst the decisions of the vault that the schema file does
-/// not explain, since they follow from a file that the lender writes; and unreadable ones, which
-/// may be of the vault. These, and those of a person without a known group, may be of every group.
+/// Adds to those that are counted at the worst the persons of the vault whose first decision the
+/// schema file does not explain, since it follows from a file that the lender writes; and
+/// unreadable decisions, which may be of the vault, each as of a person of its own. These, and
+/// persons without a known group, may be of every group.
 void add_set_aside(const training_set::VaultSet& vault, ope::ErasedCounts& erased) {
-    constexpr auto kUnexplained = training_set::Omission::kOtherSchema;
-    erased.unexplained = vault.omitted_as(kUnexplained);
+    for (const auto& one : vault.set_aside) erased.unexplained += one.later ? 0 : 1;
     erased.unreadable = vault.unreadable;
     if (erased.unexplained + erased.unreadable == 0) return;
     erased.records += erased.unexplained + erased.unreadable;
     erased.of_group.resize(vault.group_names.size());
     for (size_t& records : erased.of_group) records += erased.unreadable;
-    for (const auto& one : vault.omitted) {
-        if (one.why != kUnexplained) continue;
+    for (const auto& one : vault.set_aside) {
+        if (one.later) continue;
         for (const uint32_t group : one.groups) ++erased.of_group[group];
         if (!one.groups.empty()) continue;
         for (size_t& records : erased.of_group) ++records;

@@ -344,7 +344,11 @@ training_set::VaultSet decided_since(training_set::VaultSet vault, base::TimePoi
     }
     vault.rows.resize(kept);
     vault.features.resize(kept * width);
-    std::erase_if(vault.set_aside, [from](const auto& one) { return one.event_time < from; });
+    std::erase_if(vault.set_aside, [&](auto& one) {
+        if (one.event_time >= from) return false;
+        vault.omitted.push_back({one.event_time, why, std::move(one.groups)});
+        return true;
+    });
     vault.repeats = training_set::number_records(vault.rows, vault.set_aside);
     return vault;
 }
@@ -363,6 +367,7 @@ std::vector<certification::LeftOut> left_out(const training_set::VaultSet& vault
     if (vault.known == 0) return {};
     LeftOutCounts counts(vault.group_names);
     for (const auto& one : vault.omitted) counts.add(one.why, one.groups);
+    for (const auto& one : vault.set_aside) counts.add(Omission::kOtherSchema, one.groups);
     for (const auto& row : vault.rows) {
         if (row.repeat) {
             counts.add(Omission::kRepeat, row.groups);

@@ -123,7 +123,11 @@ void warn(const Unexplained& unexplained) {
 
 SetAside aside_of(const DecisionRow& stored) {
     return {domain::PersonId(std::string(stored.person)),
-            domain::DecisionId(std::string(stored.id)), stored.event_time, stored.decided_at};
+            domain::DecisionId(std::string(stored.id)),
+            stored.event_time,
+            stored.decided_at,
+            {},
+            false};
 }
 
 /// Decisions that are no rows, and who they are about.
@@ -215,20 +219,23 @@ bool in_vault(std::string_view split_salt, const domain::PersonId& person) {
     return base::keyed_uniform(split_salt, person.value()) >= kFirstHeldOut;
 }
 
-size_t number_records(std::vector<Row>& rows, std::span<const SetAside> set_aside) {
-    std::unordered_map<std::string_view, const SetAside*> aside;  // the first of each person
-    for (const SetAside& one : set_aside) {
-        const auto [found, fresh] = aside.emplace(one.person.value(), &one);
-        const SetAside& other = *found->second;
-        if (!fresh &&
-            std::tie(one.decided_at, one.decision) < std::tie(other.decided_at, other.decision))
-            found->second = &one;
+size_t number_records(std::vector<Row>& rows, std::span<SetAside> set_aside) {
+    std::unordered_map<std::string_view, SetAside*> aside;  // the first of each person
+    for (SetAside& one : set_aside) {
+        one.later = true;
+        SetAside*& first = aside.emplace(one.person.value(), &one).first->second;
+        if (std::tie(one.decided_at, one.decision) < std::tie(first->decided_at, first->decision))
+            first = &one;
     }
+    for (const auto& [person, first] : aside) first->later = false;
     const auto comes_after = [&](const Row& row) {
         const auto found = aside.find(row.person.value());
-        return found != aside.end() &&
-               std::tie(found->second->decided_at, found->second->decision) <
-                   std::tie(row.decided_at, row.decision);
+        if (found == aside.end()) return false;
+        SetAside& first = *found->second;
+        const bool after =
+            std::tie(first.decided_at, first.decision) < std::tie(row.decided_at, row.decision);
+        if (!after && !row.repeat) first.later = true;
+        return after;
     };
     std::vector<size_t> order(rows.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -335,7 +342,6 @@ Status TrainingSetBuilder::take(const DecisionRow& stored, const Known& known,
     if (!reading.explains(stored)) {
         reading.note(stored);
         if (reading.may_hold(stored.person)) set.set_aside.push_back(aside_of(stored));
-        if (kVault) reading.others.add(stored, Omission::kOtherSchema);
         return base::ok();
     }
     double place = 0;
@@ -411,8 +417,8 @@ Status TrainingSetBuilder::mark_repeats(Reading<Side>& reading) const {
                          });
 }
 
-/// Sets cell and groups of rows and of decisions that are none; counts rows of which what was known
-/// then is not what is known now.
+/// Sets cell and groups of rows, and groups of decisions that are none; counts rows of which what
+/// was known then is not what is known now.
 template <class Side>
 Status TrainingSetBuilder::set_groups(Reading<Side>& reading) const {
     auto& set = reading.set;
@@ -424,13 +430,17 @@ Status TrainingSetBuilder::set_groups(Reading<Side>& reading) const {
     all(others.persons, reading.others.persons);
     set.omitted = std::move(others.omitted);
     std::vector<protected_attributes::ProtectedStore::PersonAt> asked;
-    asked.reserve(set.rows.size() + others.persons.size());
+    asked.reserve(set.rows.size() + set.set_aside.size() + others.persons.size());
     for (const Row& row : set.rows) asked.push_back({row.person.value(), row.decided_at});
+    for (const auto& one : set.set_aside) asked.push_back({one.person.value(), one.decided_at});
     for (const auto& [person, at] : others.persons) asked.push_back({person, at});
     return store_->visit_memberships(asked, [&](size_t i, const auto& now, const auto& then) {
         const auto& counts = late_attributes_ == LateAttributes::kAssumed ? now : then;
         if (i >= set.rows.size()) {
-            set.omitted[i - set.rows.size()].groups = counts.groups;
+            const size_t other = i - set.rows.size(), aside = set.set_aside.size();
+            auto& groups =
+                other < aside ? set.set_aside[other].groups : set.omitted[other - aside].groups;
+            groups = counts.groups;
             return;
         }
         Row& row = set.rows[i];

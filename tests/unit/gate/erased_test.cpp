@@ -1,4 +1,6 @@
 // What the gate makes of the tally of erased records.
+#include <gmock/gmock.h>
+
 #include "gate_scene.hpp"
 
 namespace rampart::gate {
@@ -7,6 +9,9 @@ namespace {
 using certification::Verdict;
 using privacy::ErasedRecords;
 using Side = ErasedRecords::Side;
+using testing::AllOf;
+using testing::Contains;
+using testing::Field;
 
 constexpr int64_t kAll = 4000;  // a time in 1970-01 at which all records are known
 
@@ -79,23 +84,39 @@ TEST_F(ErasedScene, TooManyOfTheDevelopmentSetRefuseAndTooManyOfTheVaultDoNotPas
 
 /// Otherwise who writes the schema file would choose the records of the test.
 TEST_F(ErasedScene, WhatTheSchemaFileDoesNotExplainCountsAsTheErasedDo) {
-    records.stop(100, 104, training_set::Omission::kOtherSchema);
+    records.set_aside(100, 104);
     const auto few = counted({});
     EXPECT_GT(few[0], 0u);
     EXPECT_EQ(few[0], few[1] + few[2]);
     const ErasedRecords of_women{"1970-01", Side::kVault, "approve", false, "sex=female", 3};
     EXPECT_EQ(counted({of_women}), (Counts{few[0] + 3, few[1] + 3, few[2]}));
-    records.stop(0, kAll / 2, training_set::Omission::kOtherSchema);
+    records.set_aside(0, kAll / 2);
     records.tally.clear();
     EXPECT_NE(test(submission("better", kAll + 1)).result.verdict, Verdict::kCertified)
         << "half of the vault is set aside";
+}
+
+/// The gate reads one record of a person, the first.
+TEST_F(ErasedScene, OfAPersonNoMoreThanOneIsCountedThatTheSchemaFileDoesNotExplain) {
+    records.return_last();
+    records.set_aside(kAll - 1, kAll);
+    EXPECT_EQ(counted({}), (Counts{0, 0, 0})) << "the first is in the evidence";
+    const auto plan = certificate(test(submission("better", kAll))).plan;
+    EXPECT_THAT(plan.identity.left_out,
+                Contains(AllOf(Field(&certification::LeftOut::reason, "other_schema"),
+                               Field(&certification::LeftOut::group, ""),
+                               Field(&certification::LeftOut::records, 1u))));
+    records.set_aside(0, 1);
+    const auto both = counted({});
+    EXPECT_EQ(both[0], 1u) << "two of one person";
+    EXPECT_EQ(both[1] + both[2], 1u);
 }
 
 /// Their side and group are not known.
 TEST_F(ErasedScene, WhatCannotBeReadCountsAtTheWorstInEveryGroup) {
     records.unreadable = 4;
     EXPECT_EQ(counted({}), (Counts{4, 4, 4}));
-    records.stop(100, 104, training_set::Omission::kOtherSchema);
+    records.set_aside(100, 104);
     const ErasedRecords of_women{"1970-01", Side::kVault, "approve", false, "sex=female", 3};
     const auto all = counted({of_women});
     const auto plan = certificate(test(submission("better", kAll))).plan;

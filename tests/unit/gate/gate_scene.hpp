@@ -33,7 +33,7 @@ class MemoryRecords final : public RecordSource {
         auto out = rows_;
         out.as_known_at = t;
         while (!out.rows.empty() && out.rows.back().event_time > t) out.rows.pop_back();
-        out.known = out.rows.size() + out.omitted.size();
+        out.known = out.rows.size() + out.omitted.size() + out.set_aside.size();
         out.unreadable = unreadable;
         out.features.resize(out.rows.size() * out.schema.size());
         return from ? training::decided_since(out, *from, training_set::Omission::kTooOld) : out;
@@ -69,22 +69,18 @@ class MemoryRecords final : public RecordSource {
         }
     }
     /// Leaves the records of [from, to) out, as training_set does with a stopped period.
-    void stop(int64_t from, int64_t to,
-              training_set::Omission why = training_set::Omission::kStopped) {
-        training_set::VaultSet kept = rows_;
-        kept.rows.clear();
-        kept.features.clear();
-        for (size_t i = 0; i < rows_.rows.size(); ++i) {
-            const auto& row = rows_.rows[i];
-            if (row.event_time >= at(from) && row.event_time < at(to)) {
-                kept.omitted.push_back({row.event_time, why, row.groups});
-                continue;
-            }
-            const auto features = rows_.features_of(i);
-            kept.rows.push_back(row);
-            kept.features.insert(kept.features.end(), features.begin(), features.end());
-        }
-        rows_ = std::move(kept);
+    void stop(int64_t from, int64_t to) {
+        take_out(from, to, [](const auto& row, auto& set) {
+            set.omitted.push_back({row.event_time, training_set::Omission::kStopped, row.groups});
+        });
+    }
+    /// The same as training_set does with those of another schema file.
+    void set_aside(int64_t from, int64_t to) {
+        take_out(from, to, [](const auto& row, auto& set) {
+            set.set_aside.push_back(
+                {row.person, row.decision, row.event_time, row.decided_at, row.groups, false});
+        });
+        training_set::number_records(rows_.rows, rows_.set_aside);
     }
     base::Status visit_vault(
         base::TimePoint t,
@@ -107,6 +103,23 @@ class MemoryRecords final : public RecordSource {
     std::optional<base::ErrorCode> visit_is_refused;
 
   private:
+    template <class Leave>
+    void take_out(int64_t from, int64_t to, const Leave& leave) {
+        training_set::VaultSet kept = rows_;
+        kept.rows.clear();
+        kept.features.clear();
+        for (size_t i = 0; i < rows_.rows.size(); ++i) {
+            const auto& row = rows_.rows[i];
+            if (row.event_time >= at(from) && row.event_time < at(to)) {
+                leave(row, kept);
+                continue;
+            }
+            const auto features = rows_.features_of(i);
+            kept.rows.push_back(row);
+            kept.features.insert(kept.features.end(), features.begin(), features.end());
+        }
+        rows_ = std::move(kept);
+    }
     training_set::VaultSet rows_;
 };
 

@@ -104,7 +104,7 @@ TEST_F(LogWriterTest, ErasedPersonsCountInTheLogAsInTheStore) {
 TEST_F(LogWriterTest, RecordsThatAreSetAsideCountInTheLogAsInTheStore) {
     settings.config.min_power = 0;
     records.unreadable = 2;
-    records.stop(100, 101, training_set::Omission::kOtherSchema);
+    records.set_aside(100, 101);
     const auto run = submission("better", kAll);
     const auto files = files_of(run, {true, true, true});
     EXPECT_THAT(files.settings, HasSubstr("vault_unexplained = 1\nvault_unreadable = 2\n"));

@@ -85,12 +85,25 @@ TEST(LeftOut, ARecordThatAGroupAwarePolicyCannotDecideIsUndecidable) {
 TEST(LeftOut, RecordsOfAnEarlierEpochOrTooOldAreKeptAsThat) {
     auto set = vault();
     set.omitted = {{base::TimePoint::from_micros(5), Omission::kStopped, {}}};
+    set.set_aside = {{set.rows[0].person, domain::DecisionId("a"), {}, {}, {0}, false},
+                     {set.rows[0].person,
+                      domain::DecisionId("b"),
+                      base::TimePoint::from_micros(20),
+                      base::TimePoint::from_micros(20),
+                      {0},
+                      true}};
     const auto later = decided_since(set, base::TimePoint::from_micros(10), Omission::kTooOld);
-    EXPECT_EQ(later.omitted_as(Omission::kTooOld), 11u);
+    EXPECT_EQ(later.omitted_as(Omission::kTooOld), 12u);
+    EXPECT_EQ(later.omitted.back().groups, std::vector<uint32_t>{0});
+    ASSERT_EQ(later.set_aside.size(), 1u);
+    EXPECT_FALSE(later.set_aside[0].later) << "what came before is not read any more";
+    const auto policy = test::bootstrap(test::development_set());
+    EXPECT_THAT(left_out(later, policy, policy, {}),
+                testing::Contains(LeftOut{"other_schema", "sex=female", 1}));
     EXPECT_EQ(later.omitted_as(Omission::kStopped), 0u);
     const auto rest = decided_since(later, base::TimePoint::from_micros(30));
-    EXPECT_EQ(rest.omitted_as(Omission::kEarlierEpoch), 31u);
-    EXPECT_EQ(rest.rows.size() + rest.omitted.size(), set.rows.size() + 1);
+    EXPECT_EQ(rest.omitted_as(Omission::kEarlierEpoch), 33u);
+    EXPECT_EQ(rest.rows.size() + rest.omitted.size(), set.rows.size() + 3);
 }
 
 TEST(LoggerPeriods, AreThoseOfTheRecordsThatTheGateReads) {

@@ -36,7 +36,7 @@ TEST(PolicyComparison, ComparesOnTheFirstDecisionOfEachDevelopmentPerson) {
     set.rows[3].repeat = true;
     set.omitted.push_back({set.rows[5].event_time, training_set::Omission::kStopped});
     set.unexplained = {3, "why"};
-    set.set_aside.push_back({set.rows[7].person, domain::DecisionId("other"), {}, {}});
+    set.set_aside.push_back({set.rows[7].person, domain::DecisionId("other"), {}, {}, {}, false});
     for (auto& row : set.rows) row.decided_at = row.event_time;
     const auto found =
         compare_policies(set, {first, second, TimePoint::from_micros(1000)}, config(), 0.9).value();

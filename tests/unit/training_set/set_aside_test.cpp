@@ -121,10 +121,11 @@ TEST_F(TrainingSetTest, WhatIsSetAsideOfTheVaultIsCountedAmongItsDecisionsInItsG
     EXPECT_EQ(set.rows.size(), 2u);
     EXPECT_EQ(set.known, 3u);
     EXPECT_EQ(set.unexplained.decisions, 1u);
-    ASSERT_EQ(set.omitted.size(), 1u);
-    EXPECT_EQ(set.omitted[0].why, Omission::kOtherSchema);
-    EXPECT_EQ(to_string(set.omitted[0].why), "other_schema");
-    EXPECT_EQ(set.omitted[0].groups, set.rows[0].groups);
+    EXPECT_TRUE(set.omitted.empty());
+    ASSERT_EQ(set.set_aside.size(), 1u);
+    EXPECT_EQ(to_string(Omission::kOtherSchema), "other_schema");
+    EXPECT_EQ(set.set_aside[0].groups, set.rows[0].groups);
+    EXPECT_FALSE(set.set_aside[0].later);
     EXPECT_FALSE(set.rows[0].groups.empty());
 }
 

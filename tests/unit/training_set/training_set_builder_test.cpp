@@ -120,14 +120,26 @@ TEST(Rows, AreNumberedByPersonInTheOrderOfTheServicesClock) {
     EXPECT_EQ(rows[3].ordinal, 0u) << "of equal times the lower id";
     const auto aside = [](const char* person, const char* decision, int64_t decided) {
         const auto at = base::TimePoint::from_micros(decided);
-        return SetAside{domain::PersonId(person), domain::DecisionId(decision), at, at};
+        return SetAside{domain::PersonId(person), domain::DecisionId(decision), at, at, {}, false};
     };
-    const std::vector set_aside{aside("a", "6", 8), aside("a", "5", 7), aside("b", "2", 3)};
+    std::vector set_aside{aside("a", "6", 8), aside("a", "5", 7), aside("b", "2", 3),
+                          aside("c", "8", 2), aside("c", "7", 2)};
     number_records(rows, set_aside);
     EXPECT_EQ(rows[0].ordinal, 3u) << "one more, however many were set aside";
     EXPECT_EQ(rows[1].ordinal, 0u) << "that one is later";
     EXPECT_EQ(rows[2].ordinal, 1u);
     EXPECT_EQ(rows[3].ordinal, 0u);
+    const auto later = [&] {
+        std::vector<bool> found;
+        for (const auto& one : set_aside) found.push_back(one.later);
+        return found;
+    };
+    EXPECT_EQ(later(), (std::vector{true, true, true, true, false}));
+    rows[1].repeat = true;  // no record of b is left but the one that was set aside
+    std::erase_if(rows, [](const Row& one) { return one.person.value() == "a"; });
+    number_records(rows, set_aside);
+    EXPECT_EQ(later(), (std::vector{true, false, false, true, false}))
+        << "one of each person, which is the first";
 }
 
 Row windowed(const char* person, const char* decision, int64_t decided,

@@ -102,7 +102,7 @@ struct GroupPlan {
     double max_trust_ratio = 0;  // largest |pi - s|, in units of the trust region over kappa
     double lo = 0, hi = 0;       // range of a unit's value: GateConfig::records_per_person
     size_t beyond_range = 0;     // records that count the least their x allows: counts_least()
-    size_t erased = 0;           // further persons, erased, who count lo each; in no other figure
+    size_t erased = 0;  // records set aside, each as a further person: lo; in no other figure
     ope::WeightDiagnostics weights;
     double q_approve = 0, q_decline = 0;  // control variates
     double q_refer = 0;                   // the same; 0 without GateConfig::referrals

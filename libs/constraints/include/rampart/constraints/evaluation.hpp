@@ -111,7 +111,7 @@ struct Log {
     /// P(refer | x), and ope::Referral as a number; all empty: none. anchor_refer: as anchor
     std::span<const double> p_refer{}, candidate_refer{}, reference_refer{}, anchor_refer{};
     std::span<const uint8_t> referred{};
-    size_t erased = 0;  // further persons, erased, who may meet any condition; with fixed ranges
+    size_t erased = 0;  // set aside, each a person who may meet any condition; with fixed ranges
     /// For each leaf of the program, the records that meet its condition: members().
     std::vector<std::span<const uint8_t>> members{};
     size_t size() const { return person.size(); }

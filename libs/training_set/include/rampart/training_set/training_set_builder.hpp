@@ -74,11 +74,14 @@ struct Unexplained {
 };
 
 /// One of these, of a set's side. It is one of its person all the same: rows after it are later
-/// ones.
+/// ones, and it is a later one itself after a row that is no repeat, or after another one. So each
+/// person has one at most that is not later, and then no row that is its first.
 struct SetAside {
     domain::PersonId person;
     domain::DecisionId decision;
     base::TimePoint event_time, decided_at;
+    std::vector<uint32_t> groups{};  // as Row::groups
+    bool later = false;
 };
 
 /// One matured decision, by intention to treat: `approved` or `referred` is what was drawn, with
@@ -167,8 +170,8 @@ struct DecisionSet {
     size_t known = 0;
     size_t unreadable = 0;      // records of decisions in quarantine, of either side
     Unexplained unexplained{};  // on both sides
-    /// Those of this side, by event time: of a sample at least those of its persons. Those of the
-    /// vault are among `omitted`, too.
+    /// Those of this side, by event time: of a sample at least those of its persons. They are not
+    /// among `omitted`.
     std::vector<SetAside> set_aside{};
     Extent extent{};              // for a development set; a part of one has that of the whole
     std::vector<bool> retired{};  // by feature: nothing is learnt from it; empty: from all
@@ -193,9 +196,9 @@ using DevelopmentSet =
     DecisionSet<struct DevelopmentSide>;         // D_c in the ELF paper: training, selection
 using VaultSet = DecisionSet<struct VaultSide>;  // D_f in the ELF paper: the gate alone
 
-/// Marks repeats among the rows, besides those already marked, and sets ordinals. Returns how many
-/// repeats there are.
-size_t number_records(std::vector<Row>& rows, std::span<const SetAside> set_aside = {});
+/// Marks repeats among the rows, besides those already marked, and sets ordinals, and which of
+/// those that were set aside are later ones. Returns how many repeats there are.
+size_t number_records(std::vector<Row>& rows, std::span<SetAside> set_aside = {});
 
 /// Applicants of a period and their features, without actions, outcomes and protected attributes.
 /// So it may contain all persons, vault or not, and results computed from it may be public.
