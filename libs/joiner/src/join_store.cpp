@@ -19,7 +19,8 @@ constexpr size_t kStatesPerStep = 10'000, kBytesPerStep = 4u << 20;
 
 constexpr std::string_view kMeasuresKey = "measures", kPartitionKey = "partition",
                            kClockKey = "clock", kCountsKey = "counts", kHashKey = "hash",
-                           kFenceKey = "fence", kRebuildingKey = "rebuilding";
+                           kFenceKey = "fence", kRebuildingKey = "rebuilding",
+                           kMaturingKey = "maturing";
 
 std::string topic_key(std::string_view topic) { return "topic/" + std::string(topic); }
 
@@ -255,13 +256,17 @@ Result<uint64_t> JoinStore::fence() const {
     return base::ByteReader(*bytes).u64();
 }
 
-Result<std::optional<TimePoint>> JoinStore::clock() const {
-    RAMPART_TRY(const auto bytes, db_->get(kMeta, kClockKey));
+Result<std::optional<TimePoint>> JoinStore::time_at(std::string_view key) const {
+    RAMPART_TRY(const auto bytes, db_->get(kMeta, key));
     if (!bytes) return std::optional<TimePoint>();
     base::ByteReader in(*bytes);
-    RAMPART_TRY(const auto clock, read_time(in));
-    return std::optional(clock);
+    RAMPART_TRY(const auto time, read_time(in));
+    return std::optional(time);
 }
+
+Result<std::optional<TimePoint>> JoinStore::clock() const { return time_at(kClockKey); }
+
+Result<std::optional<TimePoint>> JoinStore::maturing() const { return time_at(kMaturingKey); }
 
 Result<Counts> JoinStore::counts() const {
     Counts counts;
@@ -356,6 +361,13 @@ void JoinBatch::put_clock(TimePoint clock) {
     std::string value;
     base::append_i64(value, clock.micros());
     put(kMeta, kClockKey, value);
+}
+
+void JoinBatch::put_maturing(std::optional<TimePoint> until) {
+    if (!until) return erase(kMeta, kMaturingKey);
+    std::string value;
+    base::append_i64(value, until->micros());
+    put(kMeta, kMaturingKey, value);
 }
 
 void JoinBatch::put_whole() { erase(kMeta, kRebuildingKey); }

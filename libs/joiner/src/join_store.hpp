@@ -79,10 +79,14 @@ class JoinStore {
     base::Result<StateHash> hash() const;
     base::Result<uint64_t> fence() const;  // the highest epoch; 0: none
     base::Result<std::optional<base::TimePoint>> clock() const;
+    /// Returns the time up to which a part has matured that the clock has not reached; nullopt: all
+    /// is as at the clock.
+    base::Result<std::optional<base::TimePoint>> maturing() const;
     base::Result<Counts> counts() const;
     base::Result<std::optional<base::TimePoint>> first_pending() const;
 
   private:
+    base::Result<std::optional<base::TimePoint>> time_at(std::string_view key) const;
     std::unique_ptr<storage::DerivedDatabase> db_;
 };
 
@@ -119,6 +123,7 @@ class JoinBatch {
     void put_bookmark(const Source& source, streaming::Bookmark bookmark);
     const std::vector<std::pair<Source, streaming::Bookmark>>& moved() const { return moved_; }
     void put_clock(base::TimePoint clock);
+    void put_maturing(std::optional<base::TimePoint> until);  // as JoinStore::maturing()
     /// The log was read to its end: no longer rebuilding().
     void put_whole();
     void put_quarantined(const std::string& topic, const streaming::StoredRecord& record,

@@ -63,6 +63,7 @@ Status PartitionJoiner::load() {
     RAMPART_TRY(totals_.hash, store_.hash());
     RAMPART_TRY(totals_.fence, store_.fence());
     RAMPART_TRY(clock_, store_.clock());
+    RAMPART_TRY(maturing_, store_.maturing());
     RAMPART_TRY(first_pending_, store_.first_pending());
     RAMPART_TRY(rebuilding_, store_.rebuilding());
     // Stores of an earlier release do not have the mark.
@@ -85,6 +86,7 @@ Status PartitionJoiner::mend(const std::function<Status()>& allowed) {
     clock_.reset();
     bookmarks_.clear();
     first_pending_.reset();
+    maturing_.reset();
     verified_.clear();
     rebuilding_ = true;
     return status;
@@ -173,6 +175,7 @@ Sync PartitionJoiner::clock_sync() const {
 }
 
 /// Matures what is due, up to kMaturedPerWrite; false: that was all, and the clock is at `now`.
+/// With a decision's first measure its later ones mature: until then a part is ahead of the clock.
 Result<bool> PartitionJoiner::advance_some(TimePoint now, size_t& matured) {
     JoinBatch batch = begin();
     size_t due = 0;
@@ -193,29 +196,38 @@ Result<bool> PartitionJoiner::advance_some(TimePoint now, size_t& matured) {
     };
     RAMPART_RETURN_IF_ERROR(store_.db().scan(kPending, {from, ""}, visit));
     const bool more = next_pending && *next_pending <= now;
+    const auto maturing = more ? std::optional(now) : std::nullopt;
     if (!more) batch.put_clock(now);
+    if (maturing != maturing_) batch.put_maturing(maturing);
     RAMPART_RETURN_IF_ERROR(commit(batch, due > 0 ? Sync::kAlways : clock_sync()));
     first_pending_ = next_pending;
+    maturing_ = maturing;
     return more;
 }
 
 Result<size_t> PartitionJoiner::advance(TimePoint now) {
     const auto before = clock();
-    if (before) now = std::max(now, *before);
+    now = std::max({now, before.value_or(now), maturing_.value_or(now)});
     size_t matured = 0;
     if (first_pending_ && *first_pending_ <= now) {
         bool more = true;
         while (more) {
             RAMPART_TRY(more, advance_some(now, matured));
         }
-    } else if (before != now) {
+    } else if (before != now || maturing_) {
         JoinBatch batch = begin();
         batch.put_clock(now);
+        if (maturing_) batch.put_maturing(std::nullopt);
         RAMPART_RETURN_IF_ERROR(commit(batch, clock_sync()));
+        maturing_.reset();
     }
     const std::lock_guard lock(mutex_);
     clock_ = now;
     return matured;
+}
+
+Status PartitionJoiner::finish_advance() {
+    return maturing_ ? advance(*maturing_).map([](size_t) {}) : base::ok();
 }
 
 Result<streaming::Bookmark> PartitionJoiner::bookmark(const Source& source) {

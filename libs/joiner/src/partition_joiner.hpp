@@ -55,8 +55,12 @@ class PartitionJoiner {
     base::Status commit(JoinBatch& batch, storage::Sync sync);
 
     /// Matures what is due and sets the clock, in as many writes as it takes; returns how many. An
-    /// earlier `now` counts as the clock's time.
+    /// earlier `now` counts as the clock's time, and one before the end of an advance that failed
+    /// or was cut off between its writes as that end.
     base::Result<size_t> advance(base::TimePoint now);
+    /// Finishes an advance that failed or was cut off between its writes. Before a record is
+    /// applied: what the advance had to mature does not have what comes after it.
+    base::Status finish_advance();
 
     base::Result<streaming::Bookmark> bookmark(const Source& source);
 
@@ -78,6 +82,7 @@ class PartitionJoiner {
     const Reducer reducer_;
 
     std::optional<base::TimePoint> first_pending_;  // nothing pending matures earlier
+    std::optional<base::TimePoint> maturing_;       // as JoinStore::maturing()
     std::set<Source> verified_;
 
     mutable std::mutex mutex_;  // guards these for those who only look

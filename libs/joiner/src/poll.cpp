@@ -28,6 +28,9 @@ Result<PollReport> OutcomeJoiner::poll(size_t limit, Ends* ends) {
 
 Result<PollReport> OutcomeJoiner::Impl::poll_once(size_t limit, Ends* ends) {
     Round round;
+    for (size_t i = 0; i < partitions.size(); ++i) {
+        if (!is_out(i)) RAMPART_RETURN_IF_ERROR(partitions[i]->finish_advance());
+    }
     for (const auto& partition : partitions) round.batches.push_back(partition->begin());
     PollReport& report = round.report;
     for (size_t i = 0; i < partitions.size(); ++i) {

@@ -73,6 +73,7 @@ Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view 
                 wire::decision_of(*event))));
         }
     }
+    RAMPART_RETURN_IF_ERROR(impl_->partitions[home]->finish_advance());
     JoinBatch batch = impl_->partitions[home]->begin();
     const PartitionJoiner& partition_joiner = *impl_->partitions[home];
     // it becomes known now, whenever it was appended: the log does not say that

@@ -2,6 +2,8 @@
 #include "joined.hpp"
 #include "rampart/base/random.hpp"
 #include "rampart/joiner/catch_up.hpp"
+#include "rampart/storage/database.hpp"
+#include "rampart/streaming/partitioner.hpp"
 
 namespace rampart::joiner {
 namespace {
@@ -164,6 +166,69 @@ TEST_F(KnownAt, AStoreOfALogWithoutAppendTimesGoesOnWithOneThatHasThem) {
     }
     EXPECT_EQ(joiner->counts().appended_late, 0u);
     expect_sound();
+}
+
+/// Joins decisions of one day that mature in more than one write, and cuts the advance off between
+/// two of them.
+class CutAdvance : public KnownAt {
+  protected:
+    static constexpr size_t kDecisions = 4000;
+
+    /// Returns the names of decisions of partition 0, in order.
+    std::vector<std::string> fill() {
+        std::vector<std::string> ids;
+        for (size_t i = 0; i < kDecisions; ++i) {
+            const auto name = fmt::format("{:04}", i);
+            append("decisions", wire::to_record(make_decision(name, day(0)), 0));
+            if (streaming::partition_of("d-" + name, 3) == streaming::PartitionId(0))
+                ids.push_back(name);
+        }
+        return ids;
+    }
+    /// Puts other bytes in the place of a state, and returns those that were there.
+    static std::string put_state(const fs::path& at, const std::string& id,
+                                 const std::string& bytes) {
+        const storage::ColumnFamily joins{1};
+        const auto db = *storage::Database::open(
+            at / "0" / "joins",
+            {"meta", "joins", "by_time", "pending", "dangling", "overdue", "quarantine", "persons"},
+            {.schema = {3, {}}});
+        const auto before = db->get(joins, id).value().value();
+        storage::WriteBatch batch;
+        batch.put(joins, id, bytes);
+        EXPECT_TRUE(db->write(batch, storage::Sync::kAlways));
+        return before;
+    }
+};
+
+TEST_F(CutAdvance, IsFinishedBeforeWhatComesAfterItIsRead) {
+    const auto ids = fill();
+    ASSERT_GT(ids.size(), 1100u) << "more than a write has";
+    const auto cut_at = fresh_folder(), calm_at = fresh_folder();
+    auto cut = reader(cut_at, false), calm = reader(calm_at, false);
+    for (auto* one : {&cut, &calm}) read(**one, day(40), 500);
+    cut.reset();
+    const auto state = put_state(cut_at, "d-" + ids.back(), "damaged");
+    cut = reader(cut_at, false);
+    EXPECT_FALSE(cut->advance(day(60)));
+    EXPECT_EQ(cut->clock(), day(40));
+    cut.reset();
+    put_state(cut_at, "d-" + ids.back(), state);
+    cut = reader(cut_at, false);
+    EXPECT_EQ(cut->clock(), day(40)) << "not all has matured";
+    EXPECT_TRUE(calm->advance(day(60)));
+    for (const auto& id : {ids.front(), ids.back()}) {
+        append("outcomes", wire::to_record(make_outcome(id, "repaid", 0, 1, day(40))));
+        append("outcomes", wire::to_record(make_outcome(id, "score", 0, 3, day(50))));
+    }
+    for (auto* one : {&cut, &calm}) {
+        read(**one, day(60), 500);
+        EXPECT_EQ((*one)->check().value(), std::vector<std::string>());
+    }
+    for (const auto t : {day(41), day(59), day(60), day(61)})
+        EXPECT_TRUE(known(*cut, t) == known(*calm, t)) << base::to_iso8601(t);
+    EXPECT_EQ(cut->state_hash(), calm->state_hash());
+    EXPECT_EQ(cut->counts().late_outcomes, 4u);
 }
 
 }  // namespace
