@@ -24,7 +24,7 @@ constexpr std::string_view kMeasuresKey = "measures", kPartitionKey = "partition
 
 std::string topic_key(std::string_view topic) { return "topic/" + std::string(topic); }
 
-constexpr std::string_view kBookmarkPrefix = "bookmark/";
+constexpr std::string_view kBookmarkPrefix = "bookmark/", kDroppedPrefix = "dropped/";
 
 std::string bookmark_key(const Source& source) {
     std::string key(kBookmarkPrefix);
@@ -283,6 +283,18 @@ Result<Counts> JoinStore::counts() const {
     return counts;
 }
 
+Result<size_t> JoinStore::dropped_unread(TimePoint t) const {
+    size_t dropped = 0;
+    RAMPART_RETURN_IF_ERROR(db_->scan(kMeta, storage::KeyRange::with_prefix(kDroppedPrefix),
+                                      [&](auto, std::string_view value) -> Result<bool> {
+                                          base::ByteReader in(value);
+                                          RAMPART_TRY(const auto timestamp, read_time(in));
+                                          dropped += timestamp <= t ? 1 : 0;
+                                          return true;
+                                      }));
+    return dropped;
+}
+
 Result<std::optional<TimePoint>> JoinStore::first_pending() const {
     std::optional<TimePoint> first;
     RAMPART_RETURN_IF_ERROR(
@@ -371,6 +383,13 @@ void JoinBatch::put_maturing(std::optional<TimePoint> until) {
 }
 
 void JoinBatch::put_whole() { erase(kMeta, kRebuildingKey); }
+
+void JoinBatch::drop_unread(const std::string& quarantine_key, TimePoint timestamp) {
+    std::string value;
+    base::append_i64(value, timestamp.micros());
+    put(kMeta, std::string(kDroppedPrefix) + quarantine_key, value);
+    erase(kQuarantine, quarantine_key);
+}
 
 void JoinBatch::put_quarantined(const std::string& topic, const streaming::StoredRecord& stored,
                                 const base::Error& why) {

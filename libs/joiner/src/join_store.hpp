@@ -83,6 +83,8 @@ class JoinStore {
     /// is as at the clock.
     base::Result<std::optional<base::TimePoint>> maturing() const;
     base::Result<Counts> counts() const;
+    /// Returns how many decisions of `t` or before were dropped from the quarantine unread.
+    base::Result<size_t> dropped_unread(base::TimePoint t) const;
     base::Result<std::optional<base::TimePoint>> first_pending() const;
 
   private:
@@ -126,6 +128,8 @@ class JoinBatch {
     void put_maturing(std::optional<base::TimePoint> until);  // as JoinStore::maturing()
     /// The log was read to its end: no longer rebuilding().
     void put_whole();
+    /// Drops a decision that cannot be read from the quarantine; that there was one stays.
+    void drop_unread(const std::string& quarantine_key, base::TimePoint timestamp);
     void put_quarantined(const std::string& topic, const streaming::StoredRecord& record,
                          const base::Error& why);
     void raise_fence(uint64_t epoch) { totals_.fence = std::max(totals_.fence, epoch); }

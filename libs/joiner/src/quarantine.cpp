@@ -52,6 +52,10 @@ Result<size_t> OutcomeJoiner::unread_decisions(base::TimePoint t) const {
             is_unread_decision(one, impl_->options.decisions_topic) && one.record.timestamp <= t;
         return base::ok();
     }));
+    for (const auto& partition : impl_->partitions) {
+        RAMPART_TRY(const size_t dropped, partition->store().dropped_unread(t));
+        count += dropped;
+    }
     RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));  // none was made anew, and empty, meanwhile
     return count;
 }
@@ -135,7 +139,11 @@ Status OutcomeJoiner::drop_quarantined(std::string_view topic, PartitionId parti
     const std::lock_guard lock(impl_->write_mutex);
     RAMPART_TRY(const auto found, impl_->find_quarantined(topic, partition, offset, withheld));
     JoinBatch batch = impl_->partitions[found.first]->begin();
-    batch.erase(kQuarantine, wire::quarantine_key(topic, partition, offset));
+    const auto key = wire::quarantine_key(topic, partition, offset);
+    if (is_unread_decision(found.second, impl_->options.decisions_topic))
+        batch.drop_unread(key, found.second.record.timestamp);
+    else
+        batch.erase(kQuarantine, key);
     ++batch.counts().dropped;
     return impl_->partitions[found.first]->commit(batch, Sync::kAlways);
 }

@@ -54,6 +54,30 @@ TEST_F(ForeignDraws, LieInQuarantineAndNothingFollowsFromThem) {
     expect_sound();
 }
 
+/// Else who drops it would choose the records of the gate's test.
+TEST_F(ForeignDraws, CountOnWhenTheyAreDropped) {
+    say(make_decision("1", day(0)));
+    for (const char* name : {"2", "3"}) say(forged(name));
+    auto conflicting = make_decision("1", day(0));
+    conflicting.policy = domain::PolicyId("another");
+    say(conflicting);
+    ASSERT_EQ(joiner->unread_decisions(day(1)).value(), 2u);
+    const auto listed = joiner->list_quarantined(9).value();
+    ASSERT_EQ(listed.size(), 3u);
+    for (const auto& one : listed) {
+        if (one.record.key == "d-3") continue;
+        ASSERT_TRUE(joiner->drop_quarantined(one.topic, one.partition, one.offset));
+    }
+    EXPECT_EQ(joiner->list_quarantined(9)->size(), 1u);
+    EXPECT_EQ(joiner->unread_decisions(day(1)).value(), 2u);
+    EXPECT_EQ(joiner->unread_decisions(day(-1)).value(), 0u) << "not made yet";
+    EXPECT_EQ(joiner->counts().dropped, 2u);
+    joiner.reset();
+    joiner = open(folder);
+    EXPECT_EQ(joiner->unread_decisions(day(1)).value(), 2u);
+    expect_sound();
+}
+
 TEST_F(ForeignDraws, DoNotPassAsTheRepetitionOrReplacementOfAGenuineOne) {
     say(make_decision("1", day(0)));
     say(forged("1"));

@@ -317,8 +317,8 @@ class OutcomeJoiner {
     /// All that lies in quarantine, withheld or not, one record in memory at a time.
     base::Status visit_quarantined(const QuarantineVisitor& visit) const;
 
-    /// Number of records of the decisions' topic, with times up to `t`, that lie in quarantine and
-    /// are not known by another record of the same decision.
+    /// Number of records of the decisions' topic, with times up to `t`, that lie in quarantine, or
+    /// were dropped from it, and are not known by another record of the same decision.
     base::Result<size_t> unread_decisions(base::TimePoint t) const;
 
     /// Applies a record of the quarantine again, as a newer version or configuration may be able
@@ -330,7 +330,7 @@ class OutcomeJoiner {
     /// Takes all records that match out of quarantine for good, withheld or not, in as many writes
     /// as it takes.
     base::Status drop_quarantined_if(const std::function<bool(const Quarantined&)>& matches);
-    /// Takes a record out of quarantine for good. not_found "not_quarantined".
+    /// Drops a record for good; unread_decisions() counts it on. not_found "not_quarantined".
     base::Status drop_quarantined(std::string_view topic, streaming::PartitionId partition,
                                   streaming::Offset offset, Withheld withheld = Withheld::kHidden);
 
