@@ -276,6 +276,34 @@ TEST_F(Checker, SeesThatFewerErasedPersonsAreCountedThanWere) {
     }
 }
 
+/// What cannot be read may be of every group.
+TEST_F(Checker, SeesThatAGroupLacksOneThatCannotBeRead) {
+    for (uint64_t seed = 0;; ++seed) {
+        const auto issued = issue(Drawn(seed)).front();
+        const auto& groups = issued.plan.groups;
+        const bool one = std::any_of(groups.begin(), groups.end(),
+                                     [](const auto& group) { return group.erased == 1; });
+        if (issued.verdict != Verdict::kCertified || issued.plan.unreadable != 1 || !one) continue;
+        const auto payload = payload_of(issued.sealed.certificate);
+        auto forged = payload;
+        const auto at = forged.find("\"erased\":1,", forged.find("\"groups\":[{"));
+        ASSERT_NE(at, std::string::npos);
+        forged.erase(at, std::string_view("\"erased\":1,").size());
+        const SealedCertificate sealed{signed_again(registered_again(payload, forged)),
+                                       issued.sealed.evidence};
+        put(0, sealed);
+        put(1, issued.sealed);
+        const auto lines = check(2);
+        EXPECT_EQ(lines[0].find("REJECTED: does not hold: "), 0u) << lines[0];
+        EXPECT_EQ(lines[1].find("CERTIFIED: "), 0u) << lines[1];
+        const auto own = verify(sealed.certificate, sealed.evidence, key().public_key());
+        ASSERT_FALSE(own);
+        EXPECT_NE(own.error().message.find("the list of groups"), std::string::npos)
+            << own.error().message;
+        return;
+    }
+}
+
 std::string root_of(const std::string& evidence) {
     base::MerkleTree leaves;
     std::istringstream in(evidence);

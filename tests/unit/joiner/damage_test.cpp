@@ -117,12 +117,16 @@ TEST_F(JoinedDamage, TheOthersJoinMeanwhileAndNothingIsToldOfAllOfThem) {
         joiner->decisions(day(0), day(90), [](const auto&) { return base::ok(); }).error().reason,
         "state_rebuilding");
     EXPECT_EQ(joiner->advance(day(90)).error().reason, "state_rebuilding");
+    const auto unread = joiner->unread_decisions(day(90));
+    ASSERT_FALSE(unread) << "the gate would count fewer than there are";
+    EXPECT_EQ(unread.error().reason, "state_rebuilding");
     joiner.reset();  // also after a restart
     joiner = open(folder);
     EXPECT_EQ(examples_status(*joiner).error().reason, "state_rebuilding");
     EXPECT_EQ(joiner->upkeep().rebuilding, 1u);
     poll(*joiner);
     EXPECT_TRUE(examples_status(*joiner));
+    EXPECT_EQ(joiner->unread_decisions(day(90)).value(), 0u);
 }
 
 TEST_F(JoinedDamage, ACrashBetweenTheRenamingAndTheNewStateIsNotTakenForANewStore) {

@@ -213,5 +213,43 @@ TEST_F(RowsTest, OfManyReadsComeOnceEachAsTheyWereWhenTheVisitBegan) {
     EXPECT_EQ(status.error().reason, "w");
 }
 
+size_t threads_of_this_process() {
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                                             std::filesystem::directory_iterator()));
+}
+
+/// A node may hold hundreds: a thread for each would be as many.
+TEST_F(RowsTest, OfMoreThanSixteenPartitionsAreReadWithoutAThreadForEach) {
+    constexpr int32_t kPartitions = 17;
+    constexpr int kMany = 6000;
+    const std::string category(700, 'c');  // some 250 kB a partition, in several reads
+    support::MemoryLog many;
+    many.create("decisions", kPartitions);
+    many.create("outcomes", 1);
+    const auto at = fresh_folder();
+    auto opened = OutcomeJoiner::open(
+        at, {.product = support::two_measure_product(), .partitions = kPartitions}, many);
+    ASSERT_TRUE(opened) << opened.error().message;
+    for (int i = 0; i < kMany; ++i) {
+        auto decision = make_decision(fmt::format("{:05}", i), day(i / 7));
+        decision.application.features = {{"job", category}};
+        const auto record = support::to_record(decision);
+        ASSERT_TRUE(many.append("decisions", {&record, 1}));
+    }
+    while ((*opened)->poll(10'000)->records > 0) continue;
+    const size_t before = threads_of_this_process();
+    int visited = 0;
+    size_t most = 0;
+    ASSERT_TRUE(
+        (*opened)->rows(base::kFirstTime, base::kLastTime, RowPart::kAll, [&](const DecisionRow&) {
+            if (visited++ % 4 == 0) most = std::max(most, threads_of_this_process());
+            return base::ok();
+        }));
+    EXPECT_EQ(visited, kMany);
+    EXPECT_EQ(most, before);
+    opened->reset();
+    std::filesystem::remove_all(at);
+}
+
 }  // namespace
 }  // namespace rampart::joiner
