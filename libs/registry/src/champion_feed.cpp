@@ -205,21 +205,19 @@ void ChampionFollower::read_schema(const streaming::StoredRecord& stored, Read& 
                notice.error().reason);
     auto why = notice.error().with_context(fmt::format(
         "the schema notice at offset {} of topic '{}' does not count", stored.offset, topic_));
-    const auto epoch = epoch_of_schema_notice(stored.record.key);
-    const bool first = epoch && read.schemas.try_emplace(*epoch, why).second;
-    // what cannot be read, and displaces nothing, is said by schema()
-    if (!first || notice.error().is(certification::Reason::kBadSignature))
-        read.unread = std::move(why);
+    if (const auto epoch = epoch_of_schema_notice(stored.record.key))
+        read.schemas.try_emplace(*epoch, std::move(why));
 }
 
 Result<std::optional<SchemaNotice>> ChampionFollower::schema() const {
     const auto found = schemas_.find(schema_epoch_);
-    if (found == schemas_.end()) return std::nullopt;
+    if (schema_epoch_ == 0 || found == schemas_.end()) return std::nullopt;
     return found->second.map([](const auto& notice) { return std::optional(notice); });
 }
 
 Result<std::optional<SchemaNotice>> ChampionFollower::find_schema() const {
-    Read from_begin;
+    // compaction may have taken what this follower has read already
+    Read from_begin{latest_, {}, {}, schemas_, {}};
     RAMPART_TRY(from_begin.end, reader_.begin_offset(topic_, kOnly));
     RAMPART_TRY(auto read, read_on(std::move(from_begin)));
     if (!read.latest) return std::nullopt;

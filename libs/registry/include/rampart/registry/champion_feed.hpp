@@ -110,13 +110,14 @@ class ChampionFollower {
 
     /// Returns the notice of a schema that belongs to the latest champion: of those of its epoch
     /// that are signed and can be read, the last. Notices of other epochs do not count, whatever
-    /// they are. nullopt: there is none, as the node that trains is of an earlier release. Error:
+    /// they are: a line in the log says that they are passed over. nullopt: there is none, as there
+    /// is no champion, or the node that trains is of an earlier release. Error:
     /// decode_schema_notice's: the only ones there are cannot be read, or no key has signed them.
-    /// state() says of each that no key has signed, and of one that cannot be read where there is
-    /// another.
     base::Result<std::optional<SchemaNotice>> schema() const;
-    /// Returns the latest schema in the topic up to the epoch of its latest champion. One that
-    /// cannot be read is passed over with a line in the log. Thread safe. Errors: the log's.
+    /// Returns the latest schema up to the epoch of the latest champion, of those that the topic
+    /// has and that this follower has read: where a record without a signature has its key,
+    /// compaction takes it from the topic. One that cannot be read is passed over, and logged.
+    /// Errors: the log's.
     base::Result<std::optional<SchemaNotice>> find_schema() const;
     /// Forgets what was read and taken, so that follow() takes the latest champion again.
     void start_anew();
