@@ -87,6 +87,9 @@ namespace rampart::rampartd {
       "Set clock.mode = \"event\" to replay a stream.")                                         \
     X(kTakeOverUnfinished, kFailedPrecondition, "take_over_unfinished",                         \
       "Run `rampart trainer take-over` again with the same file (ops/runbooks/trainer.md).")    \
+    X(kTooManySearches, kFailedPrecondition, "too_many_searches",                               \
+      "Ask for more at once, with fewer filters and a longer period, or an hour later; what "   \
+      "was asked for within the hour is answered again.")                                       \
     X(kTooManyStops, kFailedPrecondition, "too_many_stops",                                     \
       "Wait until one of them is a day old; `rampart stop list` has them.")                     \
     X(kTrainingOff, kFailedPrecondition, "training_off",                                        \

@@ -1,6 +1,6 @@
 #include "services/rampartd/recorded_searches.hpp"
 
-#include "rampart/http/reasons.hpp"
+#include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
 
@@ -14,7 +14,7 @@ base::Status RecordedSearches::record(std::string_view principal, const Fields& 
     if (written.contains(search)) return base::ok();
     if (written.size() == kMost)
         return base::make_error(
-            http::Reason::kTooManyRequests,
+            Reason::kTooManySearches,
             "{} has made {} different searches within an hour, each of which is "
             "an audit entry: ask for more at once, or later",
             principal, kMost);

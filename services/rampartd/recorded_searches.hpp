@@ -24,7 +24,7 @@ class RecordedSearches {
     explicit RecordedSearches(Write write) : write_(std::move(write)) {}
 
     /// Writes the search unless it was within the last hour. Errors, after which nothing may be
-    /// shown: resource_exhausted "too_many_requests" beyond kMost; those of the write.
+    /// shown: failed_precondition "too_many_searches" beyond kMost; those of the write.
     base::Status record(std::string_view principal, const Fields& search, base::TimePoint now);
 
   private:

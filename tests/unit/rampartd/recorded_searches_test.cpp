@@ -63,7 +63,7 @@ TEST_F(RecordedSearchesTest, APrincipalsSearchesAreBoundedWithinAnHour) {
     for (size_t i = 0; i < RecordedSearches::kMost; ++i)
         ASSERT_TRUE(ask("anna", {{"person", std::to_string(i)}}));
     EXPECT_EQ(searches_.record("anna", {{"person", "x"}}, kStart).error().reason,
-              "too_many_requests");
+              "too_many_searches");
     EXPECT_EQ(written_, RecordedSearches::kMost);
     EXPECT_TRUE(ask("anna", {{"person", "0"}})) << "it is on record";
     EXPECT_TRUE(ask("bert", {{"person", "x"}})) << "others have theirs";
