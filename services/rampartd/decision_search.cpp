@@ -24,6 +24,12 @@ Result<domain::Action> action_of(std::string_view text) {
     return base::make_error(base::Reason::kBadUsage, "is not approve, decline or refer");
 }
 
+/// Returns whether the newest come first.
+Result<bool> order_of(std::string_view text) {
+    if (text == "newest" || text == "oldest") return text == "newest";
+    return base::make_error(base::Reason::kBadUsage, "is not newest or oldest");
+}
+
 Result<size_t> limit_of(std::string_view text) {
     size_t value = 0;
     const char* end = text.data() + text.size();
@@ -61,6 +67,8 @@ Status read_parameter(const std::string& name, const std::string& text, Decision
         RAMPART_TRY(search.from, base::parse_iso8601(text));
     } else if (name == "to") {
         RAMPART_TRY(search.to, base::parse_iso8601(text));
+    } else if (name == "order") {
+        RAMPART_TRY(search.newest_first, order_of(text));
     } else if (name == "limit") {
         RAMPART_TRY(search.limit, limit_of(text));
     } else if (name == "cursor") {
@@ -84,7 +92,7 @@ class Collector {
     }
     /// Looks at the decision of a place, which come in their order. `may_fit`: its head does.
     Status look(DecisionPlace place, bool may_fit) {
-        if (search_.after && place <= *search_.after) return base::ok();
+        if (search_.after && !comes_after(place, *search_.after)) return base::ok();
         ++page_.looked_at;
         if (may_fit) {
             RAMPART_TRY(auto decision, joiner_.find_decision(domain::DecisionId(place.id)));
@@ -99,6 +107,9 @@ class Collector {
     DecisionPage take() { return std::move(page_); }
 
   private:
+    bool comes_after(const DecisionPlace& place, const DecisionPlace& other) const {
+        return search_.newest_first ? place < other : place > other;
+    }
     bool fits(const domain::Decision& one) const {
         const auto& application = one.application;
         const auto is = [](const std::string& wanted, const std::string& text) {
@@ -120,13 +131,14 @@ class Collector {
     size_t bytes_ = 0;  // what its decisions have
 };
 
-Status look_at_person(const joiner::OutcomeJoiner& joiner, const std::string& person,
+Status look_at_person(const joiner::OutcomeJoiner& joiner, const DecisionSearch& search,
                       Collector& page) {
-    const domain::PersonId id(person);
+    const domain::PersonId id(search.person);
     RAMPART_TRY(const auto found, joiner.decisions_of({&id, 1}));
     std::vector<DecisionPlace> places;
     for (const auto& one : found) places.push_back({one.event_time, one.decision.value()});
     std::sort(places.begin(), places.end());
+    if (search.newest_first) std::reverse(places.begin(), places.end());
     for (auto& place : places) {
         if (page.is_full()) break;
         RAMPART_RETURN_IF_ERROR(page.look(std::move(place), true));
@@ -136,19 +148,24 @@ Status look_at_person(const joiner::OutcomeJoiner& joiner, const std::string& pe
 
 Status look_at_all(const joiner::OutcomeJoiner& joiner, const DecisionSearch& search,
                    Collector& page) {
+    const auto look = [&](const joiner::DecisionRow& row) -> Status {
+        const bool may_fit = (search.policy.empty() || row.policy == search.policy) &&
+                             (!search.action || row.action == *search.action);
+        RAMPART_RETURN_IF_ERROR(page.look({row.event_time, std::string(row.id)}, may_fit));
+        // ends the reading; is no failure
+        if (page.is_full()) return base::make_error(base::Reason::kBadUsage, "page is full");
+        return base::ok();
+    };
     const auto first = DecisionPlace{search.from.value_or(base::kFirstTime), ""};
-    const auto& behind = search.after && *search.after > first ? *search.after : first;
-    const auto status = joiner.rows(
-        behind.event_time, search.to.value_or(kAfterLast), joiner::RowPart::kHead,
-        [&](const joiner::DecisionRow& row) -> Status {
-            const bool may_fit = (search.policy.empty() || row.policy == search.policy) &&
-                                 (!search.action || row.action == *search.action);
-            RAMPART_RETURN_IF_ERROR(page.look({row.event_time, std::string(row.id)}, may_fit));
-            // ends the reading; is no failure
-            if (page.is_full()) return base::make_error(base::Reason::kBadUsage, "page is full");
-            return base::ok();
-        },
-        behind.id);
+    const auto end = DecisionPlace{search.to.value_or(kAfterLast), ""};
+    const auto& after = search.after;
+    const auto& begin = !search.newest_first && after && *after > first ? *after : first;
+    const auto& until = search.newest_first && after && *after < end ? *after : end;
+    const auto part = joiner::RowPart::kHead;
+    const auto status =
+        search.newest_first
+            ? joiner.rows_back(begin.event_time, until.event_time, part, look, until.id)
+            : joiner.rows(begin.event_time, until.event_time, part, look, begin.id);
     return page.is_full() ? base::ok() : status;
 }
 
@@ -178,7 +195,7 @@ Result<DecisionPage> find_decisions(const joiner::OutcomeJoiner& joiner,
             RAMPART_RETURN_IF_ERROR(
                 page.look({decision->application.event_time, id.value()}, true));
     } else if (!search.person.empty()) {
-        RAMPART_RETURN_IF_ERROR(look_at_person(joiner, search.person, page));
+        RAMPART_RETURN_IF_ERROR(look_at_person(joiner, search, page));
     } else {
         RAMPART_RETURN_IF_ERROR(look_at_all(joiner, search, page));
     }

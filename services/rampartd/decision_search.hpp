@@ -14,7 +14,7 @@ inline constexpr size_t kDefaultDecisions = 100, kMostDecisions = 1000;  // for 
 inline constexpr size_t kMostLookedAt = 100'000;                         // for a page
 inline constexpr size_t kPageBytes = 4u << 20;  // a page ends with the decision that reaches it
 
-/// The place of a decision among all: they are in the order of event time, then id.
+/// The place of a decision among all: they are in the order of event time, then id, or backwards.
 struct DecisionPlace {
     base::TimePoint event_time;
     std::string id;
@@ -29,14 +29,15 @@ struct DecisionSearch {
                                               // "random_draw_in_ramp"
     std::optional<base::TimePoint> from, to;  // from <= event time of the application < to
     size_t limit = kDefaultDecisions;         // 1 to kMostDecisions
-    std::optional<DecisionPlace> after;       // the page begins behind it
+    bool newest_first = false;                // else the oldest
+    std::optional<DecisionPlace> after;       // the page begins behind it, in its order
     // for a page; no parameters of a query
     size_t most_looked_at = kMostLookedAt, page_bytes = kPageBytes;
 };
 
-/// Reads a search from a query: person, application, policy, action, reason, from, to, limit,
-/// cursor. Errors: invalid_argument "unknown_field", "missing_field", "bad_number", "bad_time",
-/// "bad_usage", naming the parameter.
+/// Reads a search from a query: person, application, policy, action, reason, from, to, order
+/// ("oldest" or "newest"), limit, cursor. Errors: invalid_argument "unknown_field", "missing_field",
+/// "bad_number", "bad_time", "bad_usage", naming the parameter.
 base::Result<DecisionSearch> parse_decision_search(const std::map<std::string, std::string>& query);
 
 struct DecisionPage {

@@ -170,6 +170,7 @@ def travel(journey, features):
     if found["next_cursor"]:
         ask("GET /v1/decisions", query={"cursor": found["next_cursor"], "action": "decline"})
     ask("GET /v1/decisions", query={"person": "contract-p", "to": "2999-01-01"})
+    ask("GET /v1/decisions", query={"order": "newest", "limit": 1})
     ask("GET /v1/decisions", query={"action": "perhaps"}, status=400)
     explained = ask("GET /v1/decisions/{id}/explanation", path=by_id["path"] + "/explanation")
     if ask("GET /v1/decisions/{id}/explanation", path=by_id["path"] + "/explanation") != explained:

@@ -390,7 +390,14 @@ Status OutcomeJoiner::rows(TimePoint from, TimePoint to, RowPart part, const Row
     RAMPART_TRY(const auto stores, impl_->stores_to_read({}));
     auto begin = time_key(from, behind);
     if (!behind.empty()) begin += '\0';
-    return visit_rows(stores, begin, time_key(to, ""), part, visit);
+    return visit_rows(stores, begin, time_key(to, ""), part, RowOrder::kFirstToLast, visit);
+}
+
+Status OutcomeJoiner::rows_back(TimePoint from, TimePoint to, RowPart part, const RowVisitor& visit,
+                                std::string_view before) const {
+    RAMPART_TRY(const auto stores, impl_->stores_to_read({}));
+    return visit_rows(stores, time_key(from, ""), time_key(to, before), part,
+                      RowOrder::kLastToFirst, visit);
 }
 
 Status OutcomeJoiner::decisions(TimePoint from, TimePoint to, const DecisionVisitor& visit) const {

@@ -20,10 +20,12 @@ constexpr size_t kBytesAtOnce = 1u << 20, kLeastAtOnce = 64u << 10;
 /// thread reads those that follow.
 class RowLine {
   public:
-    RowLine(const JoinStore& store, storage::KeyRange range, size_t at_once, bool reads_ahead)
+    RowLine(const JoinStore& store, storage::KeyRange range, RowOrder order, size_t at_once,
+            bool reads_ahead)
         : store_(store),
           at_(store.db().snapshot()),
           range_(std::move(range)),
+          order_(order),
           at_once_(at_once),
           policy_(reads_ahead ? std::launch::async | std::launch::deferred
                               : std::launch::deferred) {}
@@ -60,39 +62,46 @@ class RowLine {
             return {bytes.size() - more.size(), more.size()};
         }
     };
-    /// Reads the entries from `begin` on into a block whose memory is used again.
-    Result<Block> read(Block block, const std::string& begin) const {
+    /// Reads the next entries of the range into a block whose memory is used again.
+    Result<Block> read(Block block, const storage::KeyRange& range) const {
         block.bytes.clear();
         block.entries.clear();
         block.last = true;
-        RAMPART_RETURN_IF_ERROR(store_.db().scan(
-            kByTime, {begin, range_.end},
-            [&](std::string_view key, std::string_view value) -> Result<bool> {
-                block.entries.push_back({block.keep(key), block.keep(value)});
-                block.last = block.bytes.size() < at_once_;
-                return block.last;
-            },
-            &at_));
+        const auto keep = [&](std::string_view key, std::string_view value) -> Result<bool> {
+            block.entries.push_back({block.keep(key), block.keep(value)});
+            block.last = block.bytes.size() < at_once_;
+            return block.last;
+        };
+        RAMPART_RETURN_IF_ERROR(order_ == RowOrder::kFirstToLast
+                                    ? store_.db().scan(kByTime, range, keep, &at_)
+                                    : store_.db().scan_back(kByTime, range, keep, at_));
         return block;
+    }
+    /// Returns what of the range is still to be read behind the block in memory.
+    storage::KeyRange rest() const {
+        std::string last(block_.view(block_.entries.back().key));
+        if (order_ == RowOrder::kLastToFirst) return {range_.begin, std::move(last)};
+        return {last + '\0', range_.end};
     }
     Status go_on() {
         Block read_before = std::move(block_);
         block_ = {};
         next_ = 0;
-        auto read_now = ahead_.valid() ? ahead_.get() : read({}, range_.begin);
+        auto read_now = ahead_.valid() ? ahead_.get() : read({}, range_);
         RAMPART_TRY(block_, std::move(read_now));
         if (block_.last) return base::ok();
         // where no thread can be had, the next go_on() reads itself
-        ahead_ = std::async(
-            policy_,
-            [this, begin = std::string(block_.view(block_.entries.back().key)) + '\0',
-             block = std::move(read_before)]() mutable { return read(std::move(block), begin); });
+        ahead_ =
+            std::async(policy_, [this, range = rest(), block = std::move(read_before)]() mutable {
+                return read(std::move(block), range);
+            });
         return base::ok();
     }
 
     const JoinStore& store_;
     storage::DerivedSnapshot at_;
     storage::KeyRange range_;
+    RowOrder order_;
     size_t at_once_;
     std::launch policy_;
     Block block_;
@@ -103,15 +112,18 @@ class RowLine {
 }  // namespace
 
 Status visit_rows(const std::vector<const JoinStore*>& stores, const std::string& begin,
-                  const std::string& end, RowPart part,
+                  const std::string& end, RowPart part, RowOrder order,
                   const std::function<Status(const DecisionRow&)>& visit) {
     std::deque<RowLine> lines;
     for (const JoinStore* store : stores)
-        lines.emplace_back(*store, storage::KeyRange{begin, end},
+        lines.emplace_back(*store, storage::KeyRange{begin, end}, order,
                            std::max(kLeastAtOnce, kBytesAtOnce / stores.size()),
                            stores.size() <= kMostAhead);
-    using Head = std::pair<std::string_view, size_t>;  // the smallest key of a line; keys differ
-    std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
+    using Head = std::pair<std::string_view, size_t>;  // the next key of a line; keys differ
+    const auto later = [order](const Head& a, const Head& b) {
+        return order == RowOrder::kFirstToLast ? a > b : a < b;
+    };
+    std::priority_queue<Head, std::vector<Head>, decltype(later)> heads(later);
     for (size_t i = 0; i < lines.size(); ++i) {
         RAMPART_TRY(const auto key, lines[i].key());
         if (!key.empty()) heads.emplace(key, i);

@@ -9,11 +9,13 @@
 
 namespace rampart::joiner {
 
+enum class RowOrder { kFirstToLast, kLastToFirst };
+
 /// Calls `visit` with the row of every decision of these stores whose key lies in [begin, end), in
-/// the order of the keys, as they stood when this was called; an empty `end` means up to the last.
+/// this order of the keys, as they stood when this was called; an empty `end` means up to the last.
 /// An error ends it.
 base::Status visit_rows(const std::vector<const JoinStore*>& stores, const std::string& begin,
-                        const std::string& end, RowPart part,
+                        const std::string& end, RowPart part, RowOrder order,
                         const std::function<base::Status(const DecisionRow&)>& visit);
 
 /// The entry of the index by time that a state with a decision has.

@@ -153,6 +153,23 @@ base::Status Database::scan(ColumnFamily family, const KeyRange& range, const Vi
     return base::ok();
 }
 
+base::Status Database::scan_back(ColumnFamily family, const KeyRange& range, const Visitor& visit,
+                                 const Snapshot* at) const {
+    rocksdb::ReadOptions options;
+    if (at != nullptr) options.snapshot = at->impl_->snapshot;
+    const rocksdb::Slice lower = range.begin, upper = range.end;
+    if (!range.begin.empty()) options.iterate_lower_bound = &lower;
+    if (!range.end.empty()) options.iterate_upper_bound = &upper;
+    const std::unique_ptr<rocksdb::Iterator> it(
+        impl_->db->NewIterator(options, impl_->handle(family)));
+    for (it->SeekToLast(); it->Valid(); it->Prev()) {
+        RAMPART_TRY(const bool more, visit(view(it->key()), view(it->value())));
+        if (!more) return base::ok();
+    }
+    if (!it->status().ok()) return impl_->failed(it->status(), "read");
+    return base::ok();
+}
+
 Result<std::optional<std::pair<std::string, std::string>>> Database::last(
     ColumnFamily family, const KeyRange& range, const Snapshot* at) const {
     rocksdb::ReadOptions options;

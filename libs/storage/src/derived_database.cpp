@@ -146,6 +146,12 @@ Status DerivedDatabase::scan(ColumnFamily family, const KeyRange& range,
     return database->scan(family, range, visit);
 }
 
+Status DerivedDatabase::scan_back(ColumnFamily family, const KeyRange& range,
+                                  const Database::Visitor& visit, const DerivedSnapshot& at) const {
+    if (!at.at_) return at.missing_;
+    return at.database_->scan_back(family, range, visit, &*at.at_);
+}
+
 DerivedSnapshot DerivedDatabase::snapshot() const {
     DerivedSnapshot snapshot;
     if (const auto database = current()) {

@@ -203,6 +203,25 @@ TEST_F(RowsTest, OfManyReadsComeOnceEachAsTheyWereWhenTheVisitBegan) {
             return base::ok();
         }));
     EXPECT_EQ(visited, said);
+    std::vector<std::string> back;
+    ASSERT_TRUE(joiner->rows_back(base::kFirstTime, day(kMany - 1), RowPart::kAll,
+                                  [&](const DecisionRow& row) {
+                                      back.emplace_back(row.id);
+                                      return base::ok();
+                                  }));
+    std::reverse(back.begin(), back.end());
+    EXPECT_EQ(back, said);
+    back.clear();
+    const auto place = said.begin() + 1001;  // one of seven of a day
+    ASSERT_TRUE(joiner->rows_back(
+        day(100), day(1001 / 7), RowPart::kHead,
+        [&](const DecisionRow& row) {
+            back.emplace_back(row.id);
+            return base::ok();
+        },
+        *place));
+    EXPECT_EQ(back, std::vector<std::string>(std::reverse_iterator(place),
+                                             std::reverse_iterator(said.begin() + 700)));
     size_t before_the_error = 0;
     const auto status =
         joiner->rows(base::kFirstTime, base::kLastTime, RowPart::kHead, [&](const auto&) {

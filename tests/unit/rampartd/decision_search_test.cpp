@@ -111,6 +111,33 @@ TEST_F(DecisionSearchTest, EachFilterLeavesWhatFitsInTheOrderOfTimeInPagesOfEver
               }));
 }
 
+TEST_F(DecisionSearchTest, NewestFirstIsTheSameBackwardsInPagesOfEveryLength) {
+    auto every = expected([](const auto&) { return true; });
+    std::reverse(every.begin(), every.end());
+    for (const char* limit : {"1", "7", "30", "1000"})
+        EXPECT_EQ(all_of({{"limit", limit}, {"order", "newest"}}), every) << limit;
+    EXPECT_EQ(all_of({{"order", "oldest"}}), all_of({}));
+    auto of_person =
+        expected([](const auto& one) { return one.application.person.value() == "p-3"; });
+    std::reverse(of_person.begin(), of_person.end());
+    EXPECT_EQ(all_of({{"person", "p-3"}, {"limit", "2"}, {"order", "newest"}}), of_person);
+    auto between = expected([](const auto& one) {
+        return one.policy.value() == "first" && one.application.event_time >= day(3) &&
+               one.application.event_time < day(8);
+    });
+    std::reverse(between.begin(), between.end());
+    EXPECT_EQ(between.size(), 10u);
+    EXPECT_EQ(all_of({{"policy", "first"},
+                      {"from", base::to_iso8601(day(3))},
+                      {"to", base::to_iso8601(day(8))},
+                      {"limit", "3"},
+                      {"order", "newest"}}),
+              between);
+    EXPECT_EQ(find({{"limit", "2"}, {"order", "newest"}}).looked_at, 2u) << "not the whole";
+    EXPECT_TRUE(filters_of(parse_decision_search({{"order", "newest"}}).value()).empty())
+        << "the same decisions are asked for";
+}
+
 TEST_F(DecisionSearchTest, FiltersHoldTogether) {
     EXPECT_EQ(all_of({{"person", "p-3"}, {"action", "decline"}}), expected([](const auto& one) {
                   return one.application.person.value() == "p-3" &&
@@ -197,6 +224,8 @@ TEST(DecisionSearchQuery, FiltersOfTheAuditLogNameNoPersonAndNoApplication) {
 TEST(DecisionSearchQuery, NamesWhatIsWrong) {
     for (const auto& [name, text, reason] : std::vector<std::array<std::string, 3>>{
              {"action", "perhaps", "bad_usage"},
+             {"order", "random", "bad_usage"},
+             {"order", "", "missing_field"},
              {"limit", "0", "bad_number"},
              {"limit", "1001", "bad_number"},
              {"limit", "3x", "bad_number"},

@@ -88,6 +88,38 @@ TEST(Database, ScansVisitARangeInKeyOrderAndStopWhenTold) {
     EXPECT_EQ(failed.error().reason, "mine");
 }
 
+TEST(Database, AScanBackVisitsTheSameRangeFromItsEnd) {
+    using Keys = std::vector<std::string>;
+    const auto db = open(fresh_folder());
+    for (const auto* key : {"a", "b1", "b2", "b3", "c"}) put(*db, key, key);
+    const auto before = db->snapshot();
+    put(*db, "b4", "b4");
+    const auto keys = [&](const KeyRange& range, size_t most, const Snapshot* at = nullptr) {
+        Keys seen;
+        EXPECT_TRUE(db->scan_back(
+            kFirst, range,
+            [&](std::string_view key, std::string_view value) -> base::Result<bool> {
+                EXPECT_EQ(key, value);
+                seen.emplace_back(key);
+                return seen.size() < most;
+            },
+            at));
+        return seen;
+    };
+    EXPECT_EQ(keys(KeyRange::all(), 100), (Keys{"c", "b4", "b3", "b2", "b1", "a"}));
+    EXPECT_EQ(keys(KeyRange::all(), 100, &before), (Keys{"c", "b3", "b2", "b1", "a"}));
+    EXPECT_EQ(keys({"b1", "b3"}, 100), (Keys{"b2", "b1"})) << "with its begin, without its end";
+    EXPECT_EQ(keys({"b", ""}, 2), (Keys{"c", "b4"}));
+    EXPECT_EQ(keys({"", "b"}, 100), Keys{"a"});
+    EXPECT_EQ(keys({"d", ""}, 100), Keys{});
+    const auto failed =
+        db->scan_back(kFirst, KeyRange::all(), [](auto, auto) -> base::Result<bool> {
+            return base::Error{base::ErrorCode::kInternal, "mine", "stop"};
+        });
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().reason, "mine");
+}
+
 TEST(Database, TheLastPairOfARangeIsFoundWithoutAScan) {
     const auto db = open(fresh_folder());
     EXPECT_EQ(db->last(kFirst, KeyRange::all()).value(), std::nullopt);

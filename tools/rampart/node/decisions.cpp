@@ -21,10 +21,12 @@ struct Options {
     NodeOptions node;
     std::map<std::string, std::string> filters;  // parameters of the query, as typed
     size_t limit = 20;
+    bool newest = false;
 };
 
 std::string target_of(const Options& options, size_t limit, const std::string& cursor) {
-    auto target = fmt::format("/v1/decisions?limit={}", limit);
+    auto target =
+        fmt::format("/v1/decisions?limit={}{}", limit, options.newest ? "&order=newest" : "");
     for (const auto& [name, value] : options.filters)
         if (!value.empty()) target += fmt::format("&{}={}", name, query_value(value));
     return cursor.empty() ? target : target + "&cursor=" + query_value(cursor);
@@ -58,7 +60,9 @@ Result<Answer> list(const Options& options) {
     Answer answer;
     answer.text = found.empty() ? std::string("no decision fits\n") : table_of(found);
     if (!cursor.empty())
-        answer.notes.push_back("there may be more: raise --limit, or begin later with --from");
+        answer.notes.push_back(
+            options.newest ? "there may be more: raise --limit, or end earlier with --to"
+                           : "there may be more: raise --limit, or begin later with --from");
     answer.json = json::serialize(json::object{
         {"decisions", std::move(found)}, {"looked_at", looked_at}, {"more", !cursor.empty()}});
     return answer;
@@ -73,8 +77,9 @@ void add_decisions(Frame& frame) {
          .summary =
              "List decisions of a running node by person, application, time, policy or action",
          .example = "rampart decisions --person p-4711 --config rampartd.toml",
-         .detail = "Oldest application first, as far as the node has joined them; the filters hold "
-                   "together. With --json each decision is whole, with its features. Outcomes are "
+         .detail = "Oldest application first, or newest with --newest, as far as the node has "
+                   "joined them; the filters hold together. With --json each decision is whole, "
+                   "with its features. Outcomes are "
                    "not shown, nor what people decided later. Each search is "
                    "an entry of the node's audit log, once an hour. The caller needs the scope "
                    "audit."},
@@ -90,6 +95,7 @@ void add_decisions(Frame& frame) {
     add("reason", "a code among the decision's reasons, such as random_draw_in_ramp");
     add("from", "applications of this time (ISO 8601) or later");
     add("to", "applications before this time (ISO 8601)");
+    command.add_flag("--newest", options->newest, "the newest application first");
     command.add_option("--limit", options->limit, "number of decisions, at most")
         ->check(CLI::Range(size_t{1}, size_t{100'000}))
         ->capture_default_str();

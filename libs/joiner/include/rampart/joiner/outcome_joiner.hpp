@@ -247,6 +247,10 @@ class OutcomeJoiner {
     /// those whose id comes after it.
     base::Status rows(base::TimePoint from, base::TimePoint to, RowPart part,
                       const RowVisitor& visit, std::string_view behind = {}) const;
+    /// The same from the last to the first. With `before`, also those of the time `to` whose id
+    /// comes before it.
+    base::Status rows_back(base::TimePoint from, base::TimePoint to, RowPart part,
+                           const RowVisitor& visit, std::string_view before = {}) const;
 
     using DecisionVisitor = std::function<base::Status(const domain::Decision&)>;
     /// Every decision about an application of event time in [from, to), matured or not, as they are

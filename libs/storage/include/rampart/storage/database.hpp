@@ -128,6 +128,10 @@ class Database {
     base::Status scan(ColumnFamily family, const KeyRange& range, const Visitor& visit,
                       const Snapshot* at = nullptr) const;
 
+    /// Visits the range from its last key to its first; else as scan().
+    base::Status scan_back(ColumnFamily family, const KeyRange& range, const Visitor& visit,
+                           const Snapshot* at = nullptr) const;
+
     /// The pair with the greatest key of the range; nullopt: the range is empty.
     base::Result<std::optional<std::pair<std::string, std::string>>> last(
         ColumnFamily family, const KeyRange& range, const Snapshot* at = nullptr) const;

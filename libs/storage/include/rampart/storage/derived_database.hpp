@@ -60,6 +60,8 @@ class DerivedDatabase {
                                                  const DerivedSnapshot* at = nullptr) const;
     base::Status scan(ColumnFamily family, const KeyRange& range, const Database::Visitor& visit,
                       const DerivedSnapshot* at = nullptr) const;
+    base::Status scan_back(ColumnFamily family, const KeyRange& range,
+                           const Database::Visitor& visit, const DerivedSnapshot& at) const;
     DerivedSnapshot snapshot() const;
     base::Status compact(std::span<const FamilyRange> parts);
     base::Status compact_erased(ColumnFamily family);
