@@ -9,6 +9,7 @@
 #include "rampart/certification/signer.hpp"
 #include "rampart/lease/reasons.hpp"
 #include "rampart/privacy/reasons.hpp"
+#include "rampart/runtime/metric_list.hpp"
 #include "rampart/runtime/store_keys.hpp"
 #include "rampart/runtime/store_start.hpp"
 #include "rampart/streaming/partition_list.hpp"
@@ -221,7 +222,28 @@ Status Node::open_services(const Progress& progress) {
                           served_roles()},
         metrics_);
     add_health();
+    open_events();
     return base::ok();
+}
+
+void Node::open_events() {
+    const auto decided = [this](const char* action, const char* explored) {
+        return metrics_
+            .counter(runtime::metric::kDecisions, {{"action", action}, {"explored", explored}})
+            .value();
+    };
+    const auto counts = [decided]() -> EventStreams::Counts {
+        return {{"approve", decided("approve", "no") + decided("approve", "yes")},
+                {"decline", decided("decline", "no")}};
+    };
+    const auto runs = [this]() -> Result<EventStreams::Runs> {
+        if (loop_->trainer() == nullptr) return EventStreams::Runs{};
+        RAMPART_TRY(const auto progress, loop_->trainer()->progress());
+        return EventStreams::Runs{progress.under_way, progress.finished};
+    };
+    events_ = std::make_unique<EventStreams>(
+        EventStreams::Deps{stores_->registry(), health_, counts, runs, wall_},
+        settings_.event_streams);
 }
 
 /// Makes the lease of the trainer, which is claimed when all is open: it must not be lost with a
@@ -327,6 +349,13 @@ Status Node::refresh_principals() {
                                                 {{"principals", names}});
 }
 
+void Node::begin_events() {
+    jobs_.add({.name = "events",
+               .every = base::Duration::micros(200'000),
+               .longest = base::Duration::seconds(1)},
+              [this](const auto&) { return events_->turn(); });
+}
+
 void Node::begin_work() {
     const auto second = base::Duration::seconds(1);
     // a third of it, so that one that fails leaves time for another
@@ -367,6 +396,7 @@ void Node::begin_work() {
                   [this](const auto&) { return erased_bytes_->rewrite(); });
     jobs_.add({.name = "principals", .every = second, .longest = base::Duration::seconds(30)},
               [this](const auto&) { return refresh_callers(); });
+    begin_events();
     begin_requests();
     if (settings_.event_clock) return;
     // so often that what is decided is joined within a second
@@ -399,6 +429,7 @@ void Node::begin_work() {
 
 void Node::begin_stop() {
     stopping_ = true;
+    events_->stop();
     requests_->begin_stop();
     // before the loop: an error of theirs is no end of a job from here on
     for (const char* name : {"erasures", "overrides", "candidates"}) jobs_.request_stop(name);

@@ -17,6 +17,7 @@
 #include "rampart/serving/decision_service.hpp"
 #include "services/rampartd/champion_switch.hpp"
 #include "services/rampartd/erased_bytes.hpp"
+#include "services/rampartd/event_streams.hpp"
 #include "services/rampartd/explanations.hpp"
 #include "services/rampartd/keys.hpp"
 #include "services/rampartd/loop.hpp"
@@ -216,6 +217,7 @@ class Node {
     base::Status declare();
     base::Status open_lease();
     void open_stops();
+    void open_events();
     void add_health();
     std::vector<joiner::StoppedPartition> stopped() const;
     base::Status state_attributes(
@@ -224,6 +226,7 @@ class Node {
     serving::DecisionServiceOptions decision_options();
     base::Status open_requests();
     void begin_requests();
+    void begin_events();
     void add_joined_routes(const JobAnswers& answers, http::Router& router);
     void add_decided_routes(const JobAnswers& answers, http::Router& router);
     void add_trained_routes(const JobAnswers& answers, http::Router& router);
@@ -252,6 +255,7 @@ class Node {
     std::unique_ptr<StopButtons> stops_;
     std::unique_ptr<Loop> loop_;
     std::unique_ptr<NodeMetrics> figures_;
+    std::unique_ptr<EventStreams> events_;
     const runtime::SystemClock system_;
     const base::Clock& wall_;
     std::shared_ptr<access::Directory> callers_;

@@ -6,6 +6,7 @@
 #include "services/rampartd/api/candidate_routes.hpp"
 #include "services/rampartd/api/certificate_routes.hpp"
 #include "services/rampartd/api/clock_routes.hpp"
+#include "services/rampartd/api/event_routes.hpp"
 #include "services/rampartd/api/explanation_routes.hpp"
 #include "services/rampartd/api/job_routes.hpp"
 #include "services/rampartd/api/model_routes.hpp"
@@ -59,10 +60,11 @@ void Node::add_routes(http::Router& router) {
         .add_to(router);
     StatusRoutes({health_, jobs_, *requests_, *clock_, registry, joiner, *decisions_,
                   *applications_, topics, [this] { return stopped(); }, loop_->trainer(),
-                  trainer_lease_.get(), served_roles()})
+                  trainer_lease_.get(), served_roles(), *events_})
         .add_to(router);
     StopRoutes(*stops_, registry).add_to(router);
     AuditRoutes(registry).add_to(router);
+    EventRoutes(*events_).add_to(router);
     add_decided_routes(answers, router);
     add_joined_routes(answers, router);
     add_trained_routes(answers, router);

@@ -99,6 +99,8 @@ namespace rampart::rampartd {
       "Ask the node of the group that trains.")                                                 \
     X(kUnknownApplication, kNotFound, "unknown_application",                                    \
       "Name the person, or ask the node that holds the application's partition.")               \
+    X(kUnknownEventKind, kInvalidArgument, "unknown_event_kind",                                \
+      "Name kinds of events that the message lists, with commas between them.")                 \
     X(kUnknownStop, kNotFound, "unknown_stop", "Name the stop: exploration or rules-only.")
 RAMPART_REASONS("rampartd", RAMPART_RAMPARTD_REASONS)
 

@@ -30,9 +30,11 @@ model::BootstrapLink read_bootstrap(config::Table table) {
     return link;
 }
 
-/// Reads how long the end is shown; a replay has no load balancer that has to see it.
-base::Duration read_drain(config::Table http, bool event_clock) {
-    return base::Duration::seconds(http.integer("drain_seconds", 0, 300, event_clock ? 0 : 2));
+/// Reads how long the end is shown, which no load balancer of a replay has to see, and how many may
+/// follow what happens.
+std::pair<base::Duration, size_t> read_streams(config::Table http, bool event_clock) {
+    return {base::Duration::seconds(http.integer("drain_seconds", 0, 300, event_clock ? 0 : 2)),
+            static_cast<size_t>(http.integer("event_streams", 1, 10'000, 64))};
 }
 
 /// A backup without keys recognises the secrets of a store by their names (is_secret()).
@@ -281,7 +283,7 @@ Result<Settings> load_settings(const std::filesystem::path& file, GivenRoles rol
     const auto oidc = decision_service::read_oidc(root.table("http").table("oidc"), places.folder);
     auto clock = root.table("clock");
     const bool event_clock = clock.choice("mode", {"system", "event"}, "system") == "event";
-    const auto drain = read_drain(root.table("http"), event_clock);
+    const auto [drain, event_streams] = read_streams(root.table("http"), event_clock);
     const auto downtime_hours = clock.integer("max_downtime_hours", 1, 24 * 365, 24);
     auto decision = root.table("decision");
     const bool group_aware = decision.choice("protected_attributes", {"group_blind", "group_aware"},
@@ -310,13 +312,13 @@ Result<Settings> load_settings(const std::filesystem::path& file, GivenRoles rol
     RAMPART_TRY(auto schema, dataset::read_served_schema(schema_path));
     for (const auto& recipe : training.recipes)
         RAMPART_RETURN_IF_ERROR(check_rows(root, recipe, schema.features(), product));
-    if (auto status = fit_to_product(privacy, training.gate.config, lender, schema, product);
-        !status)
-        return status.error().with_context(file.string());
+    const auto fits = fit_to_product(privacy, training.gate.config, lender, schema, product);
+    if (!fits) return fits.error().with_context(file.string());
     return Settings{store,
                     http,
                     oidc,
                     drain,
+                    event_streams,
                     event_clock,
                     threads,
                     exploration_per_day,

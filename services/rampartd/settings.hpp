@@ -59,7 +59,8 @@ struct Settings {
     std::optional<identity_provider::ProviderSettings> oidc{};
     // after SIGTERM, from "not ready" until the port closes
     base::Duration drain = base::Duration::seconds(2);
-    bool event_clock = false;  // time moves by POST /v1/clock instead of the wall clock
+    size_t event_streams = 64;  // callers that follow GET /v1/events at a time
+    bool event_clock = false;   // time moves by POST /v1/clock instead of the wall clock
     size_t training_threads = 2;
     long exploration_per_day = 1000;                  // explored approvals per day
     int cool_off_days = domain::kDefaultCoolOffDays;  // whose applications have one draw

@@ -87,6 +87,7 @@ const std::map<std::string, std::string> kMatrix{
     {"GET /v1/models", "read"},
     {"GET /v1/policies/at", "read"},
     {"GET /v1/audit", "audit"},
+    {"GET /v1/events", "read"},
     {"GET /v1/proposals", "read"},
     {"GET /v1/proposals/{id}", "read"},
     {"POST /v1/proposals/{id}/approve", "approve"},

@@ -88,6 +88,7 @@ inline const std::vector<SecrecyCommand> kServed{
     {"status", "--config CONFIG", 0},
     {"stop list", "--config CONFIG --json", 0},
     {"decisions", "--config CONFIG --limit 50 --json", 0},
+    {"events", "--config CONFIG --since 0 --kind promotion --kind audit --count 9 --json", 0},
     {"proposal list", "--config CONFIG --json", 0},
     {"candidate", "--config CONFIG --model FOLDER/m.rmp", 0},
     {"partition list", "--config CONFIG", 0},

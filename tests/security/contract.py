@@ -155,6 +155,28 @@ class Journey:
         return value
 
 
+    def follow(self, name, last):
+        """Asks for a stream of events and returns the names of the first ones, up to "audit"."""
+        path = name.split(" ")[1]
+        with requests.get(self.service.url + path, stream=True, timeout=120, headers={
+                "Authorization": "Bearer " + self.service.token,
+                "Last-Event-ID": str(last)}) as answer:
+            media = answer.headers["Content-Type"]
+            contents = self.document["paths"][path]["get"]["responses"]["200"]["content"]
+            if answer.status_code != 200 or media not in contents:
+                sys.exit(f"{name}: {answer.status_code} as {media}")
+            self.seen[name] += 1
+            names = []
+            for line in answer.iter_lines(decode_unicode=True):
+                if line.startswith("data: "):
+                    json.loads(line.removeprefix("data: "))
+                if line.startswith("event: "):
+                    names.append(line.removeprefix("event: "))
+                    if names[-1] == "audit":
+                        return names
+        sys.exit(f"{name}: it ended after {names}")
+
+
 def travel(journey, features):
     """Each operation, answered with 200, but for those that only an auditor's node answers."""
     ask = journey.ask
@@ -224,6 +246,10 @@ def travel(journey, features):
     ask("POST /v1/erasures", {**nobody, "dry_run": False}, status=404)
     for job in ask("GET /v1/jobs")["jobs"]:
         ask("GET /v1/jobs/{id}", path="/v1/jobs/" + job["id"])
+    events = journey.follow("GET /v1/events", 0)
+    if events[:2] != ["begin", "gap"]:
+        sys.exit(f"GET /v1/events: begins with {events}")
+    ask("GET /v1/events", query={"kinds": "weather"}, status=400)
     for name in ("policy", "unmatched", "models", "partitions", "quarantine", "monitor", "report",
                  "runs"):
         ask("GET /v1/" + name)
@@ -333,7 +359,8 @@ def schemathesis(document, narrow, service, work, options):
         pathlib.Path(sys.executable).parent / "schemathesis", "--config-file",
         work / "schemathesis.toml", "run", work / "openapi.json", "--url", service.url,
         "--header", f"Authorization: Bearer {service.token}", "--seed", str(options.seed),
-        "--max-examples", str(options.examples), "--phases", "examples,coverage,fuzzing",
+        # a stream of events has no end
+        "--exclude-path", "/v1/events", "--max-examples", str(options.examples), "--phases", "examples,coverage,fuzzing",
         "--no-shrink", "--generation-database", "none", "--request-timeout", "120",
         "--warnings", "off", "--suppress-health-check", "all", "--no-color"]
     began = time.monotonic()

@@ -81,6 +81,7 @@ void add_node(Frame& frame) {
     add_status(frame);
     add_decide(frame);
     add_decisions(frame);
+    add_events(frame);
     frame.family("stop", "Stop exploration, or all but the declared rule");
     add_stop_exploration(frame);
     add_stop_rules_only(frame);

@@ -63,6 +63,13 @@ struct Client::Impl {
                         bhttp::response_parser<bhttp::string_body>& parser);
     base::Result<Response> send(bhttp::verb verb, std::string_view target, std::string body,
                                 std::string_view content_type);
+    bhttp::request<bhttp::string_body> request_of(bhttp::verb verb, std::string_view target) const;
+    using OnBytes = std::function<bool(std::string_view bytes)>;
+    template <class Stream>
+    error_code follow_on(Stream& stream, const bhttp::request<bhttp::string_body>& request,
+                         bhttp::response_parser<bhttp::string_body>& parser,
+                         const OnBytes& on_bytes);
+    void set_deadline();
     base::Error error_of(const error_code& ec, std::string_view target);
     std::string why_not_trusted();
 };
@@ -169,19 +176,52 @@ base::Error Client::Impl::error_of(const error_code& ec, std::string_view target
     return base::make_error(Reason::kNoConnection, "{}: {}", where, ec.message());
 }
 
-base::Result<Response> Client::Impl::send(bhttp::verb verb, std::string_view target,
-                                          std::string body, std::string_view content_type) {
+bhttp::request<bhttp::string_body> Client::Impl::request_of(bhttp::verb verb,
+                                                            std::string_view target) const {
     bhttp::request<bhttp::string_body> request{verb, std::string(target), 11};
     const bool v6 = host.find(':') != std::string::npos;
     request.set(bhttp::field::host, v6 ? fmt::format("[{}]:{}", host, port) : host + ":" + port);
-    if (!options.token.empty()) {
-        request.set(bhttp::field::authorization, "Bearer " + options.token);
+    if (!options.token.empty()) request.set(bhttp::field::authorization, "Bearer " + options.token);
+    return request;
+}
+
+void Client::Impl::set_deadline() {
+    deadline =
+        std::chrono::steady_clock::now() + std::chrono::microseconds(options.timeout.micros());
+}
+
+template <class Stream>
+error_code Client::Impl::follow_on(Stream& stream,
+                                   const bhttp::request<bhttp::string_body>& request,
+                                   bhttp::response_parser<bhttp::string_body>& parser,
+                                   const OnBytes& on_bytes) {
+    if (const auto ec = wait([&](auto done) { bhttp::async_write(stream, request, done); }))
+        return ec;
+    if (const auto ec =
+            wait([&](auto done) { bhttp::async_read_header(stream, buffer, parser, done); }))
+        return ec;
+    if (parser.get().result() != bhttp::status::ok) {
+        parser.body_limit(options.max_response_bytes);
+        return wait([&](auto done) { bhttp::async_read(stream, buffer, parser, done); });
     }
+    while (!parser.is_done()) {
+        set_deadline();
+        const auto ec =
+            wait([&](auto done) { bhttp::async_read_some(stream, buffer, parser, done); });
+        const auto bytes = std::exchange(parser.get().body(), {});
+        if (!bytes.empty() && !on_bytes(bytes)) return {};
+        if (ec) return ec;
+    }
+    return {};
+}
+
+base::Result<Response> Client::Impl::send(bhttp::verb verb, std::string_view target,
+                                          std::string body, std::string_view content_type) {
+    auto request = request_of(verb, target);
     if (!content_type.empty()) request.set(bhttp::field::content_type, std::string(content_type));
     request.body() = std::move(body);
     request.prepare_payload();
-    deadline =
-        std::chrono::steady_clock::now() + std::chrono::microseconds(options.timeout.micros());
+    set_deadline();
 
     const bool kept = connected();
     for (bool again = kept;; again = false) {
@@ -256,6 +296,29 @@ base::Result<Response> Client::post(std::string_view target, std::string body,
 
 base::Result<Response> Client::remove(std::string_view target) {
     return impl_->send(bhttp::verb::delete_, target, {}, {});
+}
+
+base::Result<Response> Client::follow(std::string_view target, const std::vector<Header>& headers,
+                                      const std::function<bool(std::string_view bytes)>& on_bytes) {
+    auto& impl = *impl_;
+    auto request = impl.request_of(bhttp::verb::get, target);
+    for (const auto& [name, value] : headers) request.set(name, value);
+    impl.disconnect();
+    impl.set_deadline();
+    bhttp::response_parser<bhttp::string_body> parser;
+    parser.eager(true);
+    parser.body_limit(boost::none);
+    auto ec = impl.connect();
+    if (!ec)
+        ec = impl.secure ? impl.follow_on(*impl.secure_stream, request, parser, on_bytes)
+                         : impl.follow_on(*impl.plain_stream, request, parser, on_bytes);
+    if (ec) {
+        auto error = impl.error_of(ec, target);
+        impl.disconnect();
+        return error;
+    }
+    impl.disconnect();
+    return to_response(parser.release());
 }
 
 }  // namespace rampart::http

@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 
 #include <boost/asio/ssl/error.hpp>
+#include <boost/asio/write.hpp>
 
 namespace rampart::http {
 namespace {
@@ -52,6 +53,11 @@ class StreamSession : public Session {
         });
     }
     void send_response() override { send_by(stream_); }
+    void send_bytes() override {
+        asio::async_write(
+            stream_, asio::buffer(out_),
+            [self = shared_from_this()](error_code ec, size_t) { self->on_bytes_sent(ec); });
+    }
     void drain_some() override {
         socket().async_read_some(buffer_.prepare(kDrainedAtOnce),
                                  [self = shared_from_this()](error_code ec, size_t bytes) {

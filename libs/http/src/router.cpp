@@ -119,6 +119,7 @@ base::Status Router::check_caller(const Entry& entry, Request& head) const {
     if (!given.empty() && caller.token.empty()) caller.certificate = {};  // another scheme
     RAMPART_TRY(const auto principal, callers_->identify(caller));
     head.principal = principal.name;
+    head.scopes = principal.scopes;
     return access::check_scope(principal, *entry.route.access);
 }
 

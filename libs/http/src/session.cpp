@@ -73,6 +73,7 @@ Session::Session(Shared& shared, Sessions& sessions, bool spare, std::string add
       address_(std::move(address)) {}
 
 Session::~Session() {
+    if (stream_) stream_->cut();
     release_body();
     count_for_none();
     sessions_.remove(this);
@@ -108,6 +109,7 @@ void Session::answer_groups(Shared& shared) {
 
 void Session::stop() {
     asio::dispatch(socket().get_executor(), [self = shared_from_this()] {
+        if (self->stream_) return self->end_stream();
         if (self->idle_) self->close();
     });
 }
@@ -174,6 +176,7 @@ void Session::read_header() {
 
 /// The first byte ends the idle time and starts the time limit for a whole request.
 void Session::on_bytes(error_code ec, size_t bytes) {
+    if (stream_) return on_bytes_of_listener(ec, bytes);
     if (ec) return close();
     buffer_.commit(bytes);
     if (idle_) {
@@ -420,6 +423,8 @@ void Session::run_in_lane() {
 }
 
 void Session::write(Response response, bool keep_alive) {
+    if (response.stream && !head_) return begin_stream(std::move(response));
+    if (response.stream) response.stream->cut();
     waits_since_ = 0;
     keep_open_ = keep_alive && !shared_.stopping && !leaving_;
     idle_ = false;

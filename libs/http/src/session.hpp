@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
@@ -60,8 +61,9 @@ struct Shared {
 
 /// One connection. All its steps but the handler run on its strand, one at a time: (handshake) ->
 /// header -> (100 continue) -> body -> (gate of the lane, or group) -> handler -> response ->
-/// header …, or response -> drain -> close. A spare connection is answered once, and inline only.
-/// Its stream is that of a derived class, which does each step of reading and writing in one call.
+/// header …, or response -> drain -> close, or the bytes of a stream -> close. A spare connection is
+/// answered once, and inline only. Its stream is that of a derived class, which does each step of
+/// reading and writing in one call.
 class Session : public std::enable_shared_from_this<Session> {
   public:
     virtual ~Session();
@@ -92,6 +94,7 @@ class Session : public std::enable_shared_from_this<Session> {
     void on_bytes(error_code ec, size_t bytes);
     void on_continue_sent(error_code ec);
     void on_sent(error_code ec);
+    void on_bytes_sent(error_code ec);
     void on_ended();
     void on_drained(error_code ec, size_t bytes);
 
@@ -103,6 +106,7 @@ class Session : public std::enable_shared_from_this<Session> {
     virtual void read_some(size_t most) = 0;
     virtual void send_continue() = 0;
     virtual void send_response() = 0;
+    virtual void send_bytes() = 0;   // out_
     virtual void end_sending() = 0;  // nothing more is sent
     virtual void drain_some() = 0;   // reads what will be discarded
     /// Returns the socket with its time limit.
@@ -112,6 +116,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::optional<bhttp::request_parser<bhttp::string_body>> parser_;
     bhttp::response<bhttp::empty_body> continue_;
     bhttp::response<bhttp::string_body> response_;
+    std::string out_;  // bytes of a stream that are being sent
 
   private:
     /// Refuses the extensions of a chunk that hold control characters: within quotes the parser
@@ -146,6 +151,14 @@ class Session : public std::enable_shared_from_this<Session> {
     void note(const Response& response);
     void count();
     void drain();
+    void begin_stream(Response response);
+    void send_out();
+    void send_more();
+    void on_bytes_of_listener(error_code ec, size_t bytes);
+    void look_again_later();
+    void look_again();
+    void end_stream();
+    void cut_stream();
     void close() { socket().close(); }
 
     Shared& shared_;
@@ -170,6 +183,12 @@ class Session : public std::enable_shared_from_this<Session> {
     bool head_ = false;
     bool in_body_ = false;
     bool idle_ = true;  // waiting for a request that has not begun
+    // a response that goes on; the last of the connection
+    std::shared_ptr<ResponseStream> stream_;
+    std::optional<asio::steady_timer> look_again_;
+    bool chunked_ = false, sending_ = false;
+    bool last_sent_ = false;  // nothing is sent from here on
+    bool ends_late_ = false;  // it has ended, and the client had time to take what waits
 };
 
 }  // namespace rampart::http

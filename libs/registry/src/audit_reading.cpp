@@ -188,11 +188,10 @@ Result<AuditRequest> parse_audit_request(const std::map<std::string, std::string
 
 Result<AuditPage> read_audit_page(const ModelRegistry& registry, const AuditRequest& request) {
     AuditPage page;
-    RAMPART_TRY(auto entries, registry.audit_entries());
+    RAMPART_TRY(auto entries, registry.audit_entries(request.cursor, SIZE_MAX));
     // read after the entries, so that it knows each certificate that they name
     RAMPART_TRY(const auto names, CertificateNames::read(registry));
     for (auto& entry : entries) {
-        if (entry.sequence <= request.cursor) continue;
         auto one = shown(std::move(entry), names);
         if (!fits(one, request)) continue;
         if (page.entries.size() == request.limit) {

@@ -512,8 +512,13 @@ base::Status ModelRegistry::record_operation(base::TimePoint now, std::string_vi
 }
 
 base::Result<std::vector<AuditEntry>> ModelRegistry::audit_entries() const {
+    return audit_entries(0, SIZE_MAX);
+}
+
+base::Result<std::vector<AuditEntry>> ModelRegistry::audit_entries(uint64_t after,
+                                                                   size_t most) const {
     const std::lock_guard lock(impl_->mutex);
-    return impl_->store->read_audit();
+    return impl_->store->read_audit(after, most);
 }
 
 AuditHead ModelRegistry::audit_head() const {

@@ -136,10 +136,11 @@ base::Status RegistryStore::load_key_change(const AuditEntry& entry) {
     return base::ok();
 }
 
-base::Result<std::vector<AuditEntry>> RegistryStore::read_audit() const {
+base::Result<std::vector<AuditEntry>> RegistryStore::read_audit(uint64_t after, size_t most) const {
     std::vector<AuditEntry> entries;
+    if (most == 0 || after == UINT64_MAX) return entries;
     RAMPART_RETURN_IF_ERROR(database_->scan(
-        kAudit, storage::KeyRange::all(),
+        kAudit, storage::KeyRange{key(after + 1), ""},
         [&](std::string_view at, std::string_view value) -> base::Result<bool> {
             RAMPART_TRY(auto entry, decode_audit_entry(value));
             if (at != key(entry.sequence)) {
@@ -148,7 +149,7 @@ base::Result<std::vector<AuditEntry>> RegistryStore::read_audit() const {
                                         entry.sequence);
             }
             entries.push_back(std::move(entry));
-            return true;
+            return entries.size() < most;
         }));
     return entries;
 }

@@ -83,7 +83,8 @@ class RegistryStore {
                                     std::map<std::string, std::string> details, base::TimePoint at,
                                     std::string_view actor);
 
-    base::Result<std::vector<AuditEntry>> read_audit() const;
+    base::Result<std::vector<AuditEntry>> read_audit(uint64_t after = 0,
+                                                     size_t most = SIZE_MAX) const;
     /// Reads the present file, not the state at opening.
     base::Result<AuditHead> read_head_file() const { return read_head_file(folder_); }
     static base::Result<AuditHead> read_head_file(const std::filesystem::path& folder);

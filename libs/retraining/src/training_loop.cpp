@@ -438,7 +438,10 @@ Result<TrainingLoop::Progress> TrainingLoop::progress() const {
     for (const auto& run : runs) {
         ++progress.runs[run.verdict];
         progress.last_run = std::max(progress.last_run, std::optional(run.at));
+        progress.finished = std::max(progress.finished, run.ordinal);
     }
+    RAMPART_TRY(const auto started, store_.started());
+    if (started) progress.under_way = started->ordinal;
     RAMPART_TRY(const auto served, store_.served_until());
     const int every = settings_.schedule.every_months;
     if (served && every > 0) {

@@ -159,6 +159,7 @@ Result<http::Response> StatusRoutes::handle_status() const {
                                  {"now", base::to_iso8601(deps_.clock.now())}})},
          {"jobs", Json::array(jobs)},
          {"requests", requests()},
+         {"event_streams", deps_.events.count()},
          {"partitions", partitions()},
          {"joined", joined()},
          {"training", training}}));

@@ -15,6 +15,7 @@
 #include "rampart/serving/decision_service.hpp"
 #include "rampart/wire/topics.hpp"
 #include "services/rampartd/api/json.hpp"
+#include "services/rampartd/event_streams.hpp"
 #include "services/rampartd/node_clock.hpp"
 #include "services/rampartd/roles.hpp"
 
@@ -39,6 +40,7 @@ class StatusRoutes {
         const retraining::TrainingLoop* trainer;  // nullptr: training is off
         const lease::TrainerLease* lease;         // nullptr: as of Loop::Deps
         Roles roles;
+        const EventStreams& events;
     };
     explicit StatusRoutes(Deps deps) : deps_(std::move(deps)) {}
     void add_to(http::Router& router) const;

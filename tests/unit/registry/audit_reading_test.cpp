@@ -55,6 +55,23 @@ class AuditReading : public ::testing::Test {
 
 using Numbers = std::vector<uint64_t>;
 
+TEST_F(AuditReading, EntriesBehindANumberAreReadWithoutThoseBeforeIt) {
+    fill();
+    const auto read = [&](uint64_t after, size_t most) {
+        Numbers found;
+        for (const auto& entry : must(registry_->audit_entries(after, most)))
+            found.push_back(entry.sequence);
+        return found;
+    };
+    EXPECT_EQ(read(0, 100), (Numbers{1, 2, 3, 4, 5}));
+    EXPECT_EQ(read(2, 2), (Numbers{3, 4}));
+    EXPECT_EQ(read(4, 100), Numbers{5});
+    EXPECT_EQ(read(2, 0), Numbers{});
+    EXPECT_EQ(read(5, 100), Numbers{});
+    EXPECT_EQ(read(UINT64_MAX, 100), Numbers{});
+    EXPECT_EQ(must(registry_->audit_entries()).size(), 5u);
+}
+
 TEST_F(AuditReading, AnEntryHasPrincipalObjectBeforeAndAfterWhereTheyAreRecorded) {
     fill();
     const auto all = page({}).entries;

@@ -62,6 +62,7 @@ void add_partition_list(Frame& frame);
 void add_partition_resume(Frame& frame);
 void add_partition_move(Frame& frame);
 void add_decisions(Frame& frame);
+void add_events(Frame& frame);
 void add_stop_exploration(Frame& frame);
 void add_stop_rules_only(Frame& frame);
 void add_stop_list(Frame& frame);

@@ -24,6 +24,7 @@ namespace json = boost::json;
 using base::Result;
 
 constexpr auto kLook = std::chrono::milliseconds(500);  // between two looks at a job
+constexpr auto kSilence = base::Duration::seconds(45);  // three of a node's signs of life
 constexpr auto kAway = std::chrono::seconds(60);        // as long a node may be started anew
 
 Result<std::string> first_line(const std::filesystem::path& file) {
@@ -39,8 +40,10 @@ Result<std::filesystem::path> token_file_of(const rampartd::Settings& settings) 
     return rampartd::principal_files(settings.store).token;
 }
 
-Result<http::Client> connect(const std::filesystem::path& config) {
+Result<http::Client> connect(const std::filesystem::path& config,
+                             base::Duration timeout = http::ClientOptions{}.timeout) {
     http::ClientOptions options;
+    options.timeout = timeout;
     RAMPART_TRY(const auto settings, rampartd::load_settings(config));
     const auto endpoint = first_line(settings.store / "endpoint");
     if (!endpoint) {
@@ -195,6 +198,17 @@ std::string query_value(std::string_view text) {
 Result<json::value> ask_node(const std::filesystem::path& config, std::string_view target) {
     RAMPART_TRY(auto client, connect(config));
     return parse(client.get(target));
+}
+
+base::Status follow_node(const std::filesystem::path& config, std::string_view target,
+                         const std::string& last_event,
+                         const std::function<bool(std::string_view bytes)>& on_bytes) {
+    RAMPART_TRY(auto client, connect(config, kSilence));
+    std::vector<http::Header> headers;
+    if (!last_event.empty()) headers.push_back({"Last-Event-ID", last_event});
+    RAMPART_TRY(const auto response, client.follow(target, headers, on_bytes));
+    if (response.status == 200) return base::ok();
+    return refusal(response);
 }
 
 Result<json::value> tell_node(const std::filesystem::path& config, std::string_view target,

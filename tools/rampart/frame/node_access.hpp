@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "rampart/base/result.hpp"
@@ -44,6 +45,12 @@ std::string query_value(std::string_view text);
 /// become a job to its end, and say on stderr how far it is.
 base::Result<boost::json::value> ask_node(const std::filesystem::path& config,
                                           std::string_view target);
+/// Gets what goes on at the node, as ask_node(), and passes each part on until `on_bytes` returns
+/// false or the node ends it. `last_event`: Last-Event-ID; empty: none. Where nothing comes for 45 s:
+/// unavailable "timeout".
+base::Status follow_node(const std::filesystem::path& config, std::string_view target,
+                         const std::string& last_event,
+                         const std::function<bool(std::string_view bytes)>& on_bytes);
 base::Result<boost::json::value> tell_node(const std::filesystem::path& config,
                                            std::string_view target,
                                            const boost::json::object& body);

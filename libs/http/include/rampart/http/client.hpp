@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rampart/base/clock.hpp"
 #include "rampart/base/result.hpp"
@@ -40,6 +42,12 @@ class Client {
     base::Result<Response> post(std::string_view target, std::string body,
                                 std::string_view content_type = "application/json");
     base::Result<Response> remove(std::string_view target);  // DELETE
+    /// Gets a response that goes on: passes each part of the body on as it comes, until `on_bytes`
+    /// returns false or the service ends it. Returns the response without its body, but that of
+    /// another status than 200 with it. Fails as the others do; "timeout" where nothing comes for
+    /// options.timeout.
+    base::Result<Response> follow(std::string_view target, const std::vector<Header>& headers,
+                                  const std::function<bool(std::string_view bytes)>& on_bytes);
 
   private:
     struct Impl;

@@ -70,6 +70,8 @@ namespace rampart::http {
       "Send requests on connections that are open, or raise http.connections_by_principal.")     \
     X(kTooManyRequests, kResourceExhausted, "too_many_requests",                                 \
       "Send fewer requests each second; the header Retry-After says when to go on.")             \
+    X(kTooManyStreams, kResourceExhausted, "too_many_streams",                                   \
+      "End streams of events that are not needed, or raise http.event_streams.")                 \
     X(kUnknownPath, kNotFound, "unknown_path",                                                   \
       "Correct the path; schemas/http/openapi.yaml lists all.")                                  \
     X(kWaitTooLong, kResourceExhausted, "wait_too_long",                                         \

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "rampart/access/scope.hpp"
 #include "rampart/base/result.hpp"
 
 namespace rampart::http {
@@ -33,6 +34,7 @@ struct Request {
     std::string address{};  // set by the server: the client's numeric address, without the port
     // Set by the router: the name of the principal who calls; empty: the route is open to all.
     std::string principal{};
+    access::Scopes scopes{};  // set by the router: those of the principal
 
     std::string_view header(std::string_view name) const;  // as find_header
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 
 #include "rampart/base/error.hpp"
 #include "rampart/http/request.hpp"
+#include "rampart/http/response_stream.hpp"
 
 namespace rampart::http {
 
@@ -16,6 +18,8 @@ struct Response {
     std::string content_type = "application/json";
     std::vector<Header> headers;  // other than Content-Type, Content-Length, Connection
     std::string reason{};         // what an error document gives, for the log; not sent
+    // Set: what it sends is the body, in place of `body`, and then the connection is closed.
+    std::shared_ptr<ResponseStream> stream{};
 
     std::string_view header(std::string_view name) const;  // as find_header
 };

@@ -277,6 +277,8 @@ class ModelRegistry {
                                   std::map<std::string, std::string> details);
 
     base::Result<std::vector<AuditEntry>> audit_entries() const;
+    /// Returns the entries behind that of number `after`, up to `most`.
+    base::Result<std::vector<AuditEntry>> audit_entries(uint64_t after, size_t most) const;
     AuditHead audit_head() const;
     /// Reads the whole log again and verifies it against `apart` (default: audit.head).
     base::Status verify_audit(const std::optional<AuditHead>& apart = std::nullopt) const;

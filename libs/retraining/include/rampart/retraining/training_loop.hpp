@@ -126,6 +126,8 @@ class TrainingLoop {
     struct Progress {
         std::map<certification::Verdict, uint64_t> runs;  // finished ones
         std::optional<base::TimePoint> last_run;          // event time; nullopt: none is finished
+        // numbers of the run under way, and of the last one that is finished; 0: none
+        uint32_t under_way = 0, finished = 0;
         /// When the schedule's next run is due; nullopt: it has not begun, or goes by what matures.
         std::optional<base::TimePoint> next_due;
         double last_seconds = 0;  // that the last run of this process took; NaN: there was none
