@@ -253,6 +253,11 @@ def travel(journey, features):
     for name in ("policy", "unmatched", "models", "partitions", "quarantine", "monitor", "report",
                  "runs"):
         ask("GET /v1/" + name)
+    for name in ("models", "runs"):
+        part = ask("GET /v1/" + name, query={"limit": 1})
+        if part["next_cursor"]:
+            ask("GET /v1/" + name, query={"limit": 1, "cursor": part["next_cursor"]})
+        ask("GET /v1/" + name, query={"limit": 0}, status=400)
     ask("POST /v1/clock/accept", who, status=409)
     ask("POST /v1/partitions/resume", {"topic": "outcomes", "partition": "all", **who}, status=409)
     ask("POST /v1/quarantine/drop", {"topic": "outcomes", "partition": 0, "offset": 1, **who},

@@ -20,7 +20,7 @@ class ModelRoutes {
     void add_to(http::Router& router) const;
 
   private:
-    base::Result<http::Response> handle_models() const;
+    base::Result<http::Response> handle_models(const http::Request& request) const;
     base::Result<http::Response> handle_rollback(const http::Request& request) const;
 
     const registry::ModelRegistry& registry_;

@@ -22,7 +22,7 @@ class RunRoutes {
     void add_to(http::Router& router) const;
 
   private:
-    base::Result<http::Response> handle_runs() const;
+    base::Result<http::Response> handle_runs(const http::Request& request) const;
     base::Result<http::Response> handle_monitor() const;
 
     Runs runs_;

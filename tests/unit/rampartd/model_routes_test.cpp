@@ -33,7 +33,7 @@ class ModelRoutesTest : public testing::Test {
 TEST_F(ModelRoutesTest, ListsModelsAndWhichIsTheChampion) {
     EXPECT_EQ(api_.said("GET", "/v1/models"),
               fmt::format(R"(200 {{"models":[{{"id":"{}","registered_at":"1970-01-02T00:00:00Z",)"
-                          R"("bytes":{},"champion":true}}]}})",
+                          R"("bytes":{},"champion":true}}],"next_cursor":null}})",
                           id_, bytes_));
     EXPECT_EQ(api_.ask("GET", "/v1/models", "", "wrong").status, 401);
 }
