@@ -396,10 +396,10 @@ Result<domain::PersonId> Loop::person_behind(const domain::ApplicationId& applic
     return decision->application.person;
 }
 
-Result<std::optional<domain::Override>> Loop::override_of(const domain::DecisionId& decision) {
+Result<std::optional<joiner::JoinState>> Loop::joined_of(const domain::DecisionId& decision) {
     RAMPART_RETURN_IF_ERROR(check_role(deps_.settings.log.roles, Role::kJoin));
     RAMPART_RETURN_IF_ERROR(catch_up());
-    return deps_.stores.joiner().find_override(decision);
+    return deps_.stores.joiner().state_of(decision);
 }
 
 Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person,

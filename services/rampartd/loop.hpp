@@ -75,7 +75,7 @@ class Loop {
 
     /// As Node::advance, Node::certify, Node::propose, Node::export_log, Node::monitor_report,
     /// Node::store_report, Node::rollback, Node::erase, Node::export_person, Node::person_behind,
-    /// Node::override_of, Node::state_hash.
+    /// Node::joined_of, Node::state_hash.
     /// follow(): lets the champion decide, ends proposals that have expired, says when the
     /// champion's certificate expires, and publishes the champion again if its topic has lost it.
     base::Status advance(base::TimePoint now);
@@ -104,7 +104,7 @@ class Loop {
                                                       Keep keep);
     base::Result<data_retention::PersonRecord> export_person(const PersonAsked& asked);
     base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application);
-    base::Result<std::optional<domain::Override>> override_of(const domain::DecisionId& decision);
+    base::Result<std::optional<joiner::JoinState>> joined_of(const domain::DecisionId& decision);
     base::Result<base::Digest> state_hash() const;
 
     /// How the last join() and learn(), or advance(), went.

@@ -41,11 +41,10 @@ Status record_overrides(registry::ModelRegistry& registry, TimePoint now,
                         std::span<const domain::Override> overrides) {
     for (const auto& taken : overrides) {
         RAMPART_RETURN_IF_ERROR(registry.record_operation(
-            now, taken.actor, "override",
+            now, taken.actor, taken.action_taken == domain::Action::kRefer ? "review" : "override",
             {{"decision", taken.decision.value()},
              {"revision", std::to_string(taken.revision)},
-             {"action_taken",
-              taken.action_taken == domain::Action::kApprove ? "approve" : "decline"},
+             {"action_taken", std::string(domain::to_string(taken.action_taken))},
              {"reason", taken.reason}}));
     }
     return base::ok();
@@ -214,6 +213,8 @@ Status Node::open_services(const Progress& progress) {
     RAMPART_TRY(loop_, Loop::open({settings_, keys_, *stores_, *clock_, *decisions_, *applications_,
                                    attributes_.get(), *champion_, *stops_, metrics_,
                                    trainer_lease_.get()}));
+    reviews_ = std::make_unique<ReviewDesk>(
+        ReviewDesk::Deps{*decisions_, [this](const auto& id) { return joined_of(id); }, *clock_});
     RAMPART_RETURN_IF_ERROR(open_champion());
     figures_ = std::make_unique<NodeMetrics>(
         NodeMetrics::Deps{settings_.store, *clock_, log, *stores_->memory(), stores_->joiner(),
@@ -278,6 +279,10 @@ void Node::add_health() {
                     [log = &stores_->log()] { return log->topics_status(); });
     health_.add(runtime::Probe::kDegraded, "person_keys",
                 [stores = stores_.get()] { return stores->check_person_keys(); });
+    if (settings_.log.roles.join)
+        health_.add(runtime::Probe::kDegraded, "reviews", [this] {
+            return check_reviews(stores_->joiner(), settings_.reviews, clock_->now());
+        });
     health_.add(runtime::Probe::kReady, "running", [this]() -> Status {
         if (!stopping_) return base::ok();
         return base::make_error(Reason::kStopping, "this process is about to end");

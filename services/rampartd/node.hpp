@@ -24,6 +24,7 @@
 #include "services/rampartd/node_clock.hpp"
 #include "services/rampartd/node_metrics.hpp"
 #include "services/rampartd/quarantine_upkeep.hpp"
+#include "services/rampartd/review_desk.hpp"
 #include "services/rampartd/scrub_job.hpp"
 #include "services/rampartd/settings.hpp"
 #include "services/rampartd/stop_buttons.hpp"
@@ -165,12 +166,13 @@ class Node {
     base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application) {
         return loop_->person_behind(application);
     }
-    /// Returns the latest override of a decision, after reading the log to its end; nullopt: there
-    /// is none. Errors while anything of the log cannot be read: it could have one;
+    /// Returns what is joined of a decision, after reading the log to its end; nullopt: nothing is.
+    /// Errors while anything of the log cannot be read: it could have an override;
     /// failed_precondition "role_not_here": this node joins nothing.
-    base::Result<std::optional<domain::Override>> override_of(const domain::DecisionId& decision) {
-        return loop_->override_of(decision);
+    base::Result<std::optional<joiner::JoinState>> joined_of(const domain::DecisionId& decision) {
+        return loop_->joined_of(decision);
     }
+    ReviewDesk& reviews() { return *reviews_; }
 
     /// The service's routes and those of the whole: clock, protected attributes, models, runs,
     /// explanations, notices, rollback, monitor, certificates, partitions, quarantine, erasures,
@@ -254,6 +256,7 @@ class Node {
     std::unique_ptr<ChampionSwitch> champion_;
     std::unique_ptr<StopButtons> stops_;
     std::unique_ptr<Loop> loop_;
+    std::unique_ptr<ReviewDesk> reviews_;
     std::unique_ptr<NodeMetrics> figures_;
     std::unique_ptr<EventStreams> events_;
     const runtime::SystemClock system_;

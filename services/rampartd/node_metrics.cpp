@@ -145,6 +145,12 @@ void NodeMetrics::write_joining(Samples& out) const {
     for (const auto& [kind, count] : kinds) {
         out.add(metric::kQuarantined, number(count), {{"kind", kind}});
     }
+    if (const auto queue = deps_.joiner.review_queue()) {
+        const double age =
+            queue->oldest ? seconds_of(deps_.clock.now()) - seconds_of(*queue->oldest) : 0;
+        out.add(metric::kReviewsOpen, number(queue->open));
+        out.add(metric::kReviewOldest, std::max(0.0, age));
+    }
     out.add(metric::kJoinUncheckedDraws, number(deps_.draws.unchecked()));
     const auto clock = deps_.joiner.clock();
     const double behind =

@@ -17,6 +17,7 @@
 #include "services/rampartd/api/proposal_routes.hpp"
 #include "services/rampartd/api/quarantine_routes.hpp"
 #include "services/rampartd/api/report_routes.hpp"
+#include "services/rampartd/api/review_routes.hpp"
 #include "services/rampartd/api/run_routes.hpp"
 #include "services/rampartd/api/search_routes.hpp"
 #include "services/rampartd/api/status_routes.hpp"
@@ -82,6 +83,8 @@ void Node::add_decided_routes(const JobAnswers& answers, http::Router& router) {
     NoticeRoutes([this](const auto& id, auto language) { return notice_of(*this, id, language); },
                  failed)
         .add_to(router);
+    add_for_role(ReviewRoutes(*reviews_, stores_->joiner(), *clock_, failed), settings_.log.roles,
+                 Role::kJoin, router);
     ExplanationRoutes([this](const auto& id) { return explanations_->of(id); }, failed)
         .add_to(router);
 }

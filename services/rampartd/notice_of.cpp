@@ -1,9 +1,36 @@
 #include "services/rampartd/notice_of.hpp"
 
+#include <algorithm>
+
+#include "rampart/joiner/join_state.hpp"
 #include "services/rampartd/explanation_document.hpp"
 #include "services/rampartd/reasons.hpp"
 
 namespace rampart::rampartd {
+
+namespace {
+
+std::optional<domain::Override> answer_in(const joiner::JoinState& state,
+                                          const domain::DecisionId& id) {
+    const auto* answer = joiner::last_answer(state);
+    if (answer == nullptr) return std::nullopt;
+    return domain::Override{
+        id, answer->revision, answer->action, answer->actor, answer->reason, answer->at};
+}
+
+/// Returns how the last review stands that people opened; nullopt: they opened none.
+std::optional<notices::Reviewed> review_in(const joiner::JoinState& state,
+                                           const domain::Decision& decision) {
+    const bool reviewed = std::any_of(state.taken.begin(), state.taken.end(), [](const auto& one) {
+        return one.action == domain::Action::kRefer;
+    });
+    if (!reviewed) return std::nullopt;
+    if (const auto open = joiner::open_review(state, decision))
+        return notices::Reviewed{true, open->since};
+    return notices::Reviewed{false, joiner::last_answer(state)->at};
+}
+
+}  // namespace
 
 base::Result<notices::Notice> notice_of(Node& node, const domain::DecisionId& id,
                                         std::string_view language) {
@@ -17,9 +44,12 @@ base::Result<notices::Notice> notice_of(Node& node, const domain::DecisionId& id
         return base::make_error(Reason::kNoticeNeedsJoin,
                                 "this node decides, and does not join: overrides, which forbid a "
                                 "letter, are not known here");
-    RAMPART_TRY(const auto overridden, node.override_of(id));
+    RAMPART_TRY(const auto joined, node.joined_of(id));
+    const auto state = joined.value_or(joiner::JoinState());
+    const auto overridden = answer_in(state, id);
     RAMPART_TRY(const auto loaded, node.load_model(decision.policy));
-    notices::NoticeInput input{decision, overridden, loaded.policy, {}, node.now(), language};
+    notices::NoticeInput input{
+        decision, overridden, loaded.policy, {}, node.now(), language, review_in(state, decision)};
     RAMPART_RETURN_IF_ERROR(notices::check_notice(input, *lender));
     std::vector<notices::Cited> cited;
     // a decline by the draw alone has no feature as its reason

@@ -94,6 +94,17 @@ std::string taken_json(const joiner::TakenAction& taken) {
         .json();
 }
 
+std::string review_json(const joiner::JoinState& state, const domain::Decision& decision) {
+    const auto open = joiner::open_review(state, decision);
+    if (!open) return "null";
+    return Object()
+        .time("since", open->since)
+        .put("referred", open->referred ? "true" : "false")
+        .text("actor", open->actor)
+        .text("reason", open->reason)
+        .json();
+}
+
 std::string decision_json(const std::string& id, const HeldDecision& held) {
     Object object;
     object.text("decision_id", id);
@@ -107,6 +118,7 @@ std::string decision_json(const std::string& id, const HeldDecision& held) {
     object.put("outcomes", array(held.state.reports, report_json));
     object.put("joined", array(held.state.versions, version_json));
     object.put("overrides", array(held.state.taken, taken_json));
+    object.put("open_review", held.joined ? review_json(held.state, *held.joined) : "null");
     return object.put("explanation", held.explanation.value_or("null")).json();
 }
 

@@ -65,6 +65,15 @@ namespace rampart::rampartd {
       "Put the product back as it was, or begin a new store (ops/guide/schema_changes).")       \
     X(kRetentionTooShort, kInvalidArgument, "retention_too_short",                              \
       "Set privacy.retention_months to what the message says, or more.")                        \
+    X(kReviewNotOpen, kFailedPrecondition, "review_not_open",                                   \
+      "Open a review first (POST /v1/decisions/{id}/review), or report what people did by "     \
+      "POST /v1/overrides.")                                                                    \
+    X(kReviewOpen, kAlreadyExists, "review_open",                                               \
+      "Answer the review that is open: GET /v1/reviews has it.")                                \
+    X(kReviewOvertaken, kUnavailable, "review_overtaken",                                       \
+      "Ask again: overrides of the same decision came in meanwhile.")                           \
+    X(kReviewsLate, kUnavailable, "reviews_late",                                               \
+      "Let more people answer (`rampart review list`), or raise the limits under [reviews].")   \
     X(kRoleNotHere, kFailedPrecondition, "role_not_here",                                       \
       "Ask a node with the role that the message names: GET /v1/status says which a node has.") \
     X(kRolesMissing, kFailedPrecondition, "roles_missing",                                      \
@@ -101,7 +110,8 @@ namespace rampart::rampartd {
       "Name the person, or ask the node that holds the application's partition.")               \
     X(kUnknownEventKind, kInvalidArgument, "unknown_event_kind",                                \
       "Name kinds of events that the message lists, with commas between them.")                 \
-    X(kUnknownStop, kNotFound, "unknown_stop", "Name the stop: exploration or rules-only.")
+    X(kUnknownStop, kNotFound, "unknown_stop",                                                  \
+      "Name the stop: exploration or rules-only.")
 RAMPART_REASONS("rampartd", RAMPART_RAMPARTD_REASONS)
 
 }  // namespace rampart::rampartd

@@ -165,6 +165,12 @@ champion_monitor::MonitorSettings read_monitor(config::Table& root, const Roles&
     return monitor;
 }
 
+/// Returns whether time moves by POST /v1/clock, and the longest time in hours between two starts.
+std::pair<bool, int64_t> read_clock(config::Table clock) {
+    return {clock.choice("mode", {"system", "event"}, "system") == "event",
+            clock.integer("max_downtime_hours", 1, 24 * 365, 24)};
+}
+
 /// Returns exploration_per_day, cool_off_days and whether declines are explained after the answer.
 std::tuple<long, int, bool> read_deciding(config::Table& decision) {
     return {decision.integer("exploration_per_day", 0, 1'000'000'000, 1000),
@@ -202,6 +208,11 @@ void set_impact(certification::GateConfig& config, const domain::Impact& impact)
     config.impact_hi = impact.hi;
     config.declined_impact = impact.declined;
     config.impact_units = impact.units;
+}
+
+ReviewSettings read_reviews(config::Table table) {
+    return {static_cast<size_t>(table.integer("most_open", 0, 10'000'000, 1000)),
+            base::Duration::days(table.integer("longest_days", 1, 3650, 14))};
 }
 
 DiskSettings read_disk(config::Table table) {
@@ -281,10 +292,8 @@ Result<Settings> load_settings(const std::filesystem::path& file, GivenRoles rol
     const std::filesystem::path store = places.folder / root.string("store", "store");
     const http::ServerOptions http = read_server(root.table("http"), places, store);
     const auto oidc = decision_service::read_oidc(root.table("http").table("oidc"), places.folder);
-    auto clock = root.table("clock");
-    const bool event_clock = clock.choice("mode", {"system", "event"}, "system") == "event";
+    const auto [event_clock, downtime_hours] = read_clock(root.table("clock"));
     const auto [drain, event_streams] = read_streams(root.table("http"), event_clock);
-    const auto downtime_hours = clock.integer("max_downtime_hours", 1, 24 * 365, 24);
     auto decision = root.table("decision");
     const bool group_aware = decision.choice("protected_attributes", {"group_blind", "group_aware"},
                                              "group_blind") == "group_aware";
@@ -307,6 +316,7 @@ Result<Settings> load_settings(const std::filesystem::path& file, GivenRoles rol
     const auto jobs = read_jobs(root.table("jobs"));
     const bool audit = root.table("audit").boolean("enabled", false);
     auto lender = notices::read_lender(root, places.folder);
+    const auto reviews = read_reviews(root.table("reviews"));
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto schema, dataset::read_served_schema(schema_path));
@@ -341,7 +351,8 @@ Result<Settings> load_settings(const std::filesystem::path& file, GivenRoles rol
                     base::Duration::hours(downtime_hours),
                     quarantine,
                     jobs,
-                    std::move(lender)};
+                    std::move(lender),
+                    reviews};
 }
 
 }  // namespace rampart::rampartd

@@ -52,6 +52,12 @@ struct JobSettings {
     base::Duration keep = base::Duration::days(7);  // results, after the end
 };
 
+/// When people hear that reviews wait for too long. Section [reviews].
+struct ReviewSettings {
+    size_t most_open = 1000;                            // at a time
+    base::Duration longest = base::Duration::days(14);  // age of the oldest
+};
+
 /// Settings of the all-in-one process. Paths in the file are relative to the file.
 struct Settings {
     std::filesystem::path store;
@@ -85,6 +91,7 @@ struct Settings {
     data_retention::QuarantineLimits quarantine{};
     JobSettings jobs{};
     std::optional<notices::Lender> notices{};  // nullopt: no notices of adverse action
+    ReviewSettings reviews{};
     // the store is bound to schema file and product, as the service does; else, as commands on a
     // store at rest do, they are compared with what it is bound to. Not for operators to choose
     bool declares = true;

@@ -27,6 +27,9 @@ using domain::Application;
 // Markers that occur nowhere else: of the person, of her application, of her outcome.
 inline const domain::PersonId kAnna("kx7QvW2mZp9RtYb4NcLs8JdH");
 inline const std::string kApplication = "Tg5wBn3KqXe8UhVz6FjMy2Dr";
+// who asked for her open review, and why
+inline const std::string kReviewer = "Hq2VtYc7LkZs4WbRx9PmGd6N",
+                         kContested = "Jf8NzTw5XcQy3KvBm7RhLp4S";
 inline const domain::PersonId kBert("Rw3JxPz8VbNq6CmTk9YhGs5L");  // another person
 inline constexpr double kIncome = 987'654.321'098;                // no other person has it
 
@@ -151,7 +154,8 @@ class Erasure : public testing::Test {
         for (int i = 0; i < 8; ++i) bytes += static_cast<char>(bits >> (8 * i));  // as protobuf
         return bytes;
     }
-    /// Decides the applications of all people and Anna, with a report and an override for hers.
+    /// Decides the applications of all people and Anna, with a report, an override and an open
+    /// review for hers.
     domain::DecisionId fill(Node& node) {
         for (size_t n = 1; n < 20; ++n) decide(node, application(n));
         const auto id = decide(node, annas(kApplication)).id;
@@ -160,6 +164,8 @@ class Erasure : public testing::Test {
         const domain::Override taken{id,  0,   domain::Action::kApprove,
                                      "a", "r", application(0).event_time};
         EXPECT_TRUE(node.decisions().submit_overrides(std::span(&taken, 1)));
+        const auto review = node.reviews().open(id, kReviewer, kContested);
+        EXPECT_TRUE(review) << review.error().message;
         EXPECT_TRUE(node.advance(base::add_months(application(0).event_time, 60)));
         return id;
     }

@@ -25,6 +25,12 @@ TEST_F(Erasure, NoFileOfTheStoreHasAByteOfThePersonAndNoReplayBringsItBack) {
         EXPECT_TRUE(on_disk(workspace.store / "partitions", marker));
         EXPECT_FALSE(on_disk(workspace.store / "log", marker)) << "the log is sealed";
     }
+    const auto review_left = [&] {
+        return on_disk(workspace.store / "partitions", kReviewer) ||
+               on_disk(workspace.store / "partitions", kContested);
+    };
+    EXPECT_TRUE(review_left());
+    EXPECT_EQ(node->joiner().review_queue()->open, 1u);
     const auto plan = node->erase(kAnna, "privacy-office", "request 7", true);
     ASSERT_TRUE(plan) << plan.error().message;
     EXPECT_EQ(plan->decisions.size(), 1u);
@@ -41,6 +47,8 @@ TEST_F(Erasure, NoFileOfTheStoreHasAByteOfThePersonAndNoReplayBringsItBack) {
     for (const auto& marker : markers) {
         EXPECT_EQ(test_support::files_with(workspace.folder, marker), std::vector<std::string>());
     }
+    EXPECT_FALSE(review_left()) << "the log has it under her erased decision, and names no one";
+    EXPECT_EQ(node->joiner().review_queue()->open, 0u);
     EXPECT_TRUE(on_disk(workspace.store, kBert.value())) << "others stay";
     EXPECT_EQ(node->joiner().check().value(), std::vector<std::string>());
 

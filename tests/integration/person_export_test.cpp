@@ -46,9 +46,9 @@ struct Applicant {
     }
     std::vector<Marker> markers() const {
         std::vector<Marker> all{{fmt::format("{}", income), income_bytes()}};
-        for (const char* what :
-             {"person", "application", "request", "waiting", "underwriter", "code", "explained",
-              "rejected", "matter", "claim", "office", "asks", "later", "unmatched"})
+        for (const char* what : {"person", "application", "request", "waiting", "underwriter",
+                                 "code", "branch", "contested", "explained", "rejected", "matter",
+                                 "claim", "office", "asks", "later", "unmatched"})
             all.push_back({name(what), name(what)});
         all.push_back({decision().value(), decision().value()});
         return all;
@@ -82,6 +82,8 @@ class PersonExport : public Erasure {
                                      one.name("code"),
                                      application(0).event_time};
         ASSERT_TRUE(node.decisions().submit_overrides({&taken, 1}));
+        const auto review = node.reviews().open(id, one.name("branch"), one.name("contested"));
+        ASSERT_TRUE(review) << review.error().message;
         auto* index = node.decisions().index_of(streaming::partition_of(id.value(), 4));
         const decision_log::DecisionIndex::Explanation explained{
             id, fmt::format(R"({{"text":"{}"}})", one.name("explained"))};

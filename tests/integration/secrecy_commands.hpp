@@ -25,8 +25,9 @@ inline const std::set<std::string> kOthers = names_in(
     "postprocessors, partition move, partition resume, person export, postprocess, quarantine "
     "drop, "
     "proposal approve, proposal reject, proposal show, "
-    "quarantine replay, reasons check, recipe check, replay, schema infer, serve, stop "
-    "exploration, stop rules-only, store encrypt, topics acls, topics check, topics create, "
+    "quarantine replay, reasons check, recipe check, replay, review answer, review list, "
+    "review open, schema infer, serve, stop exploration, stop rules-only, store "
+    "encrypt, topics acls, topics check, topics create, "
     "trainer hand-over, trainer take-back, trainer take-over, train");
 struct SecrecyCommand {
     std::string name, options;

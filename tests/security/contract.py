@@ -226,6 +226,16 @@ def travel(journey, features):
     ask("POST /v1/overrides", taken)
     ask("POST /v1/overrides", {"overrides": [{**taken, "revision": i} for i in range(1, 200)]},
         status=200)
+    review = by_id["path"] + "/review"
+    ask("POST /v1/decisions/{id}/review", {"actor": "desk", "reason": "contests"}, path=review)
+    ask("POST /v1/decisions/{id}/review", {"actor": "desk", "reason": "contests"}, path=review,
+        status=409)
+    page = ask("GET /v1/reviews", query={"state": "open", "limit": 1})
+    ask("GET /v1/reviews", query={"cursor": page["next_cursor"]})
+    ask("GET /v1/reviews", query={"state": "answered"}, status=400)
+    answer = {"action_taken": "approve", "actor": "desk", "reason": "proven"}
+    ask("POST /v1/decisions/{id}/review/answer", answer, path=review + "/answer")
+    ask("POST /v1/decisions/{id}/review/answer", answer, path=review + "/answer", status=409)
     ask("POST /v1/protected-attributes",
         {"person_id": "contract-p", "event_time": now, "attributes": {"race": "white"}},
         kind="application/x-ndjson")

@@ -86,6 +86,10 @@ void add_node(Frame& frame) {
     add_stop_exploration(frame);
     add_stop_rules_only(frame);
     add_stop_list(frame);
+    frame.family("review", "Open, answer and list what waits for people");
+    add_review_open(frame);
+    add_review_answer(frame);
+    add_review_list(frame);
     add_erase(frame);
     frame.family(
         "hold", "Add, remove and list legal holds, which forbid the erasure of a person's records");

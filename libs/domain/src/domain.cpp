@@ -247,11 +247,6 @@ Status validate(const Outcome& outcome) {
 
 Status validate(const Override& taken) {
     RAMPART_RETURN_IF_ERROR(check_id("decision_id", taken.decision.value()));
-    if (taken.action_taken == Action::kRefer) {
-        return make_error(Reason::kOverrideRefers,
-                          "decision {}: an override is what people did, 'approve' or 'decline'",
-                          taken.decision);
-    }
     RAMPART_RETURN_IF_ERROR(check_id("actor", taken.actor));
     RAMPART_RETURN_IF_ERROR(base::check_time("at", taken.at));
     return check_id("reason", taken.reason);

@@ -185,8 +185,14 @@ std::string encode_row(const JoinState& state, const domain::Decision& decision)
         base::append_f64(out, version.value.value_or(0));
         base::append_i64(out, version.known_at.micros());
     }
-    base::append_u32(out, static_cast<uint32_t>(state.taken.size()));
+    // a review that is opened is no answer, and changes nothing that a training set reads
+    const auto is_answer = [](const TakenAction& taken) {
+        return taken.action != domain::Action::kRefer;
+    };
+    base::append_u32(out, static_cast<uint32_t>(
+                              std::count_if(state.taken.begin(), state.taken.end(), is_answer)));
     for (const TakenAction& taken : state.taken) {
+        if (!is_answer(taken)) continue;
         base::append_u8(out, static_cast<uint8_t>(taken.action));
         base::append_i64(out, taken.known_at.micros());
     }

@@ -45,6 +45,10 @@ Result<MaturityKey> parse_maturity_key(std::string_view key) {
     return MaturityKey{maturity, std::string(measure), std::string(in.rest())};
 }
 
+std::string review_key(TimePoint since, std::string_view id) { return time_key(since, id); }
+
+Result<TimeKey> parse_review_key(std::string_view key) { return parse_time_key(key); }
+
 std::string person_key(const domain::PersonId& person, std::string_view id) {
     const auto digest = base::sha256(person.value());
     std::string key(digest.bytes.begin(), digest.bytes.begin() + kPersonHashBytes);

@@ -28,6 +28,10 @@ struct MaturityKey {
 std::string maturity_key(const MaturityKey& key);
 base::Result<MaturityKey> parse_maturity_key(std::string_view key);
 
+/// (begin, decision id) of an open review: reviews.
+std::string review_key(base::TimePoint since, std::string_view id);
+base::Result<TimeKey> parse_review_key(std::string_view key);
+
 inline constexpr size_t kPersonHashBytes = 16;
 /// (first bytes of SHA-256 of the person id, decision id) of a decision: persons. Without an id:
 /// the prefix of all of the person's.

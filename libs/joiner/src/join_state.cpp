@@ -81,6 +81,8 @@ bool is_empty(const JoinState& state) {
     return state.decision.empty() && state.reports.empty() && state.taken.empty();
 }
 
+bool is_answer(const TakenAction& taken) { return taken.action != domain::Action::kRefer; }
+
 /// Keeps the state dated, or makes it so if it is the first that comes.
 void date(JoinState& state, const Arrival& arrival) {
     const bool dated = arrival.of_the_log && (state.dated || is_empty(state));
@@ -194,9 +196,35 @@ const Version* latest(const JoinState& state, std::string_view measure) {
 }
 
 const TakenAction* taken_as_known_at(const JoinState& state, TimePoint t) {
-    const auto it = std::find_if(state.taken.rbegin(), state.taken.rend(),
-                                 [&](const TakenAction& a) { return a.known_at <= t; });
+    const auto it =
+        std::find_if(state.taken.rbegin(), state.taken.rend(),
+                     [&](const TakenAction& a) { return is_answer(a) && a.known_at <= t; });
     return it == state.taken.rend() ? nullptr : &*it;
+}
+
+const TakenAction* last_answer(const JoinState& state) {
+    const auto it = std::find_if(state.taken.rbegin(), state.taken.rend(), is_answer);
+    return it == state.taken.rend() ? nullptr : &*it;
+}
+
+std::optional<OpenReview> open_review(const JoinState& state, const domain::Decision& decision) {
+    // the review that was opened first behind the last answer
+    const auto first = std::find_if(state.taken.rbegin(), state.taken.rend(), is_answer).base();
+    OpenReview open;
+    open.decision = decision.id;
+    if (decision.action == domain::Action::kRefer && last_answer(state) == nullptr) {
+        open.referred = true;
+        open.since = decision.decided_at;
+    } else if (first != state.taken.end()) {
+        open.since = first->at;
+    } else {
+        return std::nullopt;
+    }
+    if (first != state.taken.end()) {
+        open.actor = state.taken.back().actor;
+        open.reason = state.taken.back().reason;
+    }
+    return open;
 }
 
 bool has_news(const JoinState& state) { return !state.reports.empty() || !state.taken.empty(); }
@@ -323,8 +351,10 @@ Result<Version> read_version(base::ByteReader& in, uint8_t format) {
 Result<TakenAction> read_taken(base::ByteReader& in, uint8_t) {
     TakenAction taken;
     RAMPART_TRY(taken.revision, in.u32());
-    RAMPART_TRY(const bool approved, read_flag(in));
-    taken.action = approved ? domain::Action::kApprove : domain::Action::kDecline;
+    RAMPART_TRY(const uint8_t action, in.u8());
+    if (action > static_cast<uint8_t>(domain::Action::kRefer))
+        return bad_state("has an action that there is not");
+    taken.action = static_cast<domain::Action>(action);
     RAMPART_TRY(taken.actor, in.field());
     RAMPART_TRY(taken.reason, in.field());
     RAMPART_TRY(taken.at, read_time(in));

@@ -149,10 +149,18 @@ base::Status add_row(const std::string& id, const JoinState& state, storage::Wri
     return base::ok();
 }
 
+base::Status add_review(const std::string& id, const JoinState& state, storage::WriteBatch& batch) {
+    RAMPART_TRY(const auto decision, wire::decode_decision(state.decision));
+    if (const auto open = open_review(state, decision))
+        batch.put(kReviews, review_key(open->since, id), "");
+    return base::ok();
+}
+
 storage::Schema schema() {
-    return {3,
+    return {4,
             {{2, "index of decisions by person", index_decisions<add_person>},
-             {3, "rows in the index by time", index_decisions<add_row>}}};
+             {3, "rows in the index by time", index_decisions<add_row>},
+             {4, "index of open reviews", index_decisions<add_review>}}};
 }
 
 /// A cut of power takes any pages of the clock's writes, which are not synced: what was written
@@ -174,7 +182,7 @@ Result<JoinStore> JoinStore::open(const std::filesystem::path& folder,
     RAMPART_TRY(store.db_,
                 storage::DerivedDatabase::open(folder,
                                                {"meta", "joins", "by_time", "pending", "dangling",
-                                                "overdue", "quarantine", "persons"},
+                                                "overdue", "quarantine", "persons", "reviews"},
                                                {.recovery = recovery_of(folder),
                                                 .schema = schema(),
                                                 .budget = std::move(memory),

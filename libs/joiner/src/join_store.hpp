@@ -26,7 +26,7 @@ namespace rampart::joiner {
 /// meta: singletons. joins: decision id → JoinState. The others are indices into joins, but for
 /// quarantine; that by time has rows (decision_row.hpp), which a batch writes with their states.
 inline constexpr storage::ColumnFamily kMeta{0}, kJoins{1}, kByTime{2}, kPending{3}, kUnmatched{4},
-    kOverdue{5}, kQuarantine{6}, kPersons{7};
+    kOverdue{5}, kQuarantine{6}, kPersons{7}, kReviews{8};
 
 /// Where records come from.
 struct Source {

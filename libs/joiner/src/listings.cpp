@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "rampart/joiner/reasons.hpp"
+#include "rampart/wire/event_codec.hpp"
 
 namespace rampart::joiner {
 
@@ -46,6 +48,41 @@ Status add_overdue(const JoinStore& store, size_t limit, std::vector<Overdue>& f
     });
 }
 
+Status add_reviews(const JoinStore& store, size_t limit, const std::optional<ReviewPlace>& after,
+                   std::vector<OpenReview>& found) {
+    const auto snapshot = store.db().snapshot();
+    size_t left = limit;
+    const auto visit = [&](std::string_view key, std::string_view) -> Result<bool> {
+        if (left == 0) return false;
+        --left;
+        RAMPART_TRY(const auto at, parse_review_key(key));
+        RAMPART_TRY(const auto state, store.load(at.id, &snapshot));
+        if (!state || state->decision.empty())
+            return base::make_error(Reason::kCorruptIndex, "decision '{}' has no state", at.id);
+        RAMPART_TRY(const auto decision, wire::decode_decision(state->decision));
+        auto open = open_review(*state, decision);
+        if (!open)
+            return base::make_error(Reason::kCorruptIndex, "decision '{}' has no open review",
+                                    at.id);
+        found.push_back(*std::move(open));
+        return true;
+    };
+    // the smallest key behind the place's
+    const auto begin = after ? review_key(after->since, after->id) + '\0' : std::string();
+    return store.db().scan(kReviews, {begin, ""}, visit, &snapshot);
+}
+
+Status count_reviews(const JoinStore& store, ReviewQueue& queue) {
+    bool first = true;
+    return store.db().scan(kReviews, KeyRange::all(), [&](auto key, auto) -> Result<bool> {
+        ++queue.open;
+        if (!std::exchange(first, false)) return true;
+        RAMPART_TRY(const auto at, parse_review_key(key));
+        queue.oldest = std::min(queue.oldest.value_or(at.event_time), at.event_time);
+        return true;
+    });
+}
+
 bool is_withheld(const Quarantined& quarantined) {
     return quarantined.reason == reason_info(Reason::kWithheldOutcome).word;
 }
@@ -74,6 +111,14 @@ std::vector<Overdue> first_of(std::vector<Overdue> found, size_t limit) {
     std::sort(found.begin(), found.end(), [](const Overdue& a, const Overdue& b) {
         return std::tie(a.matured_at, a.measure, a.decision) <
                std::tie(b.matured_at, b.measure, b.decision);
+    });
+    if (found.size() > limit) found.resize(limit);
+    return found;
+}
+
+std::vector<OpenReview> first_of(std::vector<OpenReview> found, size_t limit) {
+    std::sort(found.begin(), found.end(), [](const OpenReview& a, const OpenReview& b) {
+        return std::tie(a.since, a.decision) < std::tie(b.since, b.decision);
     });
     if (found.size() > limit) found.resize(limit);
     return found;

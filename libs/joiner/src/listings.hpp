@@ -20,11 +20,18 @@ base::Status visit_quarantined(const JoinStore& store,
 base::Status add_quarantined(const JoinStore& store, size_t limit, Withheld withheld,
                              std::vector<Quarantined>& found);
 
+/// Adds the first `limit` of the store, those behind `after`; first_of() as above.
+base::Status add_reviews(const JoinStore& store, size_t limit,
+                         const std::optional<ReviewPlace>& after, std::vector<OpenReview>& found);
+/// Adds those of the store to the numbers.
+base::Status count_reviews(const JoinStore& store, ReviewQueue& queue);
+
 /// Whether the entry is one that the joiner withholds.
 bool is_withheld(const Quarantined& quarantined);
 
-/// By maturity, or by position.
+/// By maturity, by begin, or by position.
 std::vector<Overdue> first_of(std::vector<Overdue> found, size_t limit);
+std::vector<OpenReview> first_of(std::vector<OpenReview> found, size_t limit);
 std::vector<Quarantined> first_of(std::vector<Quarantined> found, size_t limit);
 
 }  // namespace rampart::joiner

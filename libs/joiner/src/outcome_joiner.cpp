@@ -428,14 +428,6 @@ Result<std::optional<JoinState>> OutcomeJoiner::state_of(const domain::DecisionI
     return impl_->load(id.value());
 }
 
-Result<std::optional<domain::Override>> OutcomeJoiner::find_override(
-    const domain::DecisionId& id) const {
-    RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));
-    RAMPART_TRY(const auto state, impl_->load(id.value()));
-    if (!state || state->taken.empty()) return std::optional<domain::Override>();
-    return std::optional(to_override(state->taken.back(), id));  // they are by revision
-}
-
 Result<std::optional<bool>> OutcomeJoiner::is_erased(const domain::DecisionId& id) const {
     RAMPART_TRY(const auto state, impl_->load(id.value()));
     if (!state || (!state->erased && state->decision.empty())) return std::optional<bool>();
@@ -530,6 +522,23 @@ Result<std::vector<Overdue>> OutcomeJoiner::list_overdue(size_t limit) const {
         RAMPART_RETURN_IF_ERROR(add_overdue(partition->store(), limit, found));
     }
     return first_of(std::move(found), limit);
+}
+
+Result<std::vector<OpenReview>> OutcomeJoiner::list_reviews(
+    size_t limit, const std::optional<ReviewPlace>& after) const {
+    std::vector<OpenReview> found;
+    for (const auto& partition : impl_->partitions) {
+        RAMPART_RETURN_IF_ERROR(add_reviews(partition->store(), limit, after, found));
+    }
+    return first_of(std::move(found), limit);
+}
+
+Result<ReviewQueue> OutcomeJoiner::review_queue() const {
+    ReviewQueue queue;
+    for (const auto& partition : impl_->partitions) {
+        RAMPART_RETURN_IF_ERROR(count_reviews(partition->store(), queue));
+    }
+    return queue;
 }
 
 Result<std::vector<Quarantined>> OutcomeJoiner::list_quarantined(size_t limit,

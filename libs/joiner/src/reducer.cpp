@@ -17,7 +17,7 @@ using MaybeError = std::optional<Error>;
 /// Whether the loan of a loaded state was granted in the end, as far as is known. The decision has
 /// arrived.
 Result<bool> is_granted(JoinBatch& batch, const std::string& id, const JoinState& state) {
-    if (!state.taken.empty()) return state.taken.back().action == domain::Action::kApprove;
+    if (const auto* answer = last_answer(state)) return answer->action == domain::Action::kApprove;
     RAMPART_TRY(const auto* decision, batch.decision_of(id));
     return decision->action == domain::Action::kApprove;
 }
@@ -78,6 +78,20 @@ void owe_no_more(JoinBatch& batch, const std::vector<std::string>& examples) {
 void dangle(JoinBatch& batch, const std::string& id) {
     ++batch.counts().unmatched;
     batch.put(kUnmatched, id);
+}
+
+/// Returns the key in kReviews of a loaded state; empty: nothing is open. The decision has arrived.
+Result<std::string> open_key(JoinBatch& batch, const std::string& id, const JoinState& state) {
+    RAMPART_TRY(const auto* decision, batch.decision_of(id));
+    const auto open = open_review(state, *decision);
+    return open ? review_key(open->since, id) : std::string();
+}
+
+/// Puts the index of open reviews right where a key became another one.
+void move_review(JoinBatch& batch, const std::string& before, const std::string& now) {
+    if (before == now) return;
+    if (!before.empty()) batch.erase(kReviews, before);
+    if (!now.empty()) batch.put(kReviews, now);
 }
 
 MaybeError too_many(const std::string& id, std::string_view what) {
@@ -157,6 +171,8 @@ Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::R
         batch.erase(kUnmatched, id);
     }
     batch.keep_decision(id, *std::move(decision));
+    RAMPART_TRY(const auto open, open_key(batch, id, *state));
+    move_review(batch, "", open);
     return MaybeError();
 }
 
@@ -240,8 +256,10 @@ Reducer::Verdict Reducer::apply(JoinBatch& batch, const domain::Override& taken,
     RAMPART_TRY(JoinState * state, batch.load(id));
     const bool decided = !state->decision.empty();
     bool was_granted = false;
+    std::string open_before;
     if (decided) {
         RAMPART_TRY(was_granted, is_granted(batch, id, *state));
+        RAMPART_TRY(open_before, open_key(batch, id, *state));
     }
     switch (add_override(*state, taken, arrival)) {
         case Applied::kDuplicate:
@@ -273,6 +291,8 @@ Reducer::Verdict Reducer::apply(JoinBatch& batch, const domain::Override& taken,
         dangle(batch, id);
         return MaybeError();
     }
+    RAMPART_TRY(const auto open, open_key(batch, id, *state));
+    move_review(batch, open_before, open);
     RAMPART_TRY(const bool granted, is_granted(batch, id, *state));
     if (granted && !was_granted) owe(batch, open_examples(*state, id));
     if (!granted && was_granted) owe_no_more(batch, open_examples(*state, id));
@@ -307,6 +327,8 @@ base::Status Reducer::forget(JoinBatch& batch, const std::string& id,
     RAMPART_TRY(const auto* decision, batch.decision_of(id));
     RAMPART_TRY(const bool granted, is_granted(batch, id, state));
     if (granted) owe_no_more(batch, open_examples(state, id));
+    RAMPART_TRY(const auto open, open_key(batch, id, state));
+    move_review(batch, open, "");
     const TimePoint event_time = decision->application.event_time;
     batch.erase(kByTime, time_key(event_time, id));
     batch.erase(kPersons, person_key(decision->application.person, id));

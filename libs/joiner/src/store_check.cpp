@@ -24,6 +24,7 @@ class Check {
         RAMPART_RETURN_IF_ERROR(index(kUnmatched, "dangling", unmatched_ids_));
         RAMPART_RETURN_IF_ERROR(index(kPending, "pending", 0));
         RAMPART_RETURN_IF_ERROR(index(kOverdue, "overdue", overdue_));
+        RAMPART_RETURN_IF_ERROR(index(kReviews, "reviews", reviews_));
         expect("the state hash", hash.value().hex(), hash_.value().hex());
         expect("the number of decisions", counts.decisions, decisions_);
         expect("the number of unmatched reports", counts.unmatched, unmatched_reports_);
@@ -76,7 +77,8 @@ class Check {
             return base::ok();
         }
         ++decisions_;
-        const auto action = state.taken.empty() ? decision->action : state.taken.back().action;
+        const auto* answer = last_answer(state);
+        const auto action = answer != nullptr ? answer->action : decision->action;
         const bool granted = action == domain::Action::kApprove;
         for (const auto& version : state.versions) {
             if (version.version == 0) ++matured_;
@@ -85,6 +87,10 @@ class Check {
             ++overdue_;
             RAMPART_RETURN_IF_ERROR(present(
                 kOverdue, maturity_key({version.matured_at, version.measure, id}), "overdue", id));
+        }
+        if (const auto open = open_review(state, *decision)) {
+            ++reviews_;
+            RAMPART_RETURN_IF_ERROR(present(kReviews, review_key(open->since, id), "reviews", id));
         }
         const auto& application = decision->application;
         RAMPART_RETURN_IF_ERROR(
@@ -140,7 +146,7 @@ class Check {
     std::vector<std::string> problems_;
     StateHash hash_;
     uint64_t decisions_ = 0, unmatched_ids_ = 0, unmatched_reports_ = 0, overdue_ = 0, matured_ = 0,
-             erased_ = 0;
+             erased_ = 0, reviews_ = 0;
 };
 
 }  // namespace

@@ -31,6 +31,8 @@ class Check {
         for (const auto& feature : schema_.features()) check_feature(feature);
         check_draw(Source::kDraw, "draw");
         check_draw(Source::kDrawAlone, "draw_alone");
+        check_review(Source::kReviewOpen, "review_open");
+        check_review(Source::kReviewAnswered, "review_answered");
         return std::move(findings_);
     }
 
@@ -125,10 +127,24 @@ class Check {
                 "feature '{}' has no words for direction {}; a decline for it could have no letter",
                 feature.name, fmt::join(lacking, ", "));
     }
+    auto count_of(Source source) const {
+        return std::count_if(words_.reasons.begin(), words_.reasons.end(),
+                             [&](const auto& reason) { return reason.source == source; });
+    }
+    void check_review(Source source, std::string_view by) {
+        const auto count = count_of(source);
+        if (count == 0)
+            findings_.push_back(
+                {false, "no_review_words", std::string(by),
+                 fmt::format("there is no reason with by = \"{}\": where people review a decline, "
+                             "it gets no letter by itself",
+                             by)});
+        if (count > 1)
+            add("doubled_words", std::string(by), "{} reasons have by = \"{}\"; leave one", count,
+                by);
+    }
     void check_draw(Source source, std::string_view by) {
-        const auto count =
-            std::count_if(words_.reasons.begin(), words_.reasons.end(),
-                          [&](const auto& reason) { return reason.source == source; });
+        const auto count = count_of(source);
         if (count == 0)
             add("no_draw_words", std::string(by),
                 "there is no reason with by = \"{}\": declines that chance decided could have no "

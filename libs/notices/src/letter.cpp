@@ -119,7 +119,8 @@ const TemplateNames& letter_names() {
                                        "decision_id", "language", "person_id", "rights"},
                                       {{"bureau", {"address", "name", "phone", "text"}},
                                        {"creditor_address", {"line"}},
-                                       {"reasons", {"code", "text"}}}};
+                                       {"reasons", {"code", "text"}},
+                                       {"review", {"date", "text"}}}};
     return kNames;
 }
 
@@ -136,7 +137,12 @@ Result<LetterTemplate> read_letter_template(const std::filesystem::path& file) {
     return letter;
 }
 
-std::string render_letter(const LetterTemplate& letter, const Notice& notice) {
+Result<std::string> render_letter(const LetterTemplate& letter, const Notice& notice) {
+    if (notice.review && !letter.has("review.text"))
+        return base::make_error(Reason::kBadTemplate,
+                                "decision {}: its decline {} under review, and the template leaves "
+                                "out review.text, which this letter has to have",
+                                notice.decision, notice.review->open ? "is" : "was");
     TemplateValues values;
     values.values = {{"application_id", notice.application.value()},
                      {"creditor", notice.creditor},
@@ -157,6 +163,9 @@ std::string render_letter(const LetterTemplate& letter, const Notice& notice) {
                           {"name", part->name},
                           {"phone", part->phone},
                           {"text", part->text}});
+    auto& review = values.lists["review"];
+    if (const auto& part = notice.review)
+        review.push_back({{"date", day_text(part->at)}, {"text", part->text}});
     return letter.render(values);
 }
 

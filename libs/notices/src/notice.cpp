@@ -74,7 +74,7 @@ Result<std::vector<PrincipalReason>> drawn_reasons(const NoticeInput& input, Dra
     Reasons reasons(language);
     const ReasonWords* draw = nullptr;
     if (part != DrawPart::kNone) {
-        draw = words.of_draw(part == DrawPart::kAlone ? Source::kDrawAlone : Source::kDraw);
+        draw = words.of_source(part == DrawPart::kAlone ? Source::kDrawAlone : Source::kDraw);
         if (draw == nullptr) return no_words(decision.id, "a decline that the draw decided");
     }
     if (part == DrawPart::kAlone) {
@@ -109,6 +109,18 @@ Result<std::vector<PrincipalReason>> peoples_reasons(const domain::Override& tak
     Reasons reasons(language);
     reasons.add(*found);
     return reasons.take();
+}
+
+/// Returns what the letter says of a review, in the lender's words.
+Result<Notice::ReviewPart> review_part(const NoticeInput& input, const LenderWords& words,
+                                       const std::string& language) {
+    const bool open = input.review->open;
+    const auto* found = words.of_source(open ? Source::kReviewOpen : Source::kReviewAnswered);
+    if (found == nullptr)
+        return no_words(input.decision.id,
+                        open ? "a decline that is under review (by = \"review_open\")"
+                             : "a decline that stands after a review (by = \"review_answered\")");
+    return Notice::ReviewPart{open, input.review->at, found->text.at(language)};
 }
 
 Kind kind_of(const NoticeInput& input, bool by_people, DrawPart part) {
@@ -183,6 +195,9 @@ Result<Notice> make_notice(const NoticeInput& input, const Lender& lender) {
         notice.bureau = {bureau->name, bureau->phone, bureau->address,
                          bureau->text.at(notice.language)};
     notice.rights = lender.rights.at(notice.language);
+    if (input.review) {
+        RAMPART_TRY(notice.review, review_part(input, words, notice.language));
+    }
     return notice;
 }
 
@@ -197,6 +212,11 @@ std::string to_json(const Notice& notice) {
         bureau = {{"name", part->name},
                   {"address", array_of(part->address)},
                   {"phone", part->phone},
+                  {"text", part->text}};
+    json::value review = nullptr;
+    if (const auto& part = notice.review)
+        review = {{"state", part->open ? "open" : "answered"},
+                  {"at", base::to_iso8601(part->at)},
                   {"text", part->text}};
     return json::serialize(json::object{
         {"decision_id", notice.decision.value()},
@@ -214,6 +234,7 @@ std::string to_json(const Notice& notice) {
         {"creditor", {{"name", notice.creditor}, {"address", array_of(notice.address)}}},
         {"reasons", std::move(reasons)},
         {"bureau", std::move(bureau)},
+        {"review", std::move(review)},
         {"rights", notice.rights}});
 }
 

@@ -53,11 +53,15 @@ ReasonWords read_reason(config::Table table, const std::vector<std::string>& lan
     ReasonWords reason;
     reason.code = table.string("code");
     check_text(table, "code", reason.code, base::limits::kMaxNameBytes);
-    const auto by = table.choice("by", {"features", "people", "draw", "draw_alone"}, "features");
-    reason.source = by == "people"       ? Source::kPeople
-                    : by == "draw"       ? Source::kDraw
-                    : by == "draw_alone" ? Source::kDrawAlone
-                                         : Source::kFeatures;
+    const auto by = table.choice(
+        "by", {"features", "people", "draw", "draw_alone", "review_open", "review_answered"},
+        "features");
+    reason.source = by == "people"            ? Source::kPeople
+                    : by == "draw"            ? Source::kDraw
+                    : by == "draw_alone"      ? Source::kDrawAlone
+                    : by == "review_open"     ? Source::kReviewOpen
+                    : by == "review_answered" ? Source::kReviewAnswered
+                                              : Source::kFeatures;
     if (reason.source == Source::kFeatures) {
         reason.features = read_globs(table, "features");
         const auto direction = table.choice("direction", {"any", "low", "high", "missing"}, "any");
@@ -133,7 +137,7 @@ const ReasonWords* LenderWords::of_people(std::string_view code) const {
     });
 }
 
-const ReasonWords* LenderWords::of_draw(Source source) const {
+const ReasonWords* LenderWords::of_source(Source source) const {
     return find(*this, [&](const ReasonWords& one) { return one.source == source; });
 }
 

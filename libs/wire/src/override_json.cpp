@@ -1,6 +1,7 @@
 #include "rampart/wire/override_json.hpp"
 
 #include "json_writer.hpp"
+#include "rampart/domain/reasons.hpp"
 #include "record_json.hpp"
 
 namespace rampart::wire {
@@ -21,7 +22,13 @@ Result<Override> read_override(const JsonValue& value, const std::string& path) 
     taken.at = object.time("at");
     RAMPART_RETURN_IF_ERROR(object.finish());
     RAMPART_RETURN_IF_ERROR(at_path(domain::validate(taken), path));
-    return taken;
+    if (taken.action_taken != domain::Action::kRefer) return taken;
+    const base::Status refers = base::make_error(
+        domain::Reason::kOverrideRefers,
+        "action_taken: an override is what people did, 'approve' or 'decline'; POST "
+        "/v1/decisions/{}/review opens a review",
+        taken.decision);
+    return at_path(refers, path).error();
 }
 
 }  // namespace

@@ -114,8 +114,10 @@ TEST(Decision, ItsArmCanBeDrawnAgain) {
 TEST(Override, IsWhatPeopleDid) {
     Override taken{DecisionId("d1"), 0, Action::kDecline, "underwriter-17", "income", {}};
     EXPECT_TRUE(validate(taken));
-    taken.action_taken = Action::kRefer;
-    EXPECT_EQ(validate(taken).error().reason, "override_refers");
+    taken.action_taken = Action::kRefer;  // opens a review
+    EXPECT_TRUE(validate(taken));
+    taken.reason = "";
+    EXPECT_EQ(validate(taken).error().reason, "bad_id");
 }
 
 TEST(Decision, ItsWindowHoldsTheTimeOfTheDecision) {

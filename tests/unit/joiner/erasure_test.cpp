@@ -110,7 +110,8 @@ void copy_as_of_version_1(const std::filesystem::path& from, const std::filesyst
     constexpr uint32_t kByTime = 2;
     auto old_families = families;
     families.emplace_back("persons");
-    const auto source = *storage::Database::open(from, families, {.schema = {3, {}}});
+    families.emplace_back("reviews");
+    const auto source = *storage::Database::open(from, families, {.schema = {4, {}}});
     const auto target = *storage::Database::open(to, old_families);
     storage::WriteBatch batch;
     for (uint32_t i = 0; i < old_families.size(); ++i) {
@@ -135,6 +136,9 @@ TEST_F(ErasureTest, AStoreOfAReleaseWithoutTheIndexByPersonGetsIt) {
     }
     say(erase("0"));
     say(make_outcome("dangling", "repaid", 0, 1, day(1)));
+    auto review = make_override("2", 0, false, day(1));
+    review.action_taken = domain::Action::kRefer;
+    say(review);
     const auto hash = joiner->state_hash();
     joiner.reset();
     const auto before = fresh_folder();
@@ -144,6 +148,7 @@ TEST_F(ErasureTest, AStoreOfAReleaseWithoutTheIndexByPersonGetsIt) {
     EXPECT_EQ(joiner->state_hash(), hash);
     const domain::PersonId even("even");
     EXPECT_EQ(joiner->decisions_of(std::span(&even, 1))->size(), kDecisions / 2 - 1u);
+    EXPECT_EQ(joiner->list_reviews(9)->at(0).decision.value(), "d-2");
     expect_sound();
     joiner.reset();
     std::filesystem::remove_all(before);

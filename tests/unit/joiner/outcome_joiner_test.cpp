@@ -471,10 +471,10 @@ TEST_F(OutcomeJoinerTest, WhatStillMakesNoSenseStaysInQuarantineUntilItIsDropped
 /// A record that an earlier version did not understand, as schemas/keys.md says it lies there.
 void quarantine(const fs::path& folder, int32_t partition, const streaming::Record& record,
                 std::string_view more = "") {
-    const auto db = *storage::Database::open(
-        folder / std::to_string(partition) / "joins",
-        {"meta", "joins", "by_time", "pending", "dangling", "overdue", "quarantine", "persons"},
-        {.schema = {3, {}}});
+    const auto db = *storage::Database::open(folder / std::to_string(partition) / "joins",
+                                             {"meta", "joins", "by_time", "pending", "dangling",
+                                              "overdue", "quarantine", "persons", "reviews"},
+                                             {.schema = {4, {}}});
     const streaming::StoredRecord stored{PartitionId(1), streaming::Offset(77), record};
     const auto key = wire::quarantine_key("outcomes", stored.partition, stored.offset);
     auto value = wire::encode_quarantined(wire::quarantine(

@@ -84,7 +84,10 @@ std::string letter(const base::Result<Notice>& made, const std::string& language
     EXPECT_TRUE(made) << made.error().message;
     const auto read = read_letter_template(testing::letters() / ("letter." + language + ".html"));
     EXPECT_TRUE(read) << read.error().message;
-    return made && read ? render_letter(*read, *made) : "";
+    if (!made || !read) return "";
+    const auto text = render_letter(*read, *made);
+    EXPECT_TRUE(text) << text.error().message;
+    return text.value_or("");
 }
 
 TEST(LetterGoldens, EachKindOfDeclineHasItsLetter) {
@@ -114,6 +117,21 @@ TEST(LetterGoldens, EachKindOfDeclineHasItsLetter) {
     approved.action = Action::kApprove;
     expect_golden("override.html",
                   letter(notice(approved, learned_policy(), overridden(Action::kDecline))));
+}
+
+TEST(LetterTest, SaysThatADeclineIsOrWasUnderReviewOrIsNotWritten) {
+    auto made = notice(decline({"feature.annual_income"}), learned_policy());
+    ASSERT_TRUE(made) << made.error().message;
+    const auto plain = letter(made);
+    made->review = {true, base::parse_iso8601("2026-03-04T12:00:00Z").value(), "looked at <anew>"};
+    const auto reviewed = letter(made);
+    EXPECT_THAT(reviewed, HasSubstr("<p>looked at &lt;anew&gt; (2026-03-04)</p>"));
+    EXPECT_THAT(letter(made, "es"), HasSubstr("looked at"));
+    EXPECT_LT(plain.size(), reviewed.size());
+    const auto quiet = LetterTemplate::parse("{{rights}}", letter_names()).value();
+    EXPECT_EQ(render_letter(quiet, *made).error().reason, "bad_template");
+    made->review.reset();
+    EXPECT_TRUE(render_letter(quiet, *made)) << "there was no review";
 }
 
 TEST(LetterTest, ATemplateThatLeavesOutWhatANoticeHasToHaveIsRefused) {

@@ -41,6 +41,31 @@ base::Error refusal(const base::Result<Notice>& made) {
     return made ? base::Error{} : made.error();
 }
 
+TEST(NoticeTest, AReviewIsSaidInTheLendersWordsOrThereIsNoNotice) {
+    const auto decision = decline({"feature.annual_income"});
+    const auto policy = learned_policy();
+    const auto cited = testing::cited_of(decision);
+    const std::optional<domain::Override> none;
+    auto lender = testing::bundled_lender();
+    const auto with = [&](const std::optional<Reviewed>& review, std::string_view language = {}) {
+        return make_notice({decision, none, policy, cited, testing::now(), language, review},
+                           lender);
+    };
+    EXPECT_FALSE(with({})->review);
+    const auto open = with(Reviewed{true, testing::now()});
+    ASSERT_TRUE(open) << open.error().message;
+    EXPECT_TRUE(open->review->open);
+    EXPECT_THAT(open->review->text, HasSubstr("is under review"));
+    EXPECT_THAT(codes(open), ElementsAre("income")) << "the words for a review are no reason";
+    EXPECT_THAT(to_json(*open), HasSubstr(R"("review":{"state":"open","at":"2026-03-06T09)"));
+    EXPECT_THAT(with(Reviewed{false, testing::now()})->review->text, HasSubstr("it stands"));
+    EXPECT_THAT(with(Reviewed{false, testing::now()}, "es")->review->text, HasSubstr("revisado"));
+    std::erase_if(lender.words.reasons,
+                  [](const auto& one) { return one.source == Source::kReviewOpen; });
+    EXPECT_TRUE(refusal(with(Reviewed{true, testing::now()})).is(Reason::kNoWords));
+    EXPECT_TRUE(with(Reviewed{false, testing::now()}));
+}
+
 TEST(NoticeTest, ADeclineByScoreHasTheStoredReasonsInTheLendersWords) {
     const auto made =
         notice(decline({"feature.annual_income", "feature.late_payments_24m"}), learned_policy());

@@ -29,8 +29,10 @@ std::string reason(const std::string& code, const std::string& rest) {
 
 const std::string kHead = "product = \"simulated\"\nlanguages = [\"en\", \"es\"]\n";
 const std::string kText = "text.en = \"A\"\ntext.es = \"B\"\n";
-const std::string kDraws =
-    reason("lot", "by = \"draw\"\n" + kText) + reason("lot_alone", "by = \"draw_alone\"\n" + kText);
+const std::string kReviews = reason("review", "by = \"review_open\"\n" + kText) +
+                             reason("reviewed", "by = \"review_answered\"\n" + kText);
+const std::string kDraws = reason("lot", "by = \"draw\"\n" + kText) +
+                           reason("lot_alone", "by = \"draw_alone\"\n" + kText) + kReviews;
 const std::string kAll = reason("all", "features = [\"*\"]\n" + kText);
 
 std::vector<std::string> findings(const std::string& text) {
@@ -73,7 +75,7 @@ TEST(Words, TheDirectionsOwnWordsComeFirst) {
     EXPECT_EQ(words.of_feature("age", Direction::kLow), nullptr);
     EXPECT_EQ(words.of_people("person")->code, "person");
     EXPECT_EQ(words.of_people("low"), nullptr) << "a reason of features is not one of people";
-    EXPECT_EQ(words.of_draw(Source::kDraw), nullptr);
+    EXPECT_EQ(words.of_source(Source::kDraw), nullptr);
 }
 
 TEST(Words, TheCheckFindsWhatCouldLeaveADeclineWithoutALetter) {
@@ -108,7 +110,9 @@ TEST(Words, TheCheckFindsWhatCouldLeaveADeclineWithoutALetter) {
         findings(kHead + kAll + kDraws + reason("x", "by = \"people\"\ntext.en = \"only one\"\n")),
         ::testing::ElementsAre("missing_language x"));
     EXPECT_THAT(findings(kHead + kAll),
-                ::testing::ElementsAre("no_draw_words draw", "no_draw_words draw_alone"));
+                ::testing::ElementsAre("no_draw_words draw", "no_draw_words draw_alone",
+                                       "note no_review_words review_open",
+                                       "note no_review_words review_answered"));
     EXPECT_THAT(
         findings(kHead + "never_cite = [\"loan*\", \"postcode\"]\n" + kAll + kDraws),
         ::testing::ElementsAre("words_without_feature postcode", "note never_cited loan_amount"));

@@ -28,7 +28,10 @@ base::Result<Answer> letter(const Options& options) {
                 rampartd::notice_of(*node, domain::DecisionId(options.decision), options.language));
     Answer answer;
     answer.json = notices::to_json(notice);
-    answer.text = read ? notices::render_letter(*read, notice) : answer.json + "\n";
+    answer.text = answer.json + "\n";
+    if (read) {
+        RAMPART_TRY(answer.text, notices::render_letter(*read, notice));
+    }
     if (notice.date > notice.due)
         answer.notes.push_back(
             fmt::format("the notice was due on {}", notices::day_text(notice.due)));

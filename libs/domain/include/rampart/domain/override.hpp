@@ -7,10 +7,10 @@
 
 namespace rampart::domain {
 
-/// A person changed the drawn action: approved a drawn decline, or declined a drawn approval.
-/// Identified by (decision, revision): the same again is a duplicate, and a higher revision
-/// replaces a lower one, whatever the order of arrival; an override to the drawn action withdraws
-/// the earlier one.
+/// A person changed the drawn action: approved a drawn decline, or declined a drawn approval; or
+/// refers a decision to people, which opens a review. Identified by (decision, revision): the same
+/// again is a duplicate, and a higher revision replaces a lower one, whatever the order of arrival;
+/// one to the drawn action withdraws the earlier one.
 ///
 /// Intention to treat: the decision keeps its drawn action and propensity, and the applicant's
 /// outcome counts for that action. So overrides bias no estimate, as long as people would treat the

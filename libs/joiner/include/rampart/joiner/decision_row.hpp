@@ -55,7 +55,7 @@ struct DecisionRow {
     // empty in the head of a row
     std::vector<FeatureView> values;   // one for each of the shape's features
     std::vector<RowVersion> versions;  // as JoinState::versions
-    std::vector<RowTaken> taken;       // as JoinState::taken
+    std::vector<RowTaken> taken;       // the answers in JoinState::taken
 
     /// The last version that is known at `t`; nullptr: not matured by then, as far as was known.
     const RowVersion* as_known_at(std::string_view measure, base::TimePoint t) const;

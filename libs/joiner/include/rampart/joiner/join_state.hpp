@@ -17,7 +17,9 @@
 /// an example's value is from `known_at` on. Version 0 comes with maturity and takes the highest
 /// revision that was observed by then; each later version has a higher revision than the one
 /// before. A censored report is one without a value, and makes versions without a value. A *taken
-/// action* is what a person did instead of what was drawn; the highest revision counts.
+/// action* is what a person did instead of what was drawn; of those that approve or decline, which
+/// are *answers*, the highest revision counts. One that refers is no answer: it opens a review,
+/// which the next answer closes.
 ///
 /// A state is *dated* as long as each record in it came with an Arrival of the log. Its versions
 /// are then a function of these records and of what has matured, whatever the order in which they
@@ -113,8 +115,21 @@ const Version* as_known_at(const JoinState& state, std::string_view measure, bas
 /// The last version; nullptr: not matured.
 const Version* latest(const JoinState& state, std::string_view measure);
 
-/// The taken action of the highest revision known at `t`; nullptr: none.
+/// The answer of the highest revision known at `t`; nullptr: none.
 const TakenAction* taken_as_known_at(const JoinState& state, base::TimePoint t);
+/// The answer of the highest revision; nullptr: none.
+const TakenAction* last_answer(const JoinState& state);
+
+/// What waits for people: the draw left the answer to them, or one of them opened a review.
+struct OpenReview {
+    domain::DecisionId decision;
+    base::TimePoint since;      // the decision's time, if it was drawn so, else the review's
+    bool referred = false;      // drawn so, and never answered
+    std::string actor, reason;  // those of the review opened last; empty: none was
+    bool operator==(const OpenReview&) const = default;
+};
+/// Returns what is open of a decision; nullopt: nothing. `decision`: that of the state.
+std::optional<OpenReview> open_review(const JoinState& state, const domain::Decision& decision);
 /// Whether anything but the decision itself is there.
 bool has_news(const JoinState& state);
 

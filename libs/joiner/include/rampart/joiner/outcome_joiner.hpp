@@ -135,6 +135,19 @@ struct Overdue {
 
 using wire::Quarantined;
 
+/// The place of an open review among all: they are in the order of their begin, then id.
+struct ReviewPlace {
+    base::TimePoint since;
+    std::string id;
+    auto operator<=>(const ReviewPlace&) const = default;
+};
+
+/// How many reviews are open, and since when the oldest is.
+struct ReviewQueue {
+    uint64_t open = 0;
+    std::optional<base::TimePoint> oldest;
+};
+
 /// What there is of a person.
 struct PersonDecision {
     domain::PersonId person;
@@ -272,10 +285,6 @@ class OutcomeJoiner {
     /// its partition is not held. Refused while a partition is not whole.
     base::Result<std::optional<JoinState>> state_of(const domain::DecisionId& id) const;
 
-    /// Returns the override of the highest revision; nullopt: none has been read. Refused while a
-    /// partition is not whole.
-    base::Result<std::optional<domain::Override>> find_override(const domain::DecisionId& id) const;
-
     Counts counts() const;
     /// Those of one partition; nullopt: it is not held.
     std::optional<Counts> counts_of(streaming::PartitionId partition) const;
@@ -315,6 +324,12 @@ class OutcomeJoiner {
     base::Result<std::vector<Overdue>> list_overdue(size_t limit) const;
     base::Result<std::vector<Quarantined>> list_quarantined(
         size_t limit, Withheld withheld = Withheld::kHidden) const;
+
+    /// Returns up to `limit` open reviews, oldest first; with `after` those behind that place.
+    base::Result<std::vector<OpenReview>> list_reviews(
+        size_t limit, const std::optional<ReviewPlace>& after = std::nullopt) const;
+    /// Costs a read of all keys of open reviews.
+    base::Result<ReviewQueue> review_queue() const;
 
     /// Called with each record in turn; an error ends the visit and is passed on.
     using QuarantineVisitor = std::function<base::Status(const Quarantined&)>;

@@ -61,6 +61,8 @@ const TemplateNames& letter_names();
 /// not in it.
 base::Result<LetterTemplate> read_letter_template(const std::filesystem::path& file);
 
-std::string render_letter(const LetterTemplate& letter, const Notice& notice);
+/// Errors: invalid_argument "bad_template": the decline is or was under review, and the template
+/// does not say so.
+base::Result<std::string> render_letter(const LetterTemplate& letter, const Notice& notice);
 
 }  // namespace rampart::notices

@@ -58,17 +58,30 @@ struct Notice {
         std::string text;
     };
     std::optional<BureauPart> bureau;  // nullopt: the lender has none, or the draw alone decided
+    struct ReviewPart {
+        bool open = false;   // else people have reviewed the decline, and it stands
+        base::TimePoint at;  // when the review began, or was answered
+        std::string text;    // the lender's words for it
+    };
+    std::optional<ReviewPart> review;  // nullopt: no review was opened
     std::string rights;
+};
+
+/// How the review of a decision stands.
+struct Reviewed {
+    bool open = false;
+    base::TimePoint at;  // when it began, or was answered
 };
 
 /// What a notice is made of.
 struct NoticeInput {
     const domain::Decision& decision;
-    const std::optional<domain::Override>& overridden;  // the latest; nullopt: none
+    const std::optional<domain::Override>& overridden;  // the latest answer; nullopt: none
     const model::Policy& policy;                        // the decision's
     std::span<const Cited> cited;  // its stored explanation's, most important first; of a decline
     base::TimePoint now;
     std::string_view language;  // empty: the first of the words
+    std::optional<Reviewed> review{};
 };
 
 /// Says what the record of a decline supports, and no more (ops/adr/0039): the reasons are those
@@ -79,7 +92,7 @@ struct NoticeInput {
 /// Errors: invalid_argument "unknown_language"; failed_precondition "no_adverse_action" (approved,
 /// or people approved it), "decision_pending" (referred, and not answered yet),
 /// "no_specific_reason" (the explanation cites no feature), "no_words", "never_cited" (a principal
-/// reason that the lender's words lack or may not cite).
+/// reason that the lender's words lack or may not cite; or words for a review).
 base::Result<Notice> make_notice(const NoticeInput& input, const Lender& lender);
 
 /// Fails as make_notice() does where there is nothing to notify of, or not in that language: before

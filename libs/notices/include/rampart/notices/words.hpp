@@ -25,7 +25,7 @@
 ///
 ///     [[reason]]
 ///     code = "income_not_proven"      # as overrides give it
-///     by = "people"                   # or "draw", "draw_alone": see Source
+///     by = "people"                   # or "draw", "draw_alone", "review_…": see Source
 ///     text.en = "Unable to verify income"
 ///     text.es = "…"
 namespace rampart::notices {
@@ -36,6 +36,9 @@ enum class Source {
     kPeople,     // a person, who gave the code with an override
     kDraw,       // the draw decided, after features had lowered the probability of approval
     kDrawAlone,  // the draw decided, and without it the procedure approves
+    // no reasons, but what a letter says of a review: by = "review_open", "review_answered"
+    kReviewOpen,      // the decline is under review
+    kReviewAnswered,  // people have reviewed it, and it stands
 };
 
 /// How the applicant's value lies to that of the reference row. Of a reason of the file: for which
@@ -61,7 +64,7 @@ struct LenderWords {
     /// nullptr: there are none.
     const ReasonWords* of_feature(std::string_view feature, Direction direction) const;
     const ReasonWords* of_people(std::string_view code) const;
-    const ReasonWords* of_draw(Source source) const;
+    const ReasonWords* of_source(Source source) const;  // words for a draw or a review
 };
 
 inline constexpr size_t kMaxLanguages = 20, kMaxReasonWords = 1000, kMaxGlobs = 200;
@@ -85,7 +88,7 @@ struct WordsFinding {
 /// "feature_without_words" (also: for one direction), "words_without_feature" (a reason or glob
 /// that fits none), "doubled_code", "doubled_words" (two texts for one feature and direction),
 /// "reserved_code" (codes of stored decisions), "missing_language", "no_draw_words"; and, no
-/// fault, "never_cited": a decline for that feature gets no letter by itself.
+/// fault, "never_cited": a decline for that feature gets no letter by itself; "no_review_words".
 std::vector<WordsFinding> check_words(const LenderWords& words,
                                       const dataset::FeatureSchema& schema);
 

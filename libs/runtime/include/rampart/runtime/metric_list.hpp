@@ -125,7 +125,12 @@ namespace rampart::runtime::metric {
       "them, and the gate counts each at its worst: replay or drop them.")                         \
     X(kQuarantined, "counter", "rampart_quarantined_records_total", "kind",                        \
       "Records put into quarantine, since the store was made: 'rampart quarantine list' shows "    \
-      "them.")
+      "them.")                                                                                     \
+    X(kReviewOldest, "gauge", "rampart_review_oldest_seconds", "",                                 \
+      "Time since the oldest open review began; 0: there is none.")                                \
+    X(kReviewsOpen, "gauge", "rampart_reviews_open", "",                                           \
+      "Decisions that wait for people: referrals without an answer, and reviews; 'rampart review " \
+      "list' has them.")
 
 #define RAMPART_METRICS_OF_THE_LOG(X)                                                             \
     X(kLeaseAge, "gauge", "rampart_lease_age_seconds", "",                                        \

@@ -1,0 +1,341 @@
+// Reviews of a node: by HTTP and by the command line, over kill -9, and what letters
+// make of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+
+#include "rampart/base/file.hpp"
+#include "rampart/http/client.hpp"
+#include "rampart/streaming/partitioner.hpp"
+#include "rampart/wire/application_json.hpp"
+#include "rampart/wire/record_codec.hpp"
+#include "services/rampartd/node.hpp"
+#include "support/places.hpp"
+#include "support/program.hpp"
+#include "tools/demo/service_process.hpp"
+#include "tools/demo/workspace.hpp"
+
+namespace rampart::rampartd {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using domain::Action;
+using testing::HasSubstr;
+using testing::Not;
+
+const fs::path kLetters = fs::path(test_support::source_dir()) / "ops/config/letters";
+const std::string kProgram = test_support::bin_dir() + "/rampart";
+
+class Reviewed : public testing::Test {
+  protected:
+    void SetUp() override {
+        stream_ = loan_stream::load({.name = "simulated", .data_dir = {}, .rows = 60}).value();
+        workspace_ =
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream_, 5)
+                .value();
+        auto text = base::read_file(workspace_.config, 1 << 20).value();
+        text += "\n" + base::read_file(kLetters / "notices.toml", 1 << 20).value();
+        text += "\n[reviews]\nmost_open = 2\nlongest_days = 3\n";
+        fs::copy_file(kLetters / "simulated/reasons.toml", folder_ / "reasons.toml");
+        ASSERT_TRUE(base::write_file_atomically(workspace_.config, text));
+        start_ = stream_.applicants.front().application.event_time;
+    }
+    void TearDown() override {
+        close();
+        fs::remove_all(folder_);
+    }
+    void open() {
+        auto opened = Node::open(load_settings(workspace_.config).value());
+        ASSERT_TRUE(opened) << opened.error().message;
+        node_ = std::move(*opened);
+        router_.emplace(access::one_token("t", {"anna", access::Scopes::all()}));
+        node_->add_routes(*router_);
+        ASSERT_TRUE(node_->advance(start_));
+    }
+    void close() {
+        router_.reset();
+        node_.reset();
+    }
+    domain::Application application(size_t n) const {
+        auto one = stream_.applicants.at(n).application;
+        one.event_time = start_;
+        return one;
+    }
+    domain::Decision decide(size_t n) {
+        const auto one = application(n);
+        return node_->decisions().decide({&one, 1}).value().front();
+    }
+    /// Returns the n-th decision with that action.
+    domain::Decision drawn(Action action, size_t n = 0) {
+        for (size_t i = 0; i < stream_.applicants.size(); ++i) {
+            const auto decision = decide(i);
+            if (decision.action == action && n-- == 0) return decision;
+        }
+        ADD_FAILURE() << "no such decision";
+        return {};
+    }
+    /// Decides about all, so that there is whom to compare with, and returns the n-th decline of
+    /// whom the score has lowered.
+    domain::Decision with_a_letter(size_t n) {
+        std::vector<domain::Decision> all;
+        double highest = 0;
+        for (size_t i = 0; i < stream_.applicants.size(); ++i) {
+            all.push_back(decide(i));
+            highest = std::max(highest, all.back().p_approve);
+        }
+        for (const auto& one : all)
+            if (one.action == Action::kDecline && one.p_approve < highest && n-- == 0) return one;
+        ADD_FAILURE() << "no such decline";
+        return {};
+    }
+    http::Response ask(const char* method, const std::string& target, std::string body = "") {
+        http::Request request;
+        request.method = method;
+        request.headers = {{"Authorization", "Bearer t"}};
+        request.body = std::move(body);
+        EXPECT_TRUE(http::parse_target(target, request));
+        return router_->handle(std::move(request));
+    }
+    http::Response review(const domain::DecisionId& id, const std::string& reason = "contested") {
+        return ask("POST", fmt::format("/v1/decisions/{}/review", id),
+                   fmt::format(R"({{"actor":"branch-7","reason":"{}"}})", reason));
+    }
+    http::Response answer(const domain::DecisionId& id, const char* action,
+                          const std::string& reason = "income_not_proven") {
+        return ask(
+            "POST", fmt::format("/v1/decisions/{}/review/answer", id),
+            fmt::format(R"({{"action_taken":"{}","actor":"desk","reason":"{}"}})", action, reason));
+    }
+    json::value list(const std::string& query = "") {
+        const auto listed = ask("GET", "/v1/reviews" + query);
+        EXPECT_EQ(listed.status, 200) << listed.body;
+        return json::parse(listed.body);
+    }
+    std::vector<std::string> open_ids() {
+        std::vector<std::string> ids;
+        const auto listed = list();
+        for (const auto& one : listed.at("reviews").as_array())
+            ids.push_back(json::value_to<std::string>(one.at("decision_id")));
+        return ids;
+    }
+    static void expect_refused(const http::Response& answer, int status,
+                               const std::string& reason) {
+        EXPECT_EQ(answer.status, status) << answer.body;
+        EXPECT_EQ(answer.reason, reason) << answer.body;
+    }
+    using Ids = std::vector<std::string>;
+
+    const fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("reviews.{}", ::getpid());
+    loan_stream::Stream stream_;
+    demo::Workspace workspace_;
+    base::TimePoint start_;
+    std::unique_ptr<Node> node_;
+    std::optional<http::Router> router_;
+};
+
+TEST_F(Reviewed, ADecisionIsHeldOpenUntilPeopleAnswerAndTheAnswerIsAnOverride) {
+    open();
+    const auto declined = drawn(Action::kDecline);
+    expect_refused(answer(declined.id, "approve"), 409, "review_not_open");
+    const auto opened = review(declined.id);
+    ASSERT_EQ(opened.status, 200) << opened.body;
+    EXPECT_THAT(opened.body, HasSubstr(R"("actor":"anna:branch-7","reason":"contested")"));
+    EXPECT_EQ(open_ids(), Ids{declined.id.value()});
+    expect_refused(review(declined.id, "again"), 409, "review_open");
+    expect_refused(answer(declined.id, "refer"), 400, "bad_usage");
+    const auto taken = answer(declined.id, "approve", "proven");
+    ASSERT_EQ(taken.status, 200) << taken.body;
+    EXPECT_THAT(taken.body, HasSubstr(R"("action_taken":"approve","actor":"anna:desk",)"
+                                      R"("reason":"proven","revision":1)"));
+    EXPECT_EQ(open_ids(), Ids{});
+    const auto state = node_->joined_of(declined.id).value();
+    ASSERT_EQ(state->taken.size(), 2u);
+    EXPECT_EQ(joiner::last_answer(*state)->action, Action::kApprove);
+    std::vector<std::string> actions;
+    const auto entries = node_->registry().audit_entries().value();
+    for (const auto& entry : entries)
+        if (entry.details.contains("decision")) actions.push_back(entry.action + entry.actor);
+    EXPECT_EQ(actions, (Ids{"reviewanna:branch-7", "overrideanna:desk"}));
+    EXPECT_EQ(review(declined.id).status, 200) << "another one may be opened";
+}
+
+TEST_F(Reviewed, WhatIsNoReviewIsRefusedByName) {
+    open();
+    const auto id = drawn(Action::kDecline).id;
+    expect_refused(review(domain::DecisionId("none")), 404, "unknown_decision");
+    expect_refused(review(id, "no code"), 400, "bad_id");
+    expect_refused(review(id, std::string(200, 'a')), 422, "bad_id");
+    expect_refused(review(id, ""), 400, "bad_id");
+    expect_refused(ask("POST", fmt::format("/v1/decisions/{}/review", id), "{}"), 400,
+                   "missing_field");
+    for (const char* query : {"?limit=", "?cursor=", "?state="})
+        expect_refused(ask("GET", std::string("/v1/reviews") + query), 400, "missing_field");
+    expect_refused(ask("GET", "/v1/reviews?state=answered"), 400, "bad_usage");
+    expect_refused(ask("GET", "/v1/reviews?limit=0"), 400, "bad_number");
+    expect_refused(ask("GET", "/v1/reviews?limit=1001"), 400, "bad_number");
+    expect_refused(ask("GET", "/v1/reviews?cursor=5"), 400, "bad_usage");
+    expect_refused(ask("GET", "/v1/reviews?who=anna"), 400, "unknown_field");
+    expect_refused(ask("POST", "/v1/overrides",
+                       fmt::format(R"({{"decision_id":"{}","action_taken":"refer","actor":"a",)"
+                                   R"("reason":"r","at":"2005-01-01"}})",
+                                   id)),
+                   400, "override_refers");
+    EXPECT_EQ(open_ids(), Ids{});
+}
+
+TEST_F(Reviewed, TheNextRevisionIsGivenBehindThoseOfOthers) {
+    open();
+    const auto declined = drawn(Action::kDecline);
+    const domain::Override taken{declined.id, 41, Action::kDecline, "desk", "r", start_};
+    ASSERT_TRUE(node_->decisions().submit_overrides({&taken, 1}));  // not joined yet
+    ASSERT_EQ(review(declined.id).status, 200);
+    EXPECT_EQ(node_->joined_of(declined.id).value()->taken.back().revision, 42u);
+    const domain::Override last{
+        declined.id, std::numeric_limits<uint32_t>::max(), Action::kApprove, "desk", "r", start_};
+    ASSERT_TRUE(node_->decisions().submit_overrides({&last, 1}));
+    expect_refused(review(declined.id), 422, "too_many_reports");
+}
+
+TEST_F(Reviewed, PagesHaveEachOnceWithItsAge) {
+    open();
+    Ids ids;
+    for (size_t n = 0; n < 5; ++n) {
+        const auto id = decide(n).id;
+        ASSERT_EQ(review(id).status, 200);
+        ids.push_back(id.value());
+        ASSERT_TRUE(node_->advance(start_ + base::Duration::seconds(60 * (n + 1))));
+    }
+    Ids paged;
+    std::string cursor;
+    do {
+        const auto page = list("?state=open&limit=2" + (cursor.empty() ? "" : "&cursor=" + cursor));
+        EXPECT_EQ(page.at("open"), 5);
+        EXPECT_EQ(page.at("oldest_age_seconds"), 300);
+        for (const auto& one : page.at("reviews").as_array())
+            paged.push_back(json::value_to<std::string>(one.at("decision_id")));
+        const auto& next = page.at("next_cursor");
+        cursor = next.is_null() ? "" : json::value_to<std::string>(next);
+    } while (!cursor.empty());
+    EXPECT_EQ(paged, ids);
+    EXPECT_EQ(list().at("reviews").at(4).at("age_seconds"), 60);
+    const auto metrics = ask("GET", "/metrics").body;
+    EXPECT_THAT(metrics, HasSubstr("rampart_reviews_open 5\n"));
+    EXPECT_THAT(metrics, HasSubstr("rampart_review_oldest_seconds 300\n"));
+}
+
+TEST_F(Reviewed, TooManyAndTooOldOnesAreADegradedNode) {
+    open();
+    const auto is_late = [&] {
+        const auto checks = json::parse(ask("GET", "/readyz").body).at("checks").as_array();
+        for (const auto& check : checks)
+            if (check.at("name") == "reviews") return !check.at("ok").as_bool();
+        ADD_FAILURE() << "no check";
+        return false;
+    };
+    Ids ids;
+    for (size_t n = 0; n < 3; ++n) {
+        EXPECT_FALSE(is_late()) << n;
+        ids.push_back(decide(n).id.value());
+        ASSERT_EQ(review(domain::DecisionId(ids.back())).status, 200);
+    }
+    EXPECT_TRUE(is_late()) << "most_open = 2";
+    ASSERT_EQ(answer(domain::DecisionId(ids[0]), "decline").status, 200);
+    EXPECT_FALSE(is_late());
+    ASSERT_TRUE(node_->advance(start_ + base::Duration::days(3)));
+    EXPECT_FALSE(is_late());
+    ASSERT_TRUE(node_->advance(start_ + base::Duration::days(3) + base::Duration::seconds(1)));
+    EXPECT_TRUE(is_late()) << "longest_days = 3";
+}
+
+TEST_F(Reviewed, ALetterSaysThatTheDeclineIsOrWasUnderReview) {
+    open();
+    const auto declined = with_a_letter(0);
+    const auto notice = [&] {
+        return ask("GET", fmt::format("/v1/decisions/{}/notice", declined.id));
+    };
+    ASSERT_EQ(notice().status, 200) << notice().body;
+    EXPECT_THAT(notice().body, HasSubstr(R"("review":null)"));
+    ASSERT_EQ(review(declined.id).status, 200);
+    EXPECT_THAT(notice().body, HasSubstr(R"("review":{"state":"open")"));
+    EXPECT_THAT(notice().body, HasSubstr("This decision is under review by our staff"));
+    EXPECT_THAT(notice().body, HasSubstr(R"("kind":"rule")")) << "it is the policy's until then";
+    ASSERT_EQ(answer(declined.id, "decline").status, 200);
+    EXPECT_THAT(notice().body, HasSubstr(R"("review":{"state":"answered")"));
+    ASSERT_EQ(review(declined.id).status, 200);
+    ASSERT_EQ(answer(declined.id, "approve").status, 200);
+    expect_refused(notice(), 409, "no_adverse_action");
+    close();
+    const auto other = [&] {
+        open();
+        const auto found = with_a_letter(1);
+        EXPECT_EQ(review(found.id).status, 200);
+        close();
+        return found;
+    }();
+    const auto command = fmt::format("{} letter --config {} --decision {} --template ", kProgram,
+                                     workspace_.config.string(), other.id);
+    const auto written =
+        test_support::run_program(command + (kLetters / "letter.en.html").string());
+    EXPECT_EQ(written.exit_code, 0) << written.output;
+    EXPECT_THAT(written.output, HasSubstr("under review by our staff"));
+    auto text = base::read_file(kLetters / "letter.en.html", 1 << 20).value();
+    const auto at = text.find("{{#review}}"), end = text.find("{{/review}}");
+    text.erase(at, end + 11 - at);
+    ASSERT_TRUE(base::write_file_atomically(folder_ / "old.html", text));
+    const auto quiet = test_support::run_program(command + (folder_ / "old.html").string());
+    EXPECT_NE(quiet.exit_code, 0) << "a letter that keeps quiet about it";
+    EXPECT_THAT(quiet.output, HasSubstr("review.text"));
+}
+
+TEST_F(Reviewed, AreThereAfterKillNineAndGoneFromNoRebuiltState) {
+    auto process = demo::ServiceProcess::start(kProgram, workspace_.config,
+                                               workspace_.endpoint_file, workspace_.log);
+    ASSERT_TRUE(process) << process.error().message;
+    const auto client = [&] {
+        auto endpoint = base::read_file(workspace_.endpoint_file, 256).value();
+        endpoint.pop_back();
+        return http::Client::create(endpoint, {.token = workspace_.token}).value();
+    };
+    const auto rampart = [&](const std::string& arguments) {
+        return test_support::run_program(
+            fmt::format("{} {} --config {}", kProgram, arguments, workspace_.config.string()));
+    };
+    const auto decided = client().post("/v1/decisions", wire::to_json(application(0))).value();
+    ASSERT_EQ(decided.status, 200) << decided.body;
+    const auto id = json::value_to<std::string>(json::parse(decided.body).at("decision_id"));
+    const auto opened =
+        rampart(fmt::format("review open --decision {} --actor branch-7 --reason contested", id));
+    ASSERT_EQ(opened.exit_code, 0) << opened.output;
+    process->kill();
+    size_t removed = 0;
+    for (const auto& partition : fs::directory_iterator(workspace_.store / "partitions"))
+        removed += fs::remove_all(partition.path() / "joins");
+    EXPECT_GT(removed, 0u) << "the joined state is made anew from the log";
+    process = demo::ServiceProcess::start(kProgram, workspace_.config, workspace_.endpoint_file,
+                                          workspace_.log);
+    ASSERT_TRUE(process) << process.error().message;
+    // it reads what there is before it answers
+    const auto again =
+        rampart(fmt::format("review open --decision {} --actor branch-7 --reason again", id));
+    EXPECT_NE(again.exit_code, 0);
+    EXPECT_THAT(again.output, HasSubstr("branch-7 asked"));
+    const auto listed = rampart("review list");
+    EXPECT_EQ(listed.exit_code, 0);
+    EXPECT_THAT(listed.output, HasSubstr(id));
+    EXPECT_THAT(listed.output, HasSubstr("contested"));
+    const auto answered = rampart(fmt::format(
+        "review answer --decision {} --action approve --actor desk --reason proven", id));
+    ASSERT_EQ(answered.exit_code, 0) << answered.output;
+    process->kill();
+    process = demo::ServiceProcess::start(kProgram, workspace_.config, workspace_.endpoint_file,
+                                          workspace_.log);
+    ASSERT_TRUE(process) << process.error().message;
+    EXPECT_THAT(rampart("review list").output, HasSubstr("no review is open"));
+    EXPECT_TRUE(process->stop());
+}
+
+}  // namespace
+}  // namespace rampart::rampartd
