@@ -14,6 +14,7 @@ base::Status ChampionFollower::follow_stops(const ModelRegistry& registry) {
     for (const auto& stop : on_record) {
         if (stop.period.to) continue;
         if (stop.period.kind == domain::StopKind::kExplorationOff) stops.exploration = true;
+        if (stop.period.kind == domain::StopKind::kReferAll) stops.refer = true;
         if (stop.period.kind != domain::StopKind::kRulesOnly) continue;
         if (rules_ == nullptr) {
             auto first = registry.load_model(registry.promotions().front().policy);

@@ -111,7 +111,7 @@ namespace rampart::rampartd {
     X(kUnknownEventKind, kInvalidArgument, "unknown_event_kind",                                \
       "Name kinds of events that the message lists, with commas between them.")                 \
     X(kUnknownStop, kNotFound, "unknown_stop",                                                  \
-      "Name the stop: exploration or rules-only.")
+      "Name the stop: exploration, rules-only or refer-all.")
 RAMPART_REASONS("rampartd", RAMPART_RAMPARTD_REASONS)
 
 }  // namespace rampart::rampartd

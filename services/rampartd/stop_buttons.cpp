@@ -59,6 +59,7 @@ Status StopButtons::apply(std::optional<StopKind> but) {
     for (const auto& stop : on_record) {
         if (stop.period.to || stop.period.kind == but) continue;
         if (stop.period.kind == StopKind::kExplorationOff) stops.exploration = true;
+        if (stop.period.kind == StopKind::kReferAll) stops.refer = true;
         if (stop.period.kind != StopKind::kRulesOnly) continue;
         stops.rules = rules_;
         stops.deciding = rules_ == nullptr;

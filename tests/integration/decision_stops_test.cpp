@@ -1,5 +1,7 @@
 // Stop buttons while others decide: each decision before and after is consistent with the policy
 // and the probability that it was logged with, and none fails.
+#include <gmock/gmock.h>
+
 #include <map>
 #include <thread>
 
@@ -29,8 +31,15 @@ class StopsUnderLoad : public DecisionServiceTest {
         for (const auto& decision : decisions) {
             EXPECT_EQ(decision.policy, first.policy) << "a batch is decided as one state says";
             EXPECT_EQ(decision.exploration_spent, first.exploration_spent);
+            EXPECT_EQ(decision.p_refer, first.p_refer);
             if (!state) continue;
             const auto& stops = states_[*state];
+            EXPECT_EQ(decision.p_refer, stops.refer ? 1 : 0) << *state;
+            if (stops.refer) {
+                EXPECT_EQ(decision.action, domain::Action::kRefer);
+                EXPECT_EQ(decision.policy, stops.rules ? rules_->id : champion_->id);
+                continue;
+            }
             EXPECT_EQ(decision.policy, stops.rules ? rules_->id : champion_->id) << *state;
             EXPECT_EQ(decision.exploration_spent, stops.exploration) << *state;
             EXPECT_EQ(decision.certified, stops.rules == nullptr);
@@ -39,7 +48,12 @@ class StopsUnderLoad : public DecisionServiceTest {
 
     const std::shared_ptr<const model::LoadedPolicy> champion_ = load(exploring_link());
     const std::shared_ptr<const model::LoadedPolicy> rules_ = constant(0.7);
-    const std::vector<Stops> states_{{}, {true, nullptr}, {false, rules_}, {true, rules_}};
+    const std::vector<Stops> states_{{},
+                                     {true, nullptr},
+                                     {false, rules_},
+                                     {true, rules_},
+                                     {.refer = true},
+                                     {.exploration = true, .rules = rules_, .refer = true}};
 };
 
 TEST_F(StopsUnderLoad, EveryDecisionIsLoggedAsItWasMadeAndNoneFails) {
@@ -79,7 +93,7 @@ TEST_F(StopsUnderLoad, EveryDecisionIsLoggedAsItWasMadeAndNoneFails) {
     const auto of_champion = decision::PolicyInForce::create(champion_, true).value();
     const auto of_rules = decision::PolicyInForce::create(rules_, false).value();
     std::map<double, size_t> by_p;
-    size_t approved_at_zero = 0;
+    size_t approved_at_zero = 0, referred = 0;
     const auto all = logged();
     EXPECT_EQ(all.size(), static_cast<size_t>(next));
     for (const auto& one : all) {
@@ -90,8 +104,11 @@ TEST_F(StopsUnderLoad, EveryDecisionIsLoggedAsItWasMadeAndNoneFails) {
         approved_at_zero += one.p_approve == 0 && one.action == domain::Action::kApprove;
         EXPECT_EQ(one.propensity,
                   one.action == domain::Action::kApprove ? one.p_approve : 1 - one.p_approve);
+        referred += one.action == domain::Action::kRefer;
+        EXPECT_EQ(one.action == domain::Action::kRefer, one.p_refer == 1);
     }
     EXPECT_EQ(approved_at_zero, 0u);
+    EXPECT_GT(referred, 100u);
     EXPECT_EQ(by_p.size(), 3u) << "0.4 with exploration, 0 without, 0.7 by the rule";
     for (const double p : {0.0, 0.4, 0.7}) EXPECT_GT(by_p[p], 100u) << p;
 }
@@ -129,6 +146,13 @@ TEST_F(StopsUnderLoad, AreCountedAsWhatIsInForce) {
     ASSERT_TRUE(service_->set_stops(states_[1]));
     EXPECT_EQ(text("exploration"), '1');
     EXPECT_EQ(text("rules-only"), '0');
+    EXPECT_EQ(text("refer-all"), '0');
+    ASSERT_TRUE(service_->set_stops(states_[4]));
+    EXPECT_EQ(text("refer-all"), '1');
+    EXPECT_EQ(text("exploration"), '0');
+    decide(application(1));
+    EXPECT_THAT(metrics_.prometheus_text(),
+                testing::HasSubstr("rampart_decisions_total{action=\"refer\",explored=\"no\"} 1"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Reviews of a node: by HTTP and by the command line, over kill -9, and what letters
+// Reviews of a node: by HTTP and by the command line, over kill -9, and what letters and replays
 // make of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "services/rampartd/node.hpp"
+#include "services/rampartd/replay.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
 #include "tools/demo/service_process.hpp"
@@ -288,6 +289,39 @@ TEST_F(Reviewed, ALetterSaysThatTheDeclineIsOrWasUnderReview) {
     const auto quiet = test_support::run_program(command + (folder_ / "old.html").string());
     EXPECT_NE(quiet.exit_code, 0) << "a letter that keeps quiet about it";
     EXPECT_THAT(quiet.output, HasSubstr("review.text"));
+}
+
+TEST_F(Reviewed, AllAreReferredByTheStopReplayAndWaitInTheQueueUntilTheyAreAnswered) {
+    open();
+    const auto before = decide(0);
+    ASSERT_EQ(ask("POST", "/v1/stops/refer-all", R"({"reason":"harm"})").status, 200);
+    Ids waiting;
+    for (size_t n = 1; n < 4; ++n) {
+        const auto decision = decide(n);
+        EXPECT_EQ(decision.action, Action::kRefer);
+        EXPECT_EQ(decision.p_refer, 1);
+        EXPECT_EQ(decision.policy, before.policy);
+        waiting.push_back(decision.id.value());
+    }
+    ASSERT_TRUE(node_->advance(start_ + base::Duration::seconds(60)));
+    EXPECT_EQ(list().at("open"), 3);
+    EXPECT_EQ(list().at("reviews").at(0).at("referred"), true);
+    EXPECT_EQ(list().at("reviews").at(0).at("age_seconds"), 60);
+    const auto replayed = replay_decisions(*node_, {}).value();
+    EXPECT_EQ(replayed.replayed, 4u);
+    EXPECT_EQ(replayed.different, 0u) << testing::PrintToString(replayed.differences);
+    const domain::DecisionId first(waiting[0]);
+    expect_refused(review(first), 409, "review_open");
+    expect_refused(ask("GET", fmt::format("/v1/decisions/{}/notice", first)), 409,
+                   "decision_pending");
+    ASSERT_EQ(answer(first, "decline").status, 200);
+    EXPECT_EQ(list().at("open"), 2);
+    const auto notice = ask("GET", fmt::format("/v1/decisions/{}/notice", first));
+    EXPECT_EQ(notice.status, 200) << notice.body;
+    EXPECT_THAT(notice.body, HasSubstr(R"("kind":"referral")"));
+    ASSERT_EQ(ask("DELETE", "/v1/stops/refer-all?reason=mended").status, 200);
+    EXPECT_NE(decide(5).action, Action::kRefer);
+    EXPECT_EQ(list().at("open"), 2) << "people still have to answer";
 }
 
 TEST_F(Reviewed, AreThereAfterKillNineAndGoneFromNoRebuiltState) {

@@ -26,7 +26,7 @@ inline const std::set<std::string> kOthers = names_in(
     "drop, "
     "proposal approve, proposal reject, proposal show, "
     "quarantine replay, reasons check, recipe check, replay, review answer, review list, "
-    "review open, schema infer, serve, stop exploration, stop rules-only, store "
+    "review open, schema infer, serve, stop exploration, stop refer-all, stop rules-only, store "
     "encrypt, topics acls, topics check, topics create, "
     "trainer hand-over, trainer take-back, trainer take-over, train");
 struct SecrecyCommand {

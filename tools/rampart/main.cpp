@@ -82,9 +82,11 @@ void add_node(Frame& frame) {
     add_decide(frame);
     add_decisions(frame);
     add_events(frame);
-    frame.family("stop", "Stop exploration, or all but the declared rule");
+    frame.family("stop",
+                 "Stop exploration, all but the declared rule, or all deciding but by people");
     add_stop_exploration(frame);
     add_stop_rules_only(frame);
+    add_stop_refer_all(frame);
     add_stop_list(frame);
     frame.family("review", "Open, answer and list what waits for people");
     add_review_open(frame);

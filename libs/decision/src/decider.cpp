@@ -105,7 +105,21 @@ Result<Decision> decide(const PolicyInForce& policy, const domain::Application& 
     return decide_from({policy, application, row, group, key, cool_off, explore_allowed, now});
 }
 
+void refer_to_people(Decision& decision) {
+    decision.p_approve = 0;
+    decision.p_refer = 1;
+    decision.action = Action::kRefer;
+    decision.propensity = domain::probability_of(Action::kRefer, 0, 1);
+    decision.explored = decision.exploration_spent = false;
+    decision.reasons.clear();
+}
+
 namespace {
+
+/// Whether people decided about all when it was made.
+bool was_referred_to_people(const Decision& decision) {
+    return decision.p_approve == 0 && decision.p_refer == 1;
+}
 
 bool same_bits(double a, double b) {
     return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
@@ -146,6 +160,7 @@ Status replay(const Decision& decision, const PolicyInForce& policy, const DrawK
     again.exploration_spent = decision.exploration_spent;  // earlier releases did not say so
     again.arm = decision.arm;                              // which policy, not what it decided
     again.request_id = decision.request_id;                // who asked, not what was decided
+    if (was_referred_to_people(decision)) refer_to_people(again);
     if (again.action == Action::kDecline && names_features(decision.reasons))
         again.reasons = policy.reasons().explain(row, output, again.p_approve, again.draw);
     const struct {
@@ -155,6 +170,7 @@ Status replay(const Decision& decision, const PolicyInForce& policy, const DrawK
         {"score", decision.score, again.score},
         {"p_exploit", decision.p_exploit, again.p_exploit},
         {"p_approve", decision.p_approve, again.p_approve},
+        {"p_refer", decision.p_refer, again.p_refer},
         {"draw", decision.draw, again.draw},
         {"propensity", decision.propensity, again.propensity},
     };

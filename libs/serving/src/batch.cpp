@@ -88,8 +88,8 @@ Status DecisionService::Batch::finalise_one(Candidate& candidate, PendingDecisio
     explored += own.explored_on(partition, day) + before.explored_on(partition, day);
     const bool allowed = !policies->stops.exploration && explored < partition.exploration_per_day();
     if (allowed != candidate.explore_allowed) {
-        RAMPART_RETURN_IF_ERROR(
-            candidate.decide(draw_key_, cool_off_, allowed, candidate.decision.decided_at));
+        RAMPART_RETURN_IF_ERROR(candidate.decide(
+            draw_key_, cool_off_, allowed, policies->stops.refer, candidate.decision.decided_at));
     }
     own.add(partition, candidate.decision);
     return base::ok();

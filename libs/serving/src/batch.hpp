@@ -65,12 +65,13 @@ struct DecisionService::Candidate {
     bool stored = false;               // `decision` is what the index has
     std::optional<base::Error> error;  // it is not decided
 
-    /// Decides it, as of `now`.
+    /// Decides it, as of `now`. `refer`: people decide about all.
     base::Status decide(const decision::DrawKey& key, const decision::CoolOff& cool_off,
-                        bool explores, base::TimePoint now) {
+                        bool explores, bool refer, base::TimePoint now) {
         explore_allowed = explores;
         RAMPART_TRY(decision, decision::decide(*policy, *application, row, group, key, cool_off,
                                                explores, now));
+        if (refer) decision::refer_to_people(decision);
         decision.arm = arm;
         decision.request_id = request_id;
         return base::ok();

@@ -168,10 +168,11 @@ Status DecisionService::set_stops(const Stops& stops) {
             before = std::exchange(policies_, std::move(put));
         }
     }
-    kLog.warning("msg=\"stops in force\" exploration={} rules_only={} deciding={}",
-                 stops.exploration, stops.rules != nullptr, stops.deciding);
+    kLog.warning("msg=\"stops in force\" exploration={} rules_only={} deciding={} refer_all={}",
+                 stops.exploration, stops.rules != nullptr, stops.deciding, stops.refer);
     instruments_->exploration_stopped.set(stops.exploration ? 1 : 0);
     instruments_->rules_only.set(stops.rules || stops.deciding ? 1 : 0);
+    instruments_->refer_all.set(stops.refer ? 1 : 0);
     return base::ok();
 }
 
@@ -249,7 +250,8 @@ Result<DecisionService::Candidate> DecisionService::prepare(const Application& a
     }
     RAMPART_TRY(const uint64_t explored, partition.index().explored_on(base::day_of(now)));
     const bool explores = !policies.stops.exploration && explored < partition.exploration_per_day();
-    RAMPART_RETURN_IF_ERROR(candidate.decide(options_.draw_key, cool_off_, explores, now));
+    RAMPART_RETURN_IF_ERROR(
+        candidate.decide(options_.draw_key, cool_off_, explores, policies.stops.refer, now));
     if (wire::encode(candidate.decision).size() + kRecordMargin > limits::kMaxRecordBytes) {
         return base::make_error(domain::Reason::kApplicationTooLarge,
                                 "application '{}' does not fit into a record of {} bytes",
@@ -363,10 +365,10 @@ std::vector<size_t> DecisionService::unseen_by(const model::Policy& policy,
 }
 
 void DecisionService::count(const Decision& decision, const model::Policy& policy) {
-    const bool approved = decision.action == domain::Action::kApprove;
-    auto& counter = !approved           ? instruments_->declined
-                    : decision.explored ? instruments_->explored
-                                        : instruments_->approved;
+    auto& counter = decision.action == domain::Action::kDecline ? instruments_->declined
+                    : decision.action == domain::Action::kRefer ? instruments_->referred
+                    : decision.explored                         ? instruments_->explored
+                                                                : instruments_->approved;
     counter.add();
     instruments_->by_policy->add(decision.policy.value());
     for (const size_t i : unseen_by(policy, decision.application)) {

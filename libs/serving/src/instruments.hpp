@@ -16,6 +16,7 @@ struct DecisionService::Instruments {
         : approved(decisions(metrics, "approve", "no")),
           explored(decisions(metrics, "approve", "yes")),
           declined(decisions(metrics, "decline", "no")),
+          referred(decisions(metrics, "refer", "no")),
           outcomes(metrics.counter(runtime::metric::kOutcomes)),
           overrides(metrics.counter(runtime::metric::kOverrides)),
           swaps(metrics.counter(runtime::metric::kPolicySwaps)),
@@ -23,6 +24,7 @@ struct DecisionService::Instruments {
           fenced(metrics.counter(runtime::metric::kPartitionsGivenUp)),
           exploration_stopped(stop(metrics, domain::StopKind::kExplorationOff)),
           rules_only(stop(metrics, domain::StopKind::kRulesOnly)),
+          refer_all(stop(metrics, domain::StopKind::kReferAll)),
           decide_seconds(
               metrics.histogram(runtime::metric::kDecideSeconds, runtime::latency_bounds())),
           by_policy(std::make_shared<PolicyCounts>()) {
@@ -39,9 +41,9 @@ struct DecisionService::Instruments {
         return metrics.gauge(runtime::metric::kStopInForce, {{"stop", std::string(name_of(kind))}});
     }
 
-    runtime::Counter &approved, &explored, &declined, &outcomes, &overrides, &swaps, &overloaded,
-        &fenced;
-    runtime::Gauge &exploration_stopped, &rules_only;
+    runtime::Counter &approved, &explored, &declined, &referred, &outcomes, &overrides, &swaps,
+        &overloaded, &fenced;
+    runtime::Gauge &exploration_stopped, &rules_only, &refer_all;
     runtime::Histogram& decide_seconds;
     std::shared_ptr<PolicyCounts> by_policy;  // shared with the collector, which outlives these
 };

@@ -11,7 +11,7 @@ std::string_view name_of(StopKind kind) {
         case StopKind::kRulesOnly:
             return "rules-only";
         case StopKind::kReferAll:
-            break;
+            return "refer-all";
     }
     return "";
 }

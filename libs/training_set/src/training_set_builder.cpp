@@ -33,6 +33,9 @@ constexpr size_t kRowsAtOnce = 4096;  // whose groups are read together, where r
 constexpr double kFirstHeldOut = 1 - kVaultShare;  // hashes of persons from it on are the vault's
 constexpr auto kAfterLast = base::kLastTime + base::Duration::micros(1);
 
+// how far the clock that dated a stop's referral may be from the one that dated the stop
+constexpr auto kEdge = base::Duration::seconds(60);
+
 constexpr uint8_t kOverriddenFlag = 1, kCensoredFlag = 2, kRepeatFlag = 4, kReferredFlag = 8,
                   kAnsweredFlag = 16, kGrantedFlag = 32;
 
@@ -105,6 +108,19 @@ void keep_only(std::vector<T>& list, size_t width, const Keep& keep) {
 /// Returns whether a person is in the vault: in_vault() with the hash of the split's salt.
 bool is_held_out(const base::KeyedHash& split, std::string_view person) {
     return split.uniform(person) >= kFirstHeldOut;
+}
+
+/// Returns whether a stop holds a decision. That it is a stop's referral shows in the record, so
+/// that one of the edges, which another clock dates outside of the period, is held, too: nothing
+/// else refers all, and it has no draw that could have a part in it.
+bool is_stopped(std::span<const domain::StoppedPeriod> periods, const DecisionRow& stored) {
+    if (domain::is_stopped(periods, stored.decided_at)) return true;
+    if (stored.p_refer < 1) return false;
+    return std::any_of(periods.begin(), periods.end(), [&](const auto& period) {
+        return period.kind == domain::StopKind::kReferAll &&
+               stored.decided_at >= period.from - kEdge &&
+               (!period.to || stored.decided_at < *period.to + kEdge);
+    });
 }
 
 void add(Unexplained& to, const base::Error& why) {
@@ -376,8 +392,7 @@ Status TrainingSetBuilder::read_rows(Reading<Side>& reading) const {
         auto known = stored.event_time < from ? std::optional<Known>()
                                               : known_of<Side>(stored, set.as_known_at);
         if (other_side) {
-            if (known && !domain::is_stopped(reading.stopped, stored.decided_at))
-                reading.explains(stored);
+            if (known && !is_stopped(reading.stopped, stored)) reading.explains(stored);
             return base::ok();
         }
         if (!known) {
@@ -390,8 +405,7 @@ Status TrainingSetBuilder::read_rows(Reading<Side>& reading) const {
             return base::ok();
         }
         if (kVault) ++set.known;
-        if (!domain::is_stopped(reading.stopped, stored.decided_at))
-            return take(stored, *known, reading);
+        if (!is_stopped(reading.stopped, stored)) return take(stored, *known, reading);
         reading.note(stored);
         reading.in_stops.add(stored, Omission::kStopped);
         return base::ok();
@@ -505,8 +519,7 @@ Status TrainingSetBuilder::visit_vault(TimePoint t, const VaultVisitor& visit) c
     const auto look = [&](const DecisionRow& stored) -> Status {
         if (!known_of<VaultSide>(stored, t)) return base::ok();
         if (!is_held_out(split, stored.person)) return base::ok();
-        if (!domain::is_stopped(stopped, stored.decided_at))
-            visit(stored.person, stored.event_time);
+        if (!is_stopped(stopped, stored)) visit(stored.person, stored.event_time);
         return base::ok();
     };
     return joiner_->rows(base::kFirstTime, kAfterLast, RowPart::kAll, look);

@@ -36,9 +36,11 @@ Json to_json(const Stop& stop) {
 Result<domain::StopKind> kind_of(const http::Request& request) {
     const auto& name = request.path_values.at("name");
     if (const auto kind = serving::stop_named(name)) return *kind;
-    return base::make_error(Reason::kUnknownStop,
-                            "there is no stop '{}': \"exploration\" and \"rules-only\" are there",
-                            name.substr(0, 100));
+    return base::make_error(
+        Reason::kUnknownStop,
+        "there is no stop '{}': \"exploration\", \"rules-only\" and \"refer-all\" "
+        "are there",
+        name.substr(0, 100));
 }
 
 /// Returns the parameter `reason` of the query.

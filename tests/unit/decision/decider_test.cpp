@@ -60,6 +60,41 @@ TEST(Decide, WritesDownAllThatAReplayNeeds) {
     EXPECT_TRUE(domain::validate(decision));
 }
 
+TEST(Decide, WhatPeopleDecideIsAReferralThatReplaysWithThePolicysOwnScore) {
+    const auto policy = in_force(
+        learned(exploring(model::ExplorationMode::kOneSided, 0.2), against({60, 2000, 0})));
+    for (const bool explores : {true, false}) {
+        for (int i = 0; i < 50; ++i) {
+            auto application = sample_application(fmt::format("a-{}", i));
+            application.features[0].value = 18.0 + i;
+            const auto decided = decide_one(*policy, application, explores);
+            auto referred = decided;
+            refer_to_people(referred);
+            EXPECT_TRUE(domain::validate(referred));
+            EXPECT_EQ(referred.action, Action::kRefer);
+            EXPECT_EQ(referred.p_refer, 1);
+            EXPECT_EQ(referred.propensity, 1);
+            EXPECT_EQ(referred.score, decided.score);
+            EXPECT_EQ(referred.p_exploit, decided.p_exploit);
+            EXPECT_EQ(referred.draw, decided.draw) << "it is still the first of its window";
+            const auto status = replay(referred, *policy, kKey, std::nullopt);
+            EXPECT_TRUE(status) << status.error().message;
+            auto other = referred;
+            other.score = std::nextafter(other.score, 2);
+            EXPECT_FALSE(replay(other, *policy, kKey, std::nullopt));
+            other = referred;
+            other.reasons = {"x"};
+            EXPECT_FALSE(replay(other, *policy, kKey, std::nullopt));
+            // a referral of some, which no policy makes
+            other = referred;
+            other.p_refer = 1 - other.draw / 2;
+            other.p_approve = other.draw / 2;
+            other.propensity = other.p_refer;
+            EXPECT_FALSE(replay(other, *policy, kKey, std::nullopt));
+        }
+    }
+}
+
 RC_GTEST_PROP(Decide, EveryDecisionIsConsistentAndReplays, (uint32_t number)) {
     const auto mode =
         *rc::gen::element(model::ExplorationMode::kNone, model::ExplorationMode::kOneSided,

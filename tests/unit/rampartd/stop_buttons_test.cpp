@@ -358,6 +358,17 @@ TEST_F(TwoButtons, TimesOfAnotherClockAreTakenAsTheyCanHaveBeen) {
         << "it has ended by now";
 }
 
+TEST_F(TwoButtons, WhatIsReferredToPeopleIsSoAtBoth) {
+    const auto refers = [](StoppedNode& node) { return node.decide().p_refer == 1; };
+    ASSERT_TRUE(a_->buttons->press(StopKind::kReferAll, "anna", "harm"));
+    EXPECT_FALSE(refers(*b_));
+    ASSERT_TRUE(b_->buttons->follow());
+    EXPECT_TRUE(refers(*b_));
+    ASSERT_TRUE(b_->buttons->release(StopKind::kReferAll, "bert", "mended").value());
+    ASSERT_TRUE(a_->buttons->follow());
+    EXPECT_FALSE(refers(*a_));
+}
+
 TEST(StopRoutesTest, PressListAndEnd) {
     StoppedNode node;
     support::Asking api(StopRoutes(*node.buttons, *node.stores.registry));
@@ -384,6 +395,31 @@ TEST(StopRoutesTest, PressListAndEnd) {
               std::string::npos);
     EXPECT_EQ(router.handle(std::move(again)).body, R"({"stop":null})") << "idempotent";
     EXPECT_FALSE(node.rules_decide());
+}
+
+TEST(StopRoutesTest, AllAreReferredToPeopleFromThePressToTheEnd) {
+    StoppedNode node;
+    support::Asking api(StopRoutes(*node.buttons, *node.stores.registry));
+    const auto refers = [](const domain::Decision& one) {
+        return one.action == domain::Action::kRefer && one.p_refer == 1;
+    };
+    EXPECT_FALSE(refers(node.decide()));
+    ASSERT_EQ(api.ask("POST", "/v1/stops/refer-all", R"({"reason":"harm"})").status, 200);
+    const auto under = node.decide();
+    EXPECT_TRUE(refers(under));
+    ASSERT_TRUE(node.buttons->press(StopKind::kRulesOnly, "anna", "harm"));
+    EXPECT_TRUE(refers(node.decide())) << "people decide, whatever else is stopped";
+    EXPECT_TRUE(api.said("GET", "/v1/stops")
+                    .starts_with(R"(200 {"in_force":["refer-all","rules-only"],"stops":[{)"));
+    node.start();
+    EXPECT_TRUE(refers(node.decide())) << "also after a restart";
+    ASSERT_TRUE(node.buttons->release(StopKind::kReferAll, "anna", "mended").value());
+    EXPECT_FALSE(refers(node.decide()));
+    EXPECT_EQ(node.stores.service.decide(under.application), under) << "what was decided stays";
+    const auto periods = node.stores.registry->stopped_periods();
+    ASSERT_EQ(periods.size(), 2u);
+    EXPECT_EQ(periods[0].kind, StopKind::kReferAll);
+    EXPECT_TRUE(periods[0].to);
 }
 
 TEST(StopRoutesTest, RefuseWhatIsNoStopAndNoReason) {

@@ -7,12 +7,11 @@ namespace {
 
 using domain::StopKind;
 
-TEST(Stops, HaveNamesForPeopleAndNoneForWhatIsNotThere) {
+TEST(Stops, HaveNamesForPeople) {
     EXPECT_EQ(name_of(StopKind::kExplorationOff), "exploration");
     EXPECT_EQ(name_of(StopKind::kRulesOnly), "rules-only");
-    EXPECT_EQ(name_of(StopKind::kReferAll), "");
-    for (const StopKind kind : {StopKind::kExplorationOff, StopKind::kRulesOnly})
-        EXPECT_EQ(stop_named(name_of(kind)), kind);
+    EXPECT_EQ(name_of(StopKind::kReferAll), "refer-all");
+    for (const StopKind kind : domain::kStopKinds) EXPECT_EQ(stop_named(name_of(kind)), kind);
     for (const char* none : {"", "refer", "exploration_off", "Exploration"})
         EXPECT_EQ(stop_named(none), std::nullopt) << none;
 }
@@ -20,6 +19,7 @@ TEST(Stops, HaveNamesForPeopleAndNoneForWhatIsNotThere) {
 TEST(Stops, AreTheSameByWhatTheyStop) {
     EXPECT_EQ(Stops{}, Stops{});
     EXPECT_NE(Stops{.exploration = true}, Stops{});
+    EXPECT_NE(Stops{.refer = true}, Stops{});
 }
 
 }  // namespace

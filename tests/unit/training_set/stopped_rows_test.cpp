@@ -34,7 +34,18 @@ class StoppedRows : public testing::Test {
     ~StoppedRows() override { fs::remove_all(folder_); }
 
     void apply(const std::string& name, int64_t decided, const std::string& person = "") {
-        auto decision = support::make_decision(name, day(decided), true);
+        append(support::make_decision(name, day(decided), true), decided, person);
+    }
+    /// As a stop refers, at a time of that day.
+    void refer(const std::string& name, int64_t decided, base::Duration after) {
+        auto decision = support::make_decision(name, day(decided), false);
+        decision.decided_at = day(decided) + after;
+        decision.p_approve = 0;
+        decision.p_refer = decision.propensity = 1;
+        decision.action = domain::Action::kRefer;
+        append(decision, decided, "");
+    }
+    void append(domain::Decision decision, int64_t decided, const std::string& person) {
         if (!person.empty()) decision.application.person = domain::PersonId(person);
         decision.application.features = {{"income", 10.0}};
         decision.draw_window = {"loan", 30, domain::window_number(day(decided), 30, {})};
@@ -117,6 +128,19 @@ TEST_F(StoppedRows, NothingOfARecordButItsTimeDecidesWhetherItIsLeftOut) {
         if (i % 4 == 0 || i % 4 == 3) expected.insert(fmt::format("d-{}", i));
     }
     EXPECT_EQ(rows(40), expected);
+}
+
+TEST_F(StoppedRows, AStopsReferralsAreLeftOutAlsoWhereAnotherClockDatesThemJustOutside) {
+    const auto seconds = [](int64_t n) { return base::Duration::seconds(n); };
+    refer("before", 1, base::Duration::days(1) - seconds(59));
+    refer("early", 1, base::Duration::days(1) - seconds(61));
+    refer("in", 3, seconds(1));
+    refer("after", 5, seconds(59));
+    refer("late", 5, seconds(60));
+    stops_ = {{day(2), day(5), StopKind::kReferAll, "anna"}};
+    EXPECT_EQ(rows(5), (Names{"d-early", "d-late"})) << "those no stop explains: the gate asks";
+    stops_ = {{day(2), day(5), StopKind::kRulesOnly, "anna"}};
+    EXPECT_EQ(rows(5), (Names{"d-before", "d-early", "d-after", "d-late"}));
 }
 
 }  // namespace

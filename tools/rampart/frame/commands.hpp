@@ -65,6 +65,7 @@ void add_decisions(Frame& frame);
 void add_events(Frame& frame);
 void add_stop_exploration(Frame& frame);
 void add_stop_rules_only(Frame& frame);
+void add_stop_refer_all(Frame& frame);
 void add_stop_list(Frame& frame);
 void add_review_open(Frame& frame);
 void add_review_answer(Frame& frame);

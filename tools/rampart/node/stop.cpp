@@ -1,4 +1,4 @@
-// stop exploration, stop rules-only, stop list: what people have stopped.
+// stop exploration, stop rules-only, stop refer-all, stop list: what people have stopped.
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
@@ -73,6 +73,10 @@ void add_stop_exploration(Frame& frame) {
 
 void add_stop_rules_only(Frame& frame) {
     add(frame, "rules-only", "Decide by the first policy, the declared rule");
+}
+
+void add_stop_refer_all(Frame& frame) {
+    add(frame, "refer-all", "Refer all applications to people");
 }
 
 void add_stop_list(Frame& frame) {

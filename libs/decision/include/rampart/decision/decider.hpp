@@ -54,6 +54,10 @@ base::Result<domain::Decision> decide(const PolicyInForce& policy,
                                       const DrawKey& key, const CoolOff& cool_off,
                                       bool explore_allowed, base::TimePoint now);
 
+/// Makes a referral of a decision, as where people decide about all applicants: P(refer | x) is 1
+/// and P(approve | x) is 0. Policy, score, P without exploration, window and draw stay.
+void refer_to_people(domain::Decision& decision);
+
 /// Decides the application again and compares bit by bit: score, P (with or without exploration),
 /// window and draw (by the decision's id if it has no window), action, propensity, reasons. Fails
 /// with data_loss "replay_mismatch", which names the first difference; failed_precondition if the
