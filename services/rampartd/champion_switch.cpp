@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "rampart/base/reasons.hpp"
 #include "rampart/dataset/schema_changes.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/registry/reasons.hpp"
@@ -37,7 +38,6 @@ Status ChampionSwitch::serve() {
     if (!champion) return base::make_error(Reason::kNoChampion, "the registry has no champion");
     const auto serving = decisions_.policy();
     if (!trains()) {
-        decisions_.end_assignment();  // where this node trained before
         RAMPART_RETURN_IF_ERROR(follow_champion());
         // the registry's is the bootstrap, for the time before there is one to follow
         const bool waits = decides_ && !follower_->state();
@@ -61,13 +61,16 @@ Status ChampionSwitch::keep_published() {
     const std::lock_guard lock(mutex_);
     if (!publisher_ || !trains()) return base::ok();
     RAMPART_RETURN_IF_ERROR(publisher_->look_for_loss());
+    if (arms_publisher_) RAMPART_RETURN_IF_ERROR(arms_publisher_->look_for_loss());
     const auto champion = registry_.champion();
     if (!champion) return base::make_error(Reason::kNoChampion, "the registry has no champion");
     return publish(*champion);
 }
 
-/// Writes the champion for other nodes, after the log has shown that this one still trains.
+/// Writes the champion for other nodes, after the log has shown that this one still trains. Who
+/// reads the champion of an epoch finds its challengers: they are written before it.
 Status ChampionSwitch::publish(const registry::Promotion& champion) {
+    RAMPART_RETURN_IF_ERROR(publish_arms(champion));
     if (publisher_->is_published(champion, lease_->epoch())) return base::ok();
     RAMPART_RETURN_IF_ERROR(lease_->confirm());
     RAMPART_TRY(const auto features, features_to_say());
@@ -96,8 +99,50 @@ base::Result<std::string> ChampionSwitch::features_to_say() const {
                     before->epoch));
 }
 
-/// Lets the arms of the registry's assignment decide. A node that follows another has none: there
-/// the champion alone decides.
+Status ChampionSwitch::publish_arms(const registry::Promotion& champion) {
+    if (!arms_publisher_) return base::ok();
+    const auto notice =
+        arms_publisher_->notice_of(registry_.assignments(), champion, lease_->epoch());
+    if (!notice || arms_publisher_->is_published(*notice)) return base::ok();
+    RAMPART_RETURN_IF_ERROR(lease_->confirm());
+    return arms_publisher_->publish(
+        *notice, [this](const auto& policy) { return registry_.model_file(policy); });
+}
+
+/// Where another node trains: lets the challengers decide that it names beside the champion that
+/// decides here; where it names none, or one cannot decide, the champion alone.
+Status ChampionSwitch::take_arms() {
+    const auto taken = decisions_.policy() == nullptr ? std::nullopt : follower_->taken();
+    const auto notice = taken && arms_follower_ ? arms_follower_->beside(*taken) : std::nullopt;
+    const bool named = notice && notice->assignment;
+    if (named && decisions_.assignment() == notice->assignment->id) return base::ok();
+    const Status arms = named ? take_challengers(*notice) : base::ok();
+    if (!named || !arms) decisions_.end_assignment();
+    return arms;
+}
+
+Status ChampionSwitch::take_challengers(const registry::AssignmentNotice& notice) {
+    const auto& [id, from, arms] = *notice.assignment;
+    if (notice.arm_key != arm_key_)
+        return base::make_error(base::Reason::kOtherKey,
+                                "assignment {} is drawn with the key of arms {}, and keys/arm of "
+                                "this node is {}: copy the file from the node that trains",
+                                id, notice.arm_key, arm_key_);
+    std::vector<std::shared_ptr<const model::LoadedPolicy>> challengers;
+    for (size_t i = 1; i < arms.size(); ++i) {
+        RAMPART_TRY(const auto file, follower_->find_model(arms[i].policy));
+        if (!file)
+            return base::make_error(registry::Reason::kNoModel,
+                                    "the topic of policies has no file of challenger {}",
+                                    arms[i].policy);
+        RAMPART_TRY(auto policy, model::decode_model_file(*file));
+        challengers.push_back(std::make_shared<const model::LoadedPolicy>(
+            model::LoadedPolicy{std::move(policy), arms[i].policy}));
+    }
+    return decisions_.set_assignment(*notice.assignment, challengers);
+}
+
+/// Lets the arms of the registry's assignment decide.
 Status ChampionSwitch::serve_arms() {
     const auto period = registry_.assignment_in_force();
     if (!period) {
@@ -138,8 +183,10 @@ Status ChampionSwitch::follow_champion() {
     if (!terms && terms.error().is(Reason::kSchemaDiffers)) decisions_.withdraw_policy();
     const bool decides = decisions_.policy() != nullptr;
     const auto taken = decides ? follower_->taken() : std::nullopt;
-    note({terms ? follower_->state() : terms, taken, decides && !taken,
-          compared_ && compared_->fits});
+    const Status read = arms_follower_ ? arms_follower_->follow() : base::ok();
+    const Status arms = read ? take_arms() : read;
+    const Status champion = terms ? follower_->state() : terms;
+    note({champion ? arms : champion, taken, decides && !taken, compared_ && compared_->fits});
     return base::ok();
 }
 

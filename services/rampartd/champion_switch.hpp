@@ -6,6 +6,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/dataset/served_schema.hpp"
 #include "rampart/lease/trainer_lease.hpp"
+#include "rampart/registry/assignment_feed.hpp"
 #include "rampart/registry/champion_feed.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/serving/decision_service.hpp"
@@ -44,6 +45,16 @@ class ChampionSwitch {
         served_ = std::move(served);
     }
 
+    // As these two, of the challengers beside the champion. Without them a group has none.
+    // `arm_key`: id of the key by which this node draws arms, that of the node that trains, too.
+    void publish_arms_by(registry::AssignmentPublisher publisher) {
+        arms_publisher_.emplace(std::move(publisher));
+    }
+    void follow_arms(registry::AssignmentFollower follower, std::string arm_key) {
+        arms_follower_.emplace(std::move(follower));
+        arm_key_ = std::move(arm_key);
+    }
+
     /// internal "no_champion"; those of ModelRegistry, set_policy, publisher and follower;
     /// failed_precondition "schema_not_carried": this node trains, and its schema file has not
     /// grown from the one of the node that trained before.
@@ -54,7 +65,9 @@ class ChampionSwitch {
 
     /// ok: the node trains, or what decides is the latest champion of the node that does. Else why
     /// not, as ChampionFollower::state says, or failed_precondition "schema_differs": nothing is
-    /// decided. Waits for no serve().
+    /// decided; or why the champion decides without the challengers beside it: not_found
+    /// "no_model", failed_precondition "other_key" (of arms), those of set_assignment. Waits for no
+    /// serve().
     base::Status check() const;
     /// Returns the notice of the champion that decides here; nullopt: this node trains, or none
     /// that it follows decides. Waits for no serve().
@@ -76,6 +89,9 @@ class ChampionSwitch {
     base::Status compare_terms();
     base::Result<std::string> features_to_say() const;
     base::Status serve_arms();
+    base::Status take_arms();
+    base::Status take_challengers(const registry::AssignmentNotice& notice);
+    base::Status publish_arms(const registry::Promotion& champion);
     base::Status publish(const registry::Promotion& champion);
     bool trains() const { return lease_ == nullptr ? !follower_ : lease_->held(); }
 
@@ -84,6 +100,9 @@ class ChampionSwitch {
     std::mutex mutex_;  // from a change of champion until it decides
     std::optional<registry::ChampionPublisher> publisher_;
     std::optional<registry::ChampionFollower> follower_;
+    std::optional<registry::AssignmentPublisher> arms_publisher_;
+    std::optional<registry::AssignmentFollower> arms_follower_;
+    std::string arm_key_;
     bool decides_ = true;
     dataset::ServedSchema served_;  // this node's
     std::string features_;          // that it publishes

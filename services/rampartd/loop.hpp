@@ -9,6 +9,7 @@
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "rampart/base/thread_pool.hpp"
@@ -95,6 +96,18 @@ class Loop {
     /// failed_precondition "clock_jump". Waits for no training run.
     base::Result<registry::PromotionProposal> approve(uint64_t number, registry::Judgement by);
     base::Result<registry::PromotionProposal> reject(uint64_t number, registry::Judgement by);
+    /// Lets challengers decide beside the champion, as ModelRegistry::start_assignment(); or, with
+    /// training.on_certified = "propose", lets it wait for people, as propose_challenger(). `arms`:
+    /// the champion's may be left out; it then has the rest of the shares. What starts decides here
+    /// when this returns, and at other nodes once they have read of it. Errors also those of
+    /// check_trains(); failed_precondition "clock_jump". Waits for no training run.
+    using Started = std::variant<registry::AssignmentPeriod, registry::PromotionProposal>;
+    base::Result<Started> start_assignment(domain::Assignment assignment, std::string_view actor,
+                                           std::string_view reason);
+    /// As ModelRegistry::end_assignment(). Errors also: check_trains()'s.
+    base::Result<registry::AssignmentPeriod> end_assignment(const std::string& id,
+                                                            std::string_view actor,
+                                                            std::string_view reason);
     base::Result<data_retention::ErasureReport> erase(const domain::PersonId& person,
                                                       std::string_view actor,
                                                       std::string_view reason, bool dry_run);

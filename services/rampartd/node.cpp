@@ -448,9 +448,12 @@ Status Node::open_champion() {
     auto& log = stores_->log();
     const auto& topic = log.topics().policies;
     if (!log.shared()) return base::ok();
-    if (trainer_lease_)
+    if (trainer_lease_) {
         champion_->publish_by({log.reader(), log.writer(), topic, keys_.signing}, *trainer_lease_,
                               stores_->declared_features());
+        champion_->publish_arms_by(
+            {log.reader(), log.writer(), topic, keys_.signing, keys_.arm_id});
+    }
     // a node that has handed the training over takes its own
     auto keys = stores_->registry().verifying_keys(keys_.signing.public_key());
     if (!settings_.gate_key.empty()) {
@@ -458,6 +461,7 @@ Status Node::open_champion() {
         RAMPART_TRY(keys, certification::read_keys(pem));
     }
     const bool decides = settings_.log.roles.decide;
+    champion_->follow_arms({log.reader(), topic, keys}, keys_.arm_id);
     champion_->follow({log.reader(), topic, std::move(keys)}, decides, settings_.schema);
     if (decides)
         health_.add(runtime::Probe::kDegraded, "champion",

@@ -1,6 +1,7 @@
 #include "rampart/runtime/system_clock.hpp"
 #include "services/decision_service/routes.hpp"
 #include "services/rampartd/api/absent_routes.hpp"
+#include "services/rampartd/api/assignment_routes.hpp"
 #include "services/rampartd/api/attribute_routes.hpp"
 #include "services/rampartd/api/audit_routes.hpp"
 #include "services/rampartd/api/candidate_routes.hpp"
@@ -137,6 +138,15 @@ void Node::add_trained_routes(const JobAnswers& answers, http::Router& router) {
                         [this](auto number, auto by) { return loop_->approve(number, by); },
                         [this](auto number, auto by) { return loop_->reject(number, by); }}),
         roles, Role::kTrain, router);
+    add_for_role(AssignmentRoutes({registry, has_champions,
+                                   [this](auto assignment, auto actor, auto reason) {
+                                       return loop_->start_assignment(std::move(assignment), actor,
+                                                                      reason);
+                                   },
+                                   [this](const auto& id, auto actor, auto reason) {
+                                       return loop_->end_assignment(id, actor, reason);
+                                   }}),
+                 roles, Role::kTrain, router);
     const auto runs = [this, &roles]() -> Result<std::vector<retraining::RunRecord>> {
         RAMPART_RETURN_IF_ERROR(check_role(roles, Role::kTrain));
         return loop_->runs();

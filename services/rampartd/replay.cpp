@@ -4,6 +4,7 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/reasons.hpp"
+#include "rampart/decision/arm.hpp"
 #include "rampart/decision/decider.hpp"
 #include "rampart/decision/reasons.hpp"
 #include "rampart/decision_log/decision_index.hpp"
@@ -36,6 +37,7 @@ class Made {
                 node_.attributes().membership_at(decision.application.person, decision.decided_at));
             if (membership.cell) group = static_cast<size_t>(*membership.cell);
         }
+        RAMPART_RETURN_IF_ERROR(replay_arm(decision));
         return decision::replay(decision, *policy, key, group, node_.settings().schema);
     }
 
@@ -50,6 +52,25 @@ class Made {
                                      std::make_shared<const model::LoadedPolicy>(std::move(loaded)),
                                      decision.certified));
         return policies_[name] = std::move(policy);
+    }
+    /// Draws the person's arm again. Which policy has it, the node that trains has on record.
+    Status replay_arm(const Decision& decision) const {
+        if (!decision.arm) return base::ok();
+        const decision::ArmKey key{node_.keys().arm_id, node_.keys().arm};
+        const auto& [assignment, number, draw, key_id] = *decision.arm;
+        for (const auto& period : node_.registry().assignments()) {
+            if (period.assignment.id == assignment)
+                return decision::replay_arm(decision, period.assignment, key);
+        }
+        if (key_id != key.id)
+            return base::make_error(base::Reason::kOtherKey,
+                                    "decision {}: its arm was drawn with key {}, not {}",
+                                    decision.id, key_id, key.id);
+        if (draw == decision::arm_draw(key, decision.application.person, assignment))
+            return base::ok();
+        return base::make_error(decision::Reason::kReplayMismatch,
+                                "decision {}: its arm is recorded with draw {}, and draws another",
+                                decision.id, draw);
     }
     Result<decision::DrawKey> key_of(const Decision& decision) {
         const auto& id = decision.draw_key_id;

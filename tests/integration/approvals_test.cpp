@@ -5,6 +5,7 @@
 
 #include <boost/json.hpp>
 #include <filesystem>
+#include <map>
 #include <thread>
 
 #include "rampart/base/digest.hpp"
@@ -12,6 +13,7 @@
 #include "rampart/http/client.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/runtime/system_clock.hpp"
+#include "rampart/wire/application_json.hpp"
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/settings.hpp"
 #include "support/explained_policy.hpp"
@@ -41,10 +43,9 @@ class Approvals : public testing::Test {
     Approvals(const std::string& clock, base::TimePoint start)
         : folder_(fs::path(testing::TempDir()) /
                   ("approvals" + base::to_hex(base::random_bytes(8)))) {
-        const auto stream =
-            loan_stream::load({.name = "simulated", .data_dir = {}, .rows = 50}).value();
+        stream_ = loan_stream::load({.name = "simulated", .data_dir = {}, .rows = 50}).value();
         workspace_ =
-            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream, 1)
+            demo::prepare_workspace(folder_, test_support::source_dir() + "/ops/config", stream_, 1)
                 .value();
         auto config = base::read_file(workspace_.config, 1 << 20).value();
         const std::string section = "[training]\n";
@@ -82,6 +83,9 @@ class Approvals : public testing::Test {
         for (size_t i = 0; i < run.ledger.size(); ++i)
             EXPECT_TRUE(registry.append_ledger_entries(i, std::vector<std::string>{run.ledger[i]},
                                                        node.now(), "gate"));
+        const auto key = node.keys().signing.public_key();
+        EXPECT_TRUE(registry.store_certificate({run.files.certificate, run.files.evidence, key},
+                                               node.now(), "gate"));
         const auto file = folder_ / (name + ".cert");
         EXPECT_TRUE(base::write_file_atomically(file, run.files.certificate));
         EXPECT_TRUE(base::write_file_atomically(folder_ / (name + ".jsonl"), run.files.evidence));
@@ -137,6 +141,7 @@ class Approvals : public testing::Test {
     }
 
     fs::path folder_;
+    loan_stream::Stream stream_;
     demo::Workspace workspace_;
     Certified late_, good_;
     std::string first_;
@@ -286,6 +291,107 @@ TEST_F(Approvals, OfTwoScheduledOneThatCannotBeMadeStarvesNoOther) {
     move_clock("2006-01-05T00:15:00Z");
     EXPECT_THAT(deciding(), HasSubstr(good_.model));
     EXPECT_EQ(proposal(1).at("why"), "champion_changed");
+}
+
+/// Challengers: certified policies that decide beside the champion.
+class Challengers : public Approvals {
+  protected:
+    Challengers() {
+        for (const char* who : {"anna", "bert", "petra"})
+            make_token(who, "--scope approve --scope read --scope operate");
+    }
+    test_support::Ran challenge(const std::string& id, const std::string& policy,
+                                double share) const {
+        return as("petra", fmt::format("challenger start --id {} --arm {}={} --reason 'a month "
+                                       "beside it'",
+                                       id, policy, share));
+    }
+    /// Decides each applicant from `from` on, and returns how many each policy had, by the arms
+    /// of this assignment; empty: without arms.
+    std::map<std::string, int> decide(int from, int to, const std::string& assignment) const {
+        std::map<std::string, int> count;
+        auto http = client();
+        for (int i = from; i < to; ++i) {
+            auto application = stream_.applicants[static_cast<size_t>(i)].application;
+            application.event_time = base::parse_iso8601("2006-01-01").value();
+            const auto answer = http.post("/v1/decisions", wire::to_json(application)).value();
+            EXPECT_EQ(answer.status, 200) << answer.body;
+            const auto decision = json::parse(answer.body).as_object();
+            ++count[std::string(decision.at("policy_id").as_string())];
+            const auto* arm = decision.if_contains("arm");
+            EXPECT_EQ(arm != nullptr, !assignment.empty()) << answer.body;
+            if (arm != nullptr) {
+                EXPECT_EQ(std::string(arm->at("assignment").as_string()), assignment);
+            }
+        }
+        return count;
+    }
+    test_support::Ran at_rest(const std::string& command) const {
+        return test_support::run_program(
+            fmt::format("{} {} --store {}", kProgram, command, workspace_.store.string()));
+    }
+};
+
+TEST_F(Challengers, IsApprovedByTwoDecidesBesideTheChampionAndEnds) {
+    auto process = start();
+    EXPECT_EQ(decide(0, 5, "").size(), 1u);
+    EXPECT_THAT(challenge("spring", std::string(64, '0'), 0.5).output,
+                HasSubstr("is not registered"));
+    const auto proposed = challenge("spring", good_.model, 0.5);
+    ASSERT_EQ(proposed.exit_code, 0) << proposed.output;
+    EXPECT_THAT(proposed.output, HasSubstr("proposal 1: waiting, needs 2"));
+    EXPECT_THAT(as("anna", "proposal show 1").output,
+                HasSubstr("of a share of 0.5 of people, in assignment spring"));
+    const auto digest = digest_of(1);
+    EXPECT_THAT(approve("petra", 1, digest).output, HasSubstr("was proposed by petra"));
+    EXPECT_EQ(approve("anna", 1, digest).exit_code, 0);
+    EXPECT_EQ(decide(5, 10, "").size(), 1u) << "the first alone starts nothing";
+    const auto started = approve("bert", 1, digest);
+    ASSERT_EQ(started.exit_code, 0) << started.output;
+    const auto beside = decide(10, 30, "spring");
+    EXPECT_GT(beside.at(first_), 2);
+    EXPECT_GT(beside.at(good_.model), 2);
+    EXPECT_THAT(deciding(), HasSubstr(first_)) << "the champion stays";
+    process.kill();
+    process = start();
+    EXPECT_EQ(decide(30, 40, "spring").size(), 2u) << "also after a restart";
+    EXPECT_THAT(as("petra", "challenger list").output, HasSubstr("IN FORCE  spring"));
+    EXPECT_THAT(at_rest("registry at 2099-01-01").output, HasSubstr(good_.model));
+    EXPECT_THAT(as("petra", "challenger end summer --reason over").output,
+                HasSubstr("no assignment 'summer' is in force"));
+    const auto ended = as("petra", "challenger end spring --reason over");
+    ASSERT_EQ(ended.exit_code, 0) << ended.output;
+    EXPECT_EQ(decide(40, 50, "").size(), 1u);
+    EXPECT_THAT(challenge("spring", good_.model, 0.5).output,
+                HasSubstr("another one needs another id"));
+    const auto audit = at_rest("audit list --object spring");
+    for (const char* part : {"start_assignment", "end_assignment", "bert", "petra"})
+        EXPECT_THAT(audit.output, HasSubstr(part));
+    ASSERT_TRUE(process.stop());
+    const auto replayed = test_support::run_program(
+        fmt::format("{} replay --config {} --json", kProgram, workspace_.config.string()));
+    EXPECT_EQ(replayed.exit_code, 0) << replayed.output;
+    EXPECT_THAT(replayed.output, HasSubstr(R"("replayed":50)"));
+}
+
+TEST_F(Challengers, EndsWithEveryChangeOfTheChampion) {
+    auto process = start();
+    ASSERT_EQ(challenge("spring", good_.model, 0.5).exit_code, 0);
+    for (const char* who : {"anna", "bert"}) ASSERT_EQ(approve(who, 1, digest_of(1)).exit_code, 0);
+    EXPECT_EQ(decide(0, 20, "spring").size(), 2u);
+    ASSERT_TRUE(process.stop());
+    ASSERT_EQ(promote(late_, "late").exit_code, 0);
+    process = start();
+    EXPECT_EQ(decide(20, 30, "spring").size(), 2u) << "what waits ends nothing";
+    for (const char* who : {"anna", "bert"}) ASSERT_EQ(approve(who, 2, digest_of(2)).exit_code, 0);
+    EXPECT_EQ(decide(30, 40, ""), (std::map<std::string, int>{{late_.model, 10}}));
+    EXPECT_THAT(client().get("/v1/assignments")->body, HasSubstr(R"("in_force":null)"));
+    EXPECT_THAT(challenge("summer", good_.model, 0.5).output,
+                HasSubstr("has no certificate here that compares it with the champion"))
+        << "its certificate compares with the champion before";
+    process.kill();
+    process = start();
+    EXPECT_EQ(decide(40, 50, ""), (std::map<std::string, int>{{late_.model, 10}}));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ inline const std::set<std::string> kOthers = names_in(
     "keys export, keys import, keys list, keys rotate, learners, letter, score, "
     "postprocessors, partition move, partition resume, person export, postprocess, quarantine "
     "drop, "
-    "proposal approve, proposal reject, proposal show, "
+    "challenger end, challenger start, proposal approve, proposal reject, proposal show, "
     "quarantine replay, reasons check, recipe check, replay, review answer, review list, "
     "review open, schema infer, serve, stop exploration, stop refer-all, stop rules-only, store "
     "encrypt, topics acls, topics check, topics create, "
@@ -91,6 +91,7 @@ inline const std::vector<SecrecyCommand> kServed{
     {"decisions", "--config CONFIG --limit 50 --json", 0},
     {"events", "--config CONFIG --since 0 --kind promotion --kind audit --count 9 --json", 0},
     {"proposal list", "--config CONFIG --json", 0},
+    {"challenger list", "--config CONFIG --json", 0},
     {"candidate", "--config CONFIG --model FOLDER/m.rmp", 0},
     {"partition list", "--config CONFIG", 0},
     {"quarantine list", "--config CONFIG", 0},

@@ -218,6 +218,11 @@ def travel(journey, features):
     for judgement in ("approve", "reject"):
         ask("POST /v1/proposals/{id}/" + judgement, seen, path="/v1/proposals/7/" + judgement,
             status=404)
+    why = {"reason": "test"}
+    challenged = {"id": "contract", "arms": [{"policy": "0" * 64, "share": 0.1}], **why}
+    ask("POST /v1/assignments", challenged, status=404)
+    ask("GET /v1/assignments")
+    ask("DELETE /v1/assignments/{id}", path="/v1/assignments/contract", query=why, status=409)
     page = ask("GET /v1/audit", query={"limit": 2})
     ask("GET /v1/audit", query={"cursor": page["next_cursor"], "to": "2999-01-01"})
     ask("GET /v1/audit", query={"limit": 0}, status=400)

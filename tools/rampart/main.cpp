@@ -1,6 +1,7 @@
 #include "frame/commands.hpp"
 #include "gate/audit.hpp"
 #include "gate/proposal.hpp"
+#include "node/challenger.hpp"
 #include "rampart/runtime/store_keys.hpp"
 #include "store/keys.hpp"
 #include "store/person.hpp"
@@ -69,6 +70,10 @@ void add_gate(Frame& frame) {
     add_proposal_show(frame);
     add_proposal_approve(frame);
     add_proposal_reject(frame);
+    frame.family("challenger", "Let certified policies decide beside the champion");
+    add_challenger_start(frame);
+    add_challenger_end(frame);
+    add_challenger_list(frame);
     add_rollback(frame);
     add_monitor(frame);
     add_report(frame);

@@ -47,7 +47,9 @@ Result<domain::Assignment> read_assignment(const AuditEntry& entry) {
         if (!arm) return broken(entry, "has an arm that cannot be read");
         assignment.arms.push_back(*arm);
     }
-    if (assignment.arms.size() + 1 != entry.details.size() || !domain::validate(assignment))
+    size_t others = 1;  // the id
+    for (const char* name : {"proposal", "reason"}) others += entry.details.count(name);
+    if (assignment.arms.size() + others != entry.details.size() || !domain::validate(assignment))
         return broken(entry, "has arms that are no assignment");
     return assignment;
 }

@@ -53,9 +53,8 @@ json::value champion_of(const Live& live) {
         {"proposal", live.proposal ? json::parse(to_json(*live.proposal)) : json::value(nullptr)}};
 }
 
-json::value assignment_of(const Live& live) {
-    if (!live.assignment) return nullptr;
-    const auto& [assignment, who, to, ended_by] = *live.assignment;
+json::value value_of(const AssignmentPeriod& period) {
+    const auto& [assignment, who, to, ended_by] = period;
     return {{"id", assignment.id},
             {"arms", to_json(assignment.arms)},
             {"from", base::to_iso8601(assignment.from)},
@@ -120,12 +119,16 @@ Result<Live> live_at(const ModelRegistry& registry, TimePoint at) {
 std::string to_json(const Live& live) {
     json::array stops;
     for (const auto& stop : live.stops) stops.push_back(to_json(stop));
+    json::value assignment = nullptr;
+    if (live.assignment) assignment = value_of(*live.assignment);
     return json::serialize(json::object{{"at", base::to_iso8601(live.at)},
                                         {"decides", to_json(live.decides)},
                                         {"champion", champion_of(live)},
-                                        {"assignment", assignment_of(live)},
+                                        {"assignment", std::move(assignment)},
                                         {"stops", std::move(stops)},
                                         {"epoch", epoch_of(live)}});
 }
+
+std::string to_json(const AssignmentPeriod& period) { return json::serialize(value_of(period)); }
 
 }  // namespace rampart::registry

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <charconv>
 
+#include "rampart/registry/deployment_log.hpp"
 #include "rampart/registry/reasons.hpp"
 
 namespace rampart::registry {
@@ -17,7 +18,7 @@ using State = ProposalState;
 constexpr std::string_view kStates[] = {"waiting",  "scheduled", "approved",
                                         "rejected", "expired",   "void"};
 
-constexpr std::string_view kSwitchAt = "switch_at";
+constexpr std::string_view kSwitchAt = "switch_at", kAssignment = "assignment", kShare = "share";
 
 base::Error broken(const AuditEntry& entry, std::string_view what) {
     return base::make_error(Reason::kProposalLog,
@@ -37,6 +38,16 @@ std::optional<uint64_t> number_in(const AuditEntry& entry, std::string_view name
     const char* end = text.data() + text.size();
     const auto [last, failure] = std::from_chars(text.data(), end, value);
     return failure == std::errc() && last == end ? std::optional(value) : std::nullopt;
+}
+
+/// Returns the share of a challenger, in (0, 1); nullopt: it is none.
+std::optional<double> share_in(const AuditEntry& entry) {
+    const auto text = detail(entry, kShare);
+    double share = 0;
+    const char* end = text.data() + text.size();
+    const auto [last, failure] = std::from_chars(text.data(), end, share);
+    const bool whole = failure == std::errc() && last == end;
+    return whole && share > 0 && share < 1 ? std::optional(share) : std::nullopt;
 }
 
 void finish(PromotionProposal& proposal, const AuditEntry& entry, State state) {
@@ -76,6 +87,10 @@ base::Digest PromotionProposal::digest() const {
     hash.update_field(base::to_iso8601(at));
     hash.update_field(base::to_iso8601(expires));
     hash.update_field(valid_until ? base::to_iso8601(*valid_until) : "");
+    if (!assignment.empty()) {  // else as earlier releases wrote it
+        for (const auto& text : {std::string("challenger"), assignment, fmt::format("{}", share)})
+            hash.update_field(text);
+    }
     return hash.finish();
 }
 
@@ -88,9 +103,17 @@ const PromotionProposal* ProposalLog::find(uint64_t number) const {
 }
 
 const PromotionProposal* ProposalLog::by_certificate(const base::Digest& certificate) const {
-    const auto it = std::find_if(all_.rbegin(), all_.rend(),
-                                 [&](const auto& one) { return one.certificate == certificate; });
+    const auto it = std::find_if(all_.rbegin(), all_.rend(), [&](const auto& one) {
+        return one.certificate == certificate && one.assignment.empty();
+    });
     return it == all_.rend() ? nullptr : &*it;
+}
+
+const PromotionProposal* ProposalLog::open_for(std::string_view assignment) const {
+    const auto it = std::find_if(all_.begin(), all_.end(), [&](const auto& one) {
+        return one.is_open() && one.assignment == assignment;
+    });
+    return it == all_.end() || assignment.empty() ? nullptr : &*it;
 }
 
 /// Returns the proposal that the entry names; nullptr: it names none that has not ended.
@@ -124,6 +147,12 @@ Status ProposalLog::open(const AuditEntry& entry) {
         const auto time = base::parse_iso8601(end);
         if (!time) return broken(entry, "has a time that is none");
         made.valid_until = *time;
+    }
+    made.assignment = detail(entry, kAssignment);
+    if (!made.assignment.empty()) {
+        const auto share = share_in(entry);
+        if (!share) return broken(entry, "has a share that is none");
+        made.share = *share;
     }
     const bool known = *approvals >= 1 && *approvals <= kMostApprovals;
     if (made.number != all_.size() + 1 || !known || detail(entry, "digest") != made.digest().hex())
@@ -177,6 +206,7 @@ Status ProposalLog::change_champion(const AuditEntry& entry) {
     if (entry.details.contains(std::string(kNumber))) {
         auto* proposal = open_one(entry);
         const bool fits = proposal != nullptr && entry.action == "promote" &&
+                          proposal->assignment.empty() &&
                           (!proposal->switch_at || *proposal->switch_at <= entry.at) &&
                           proposal->policy.value() == detail(entry, "model") &&
                           proposal->replaces.value() == detail(entry, "replaced") &&
@@ -187,6 +217,21 @@ Status ProposalLog::change_champion(const AuditEntry& entry) {
         proposal->promotion = number_in(entry, "promotion");
     }
     make_void(entry, kChampionChanged);
+    return base::ok();
+}
+
+/// Takes in that an assignment began: by a proposal, if the entry names one.
+Status ProposalLog::start_assignment(const AuditEntry& entry) {
+    if (!entry.details.contains(std::string(kNumber))) return base::ok();
+    auto* proposal = open_one(entry);
+    bool fits = proposal != nullptr && !proposal->assignment.empty() &&
+                (!proposal->switch_at || *proposal->switch_at <= entry.at) &&
+                proposal->approvals.size() >= proposal->approvals_needed;
+    auto arms = entry.details;
+    arms.erase(std::string(kNumber));
+    fits = fits && arms == details_of(assignment_of(*proposal));
+    if (!fits) return broken(entry, "is by a proposal that does not permit it");
+    finish(*proposal, entry, State::kApproved);
     return base::ok();
 }
 
@@ -201,6 +246,7 @@ void ProposalLog::make_void(const AuditEntry& entry, std::string_view why) {
 Status ProposalLog::add(const AuditEntry& entry) {
     const auto& action = entry.action;
     if (action == "promote" || action == "rollback") return change_champion(entry);
+    if (action == DeploymentLog::kStartAssignment) return start_assignment(entry);
     if (action == kOpen) return open(entry);
     if (action == kApprove) return approve(entry);
     if (action == kReject || action == kEnd) return end(entry);
@@ -208,6 +254,11 @@ Status ProposalLog::add(const AuditEntry& entry) {
     const auto kind = domain::stop_kind_of(detail(entry, "kind"));
     if (kind && forbids_promotions(*kind)) make_void(entry, kRulesPressed);
     return base::ok();
+}
+
+domain::Assignment assignment_of(const PromotionProposal& proposal) {
+    const double share = proposal.share;
+    return {proposal.assignment, {}, {{proposal.replaces, 1 - share}, {proposal.policy, share}}};
 }
 
 std::map<std::string, std::string> opening_of(const PromotionProposal& proposal) {
@@ -223,6 +274,10 @@ std::map<std::string, std::string> opening_of(const PromotionProposal& proposal)
         {"expires", base::to_iso8601(proposal.expires)},
         {"digest", proposal.digest().hex()}};
     if (proposal.valid_until) details["valid_until"] = base::to_iso8601(*proposal.valid_until);
+    if (!proposal.assignment.empty()) {
+        details[std::string(kAssignment)] = proposal.assignment;
+        details[std::string(kShare)] = fmt::format("{}", proposal.share);
+    }
     return details;
 }
 
@@ -249,6 +304,8 @@ std::string to_json(const PromotionProposal& proposal) {
         approvals.push_back({{"by", who}, {"at", base::to_iso8601(at)}, {"comment", comment}});
     json::value promotion = nullptr;
     if (proposal.promotion) promotion = *proposal.promotion;
+    json::value share = nullptr;
+    if (!proposal.assignment.empty()) share = proposal.share;
     return json::serialize(json::object{{"id", proposal.number},
                                         {"state", to_string(proposal.state)},
                                         {"why", text_or_null(proposal.why)},
@@ -256,6 +313,8 @@ std::string to_json(const PromotionProposal& proposal) {
                                         {"policy", proposal.policy.value()},
                                         {"replaces", proposal.replaces.value()},
                                         {"certificate", proposal.run},
+                                        {"assignment", text_or_null(proposal.assignment)},
+                                        {"share", std::move(share)},
                                         {"valid_until", time_or_null(proposal.valid_until)},
                                         {"epoch", proposal.epoch},
                                         {"proposed_by", proposal.proposed_by},

@@ -184,6 +184,37 @@ Status ModelRegistry::Impl::check_promotion(const domain::PolicyId& candidate,
     return decision::check_explained(loaded.policy);
 }
 
+/// Returns the proposal that a certificate which permits a promotion at `at` would make.
+Result<PromotionProposal> ModelRegistry::Impl::draft(const domain::PolicyId& candidate,
+                                                     const VerifiedCertificate& verified,
+                                                     const ProposalTerms& terms, base::TimePoint at,
+                                                     std::string_view actor) const {
+    RAMPART_TRY(const auto entries, ledger());
+    RAMPART_TRY(const auto checked, certification::DeltaLedger::open(entries));
+    RAMPART_TRY(const auto history, certification::LedgerView::of(checked));
+    const auto& run = history.closed_with(verified.id.hex())->registration;
+    const auto& current = *store->promotions().current();
+    PromotionProposal made;
+    made.number = store->proposals().all().size() + 1;
+    made.policy = candidate;
+    made.replaces = current.policy;
+    made.champion = current.sequence;
+    made.certificate = verified.id;
+    made.run = certification::certificate_name(run);
+    made.epoch = run.epoch;
+    made.valid_until = verified.valid_until;
+    made.proposed_by = actor;
+    made.at = at;
+    made.expires = at + terms.lasts;
+    made.approvals_needed = terms.approvals;
+    if (lapse_of(made, at, checked.epoch()))
+        return base::make_error(Reason::kStaleEpoch,
+                                "the certificate is of epoch {} of the error budget, and {} is "
+                                "open: certify the candidate anew",
+                                made.epoch, checked.epoch());
+    return made;
+}
+
 Result<PromotionProposal> ModelRegistry::propose(const domain::PolicyId& candidate,
                                                  const Proof& proof, const ProposalTerms& terms,
                                                  base::TimePoint now, std::string_view actor,
@@ -198,28 +229,7 @@ Result<PromotionProposal> ModelRegistry::propose(const domain::PolicyId& candida
     const auto* current = store.promotions().current();
     const auto at = current == nullptr ? now : std::max(now, current->at);
     RAMPART_RETURN_IF_ERROR(impl_->check_promotion(candidate, verified, at));
-    RAMPART_TRY(const auto entries, impl_->ledger());
-    RAMPART_TRY(const auto checked, certification::DeltaLedger::open(entries));
-    RAMPART_TRY(const auto history, certification::LedgerView::of(checked));
-    const auto& run = history.closed_with(verified.id.hex())->registration;
-    PromotionProposal made;
-    made.number = store.proposals().all().size() + 1;
-    made.policy = candidate;
-    made.replaces = current->policy;
-    made.champion = current->sequence;
-    made.certificate = verified.id;
-    made.run = certification::certificate_name(run);
-    made.epoch = run.epoch;
-    made.valid_until = verified.valid_until;
-    made.proposed_by = actor;
-    made.at = at;
-    made.expires = at + terms.lasts;
-    made.approvals_needed = terms.approvals;
-    if (lapse_of(made, at, checked.epoch()))
-        return base::make_error(Reason::kStaleEpoch,
-                                "the certificate is of epoch {} of the error budget, and {} is "
-                                "open: certify the candidate anew",
-                                made.epoch, checked.epoch());
+    RAMPART_TRY(const auto made, impl_->draft(candidate, verified, terms, at, actor));
     RAMPART_TRY(auto batch, impl_->keep_in_batch(proof, verified, at));
     RAMPART_RETURN_IF_ERROR(
         store.commit(std::move(batch), at, actor, ProposalLog::kOpen, opening_of(made)));
@@ -264,6 +274,26 @@ Result<VerifiedCertificate> verify_again(const ModelRegistry& registry,
     return verify_certificate({file, lines, certification::signer_among(file, keys)});
 }
 
+/// Writes what the proposal is about, and its last approval, if that is given now, in one write.
+Status ModelRegistry::Impl::carry_out(const PromotionProposal& proposal, base::TimePoint at,
+                                      std::string_view actor, std::optional<Recorded> approval) {
+    if (proposal.assignment.empty())
+        return store->commit({}, promotion_of(proposal, *store->promotions().current(), at, actor),
+                             ByProposal{proposal.number, std::move(approval)});
+    auto assignment = assignment_of(proposal);
+    RAMPART_TRY(const auto known, check_arms(assignment, at));
+    if (known)
+        return base::make_error(Reason::kAssignmentUsed, "assignment {} is in force already",
+                                assignment.id);
+    std::vector<Recorded> recorded;
+    if (approval) recorded.push_back(*std::move(approval));
+    auto details = details_of(assignment);
+    details[std::string(ProposalLog::kNumber)] = std::to_string(proposal.number);
+    recorded.push_back({assignment.from, std::string(actor),
+                        std::string(DeploymentLog::kStartAssignment), std::move(details)});
+    return store->commit({}, std::move(recorded));
+}
+
 Result<PromotionProposal> ModelRegistry::approve_proposal(uint64_t number, const Judgement& by,
                                                           const base::VerifyingKey& current_key) {
     RAMPART_RETURN_IF_ERROR(check_comment(by.comment));
@@ -294,8 +324,7 @@ Result<PromotionProposal> ModelRegistry::approve_proposal(uint64_t number, const
                                              std::move(approval.details)));
         return *store.proposals().find(number);
     }
-    RAMPART_RETURN_IF_ERROR(store.commit({}, promotion_of(proposal, current, at, by.who),
-                                         ByProposal{number, std::move(approval)}));
+    RAMPART_RETURN_IF_ERROR(impl_->carry_out(proposal, at, by.who, std::move(approval)));
     return *store.proposals().find(number);
 }
 
@@ -319,8 +348,7 @@ Result<bool> ModelRegistry::switch_scheduled(uint64_t number, base::TimePoint no
     const auto& current = *store.promotions().current();
     const auto at = std::max(now, current.at);
     RAMPART_RETURN_IF_ERROR(impl_->check_promotion(due->policy, verified, at));
-    RAMPART_RETURN_IF_ERROR(store.commit({}, promotion_of(*due, current, at, kRegistry),
-                                         ByProposal{number, std::nullopt}));
+    RAMPART_RETURN_IF_ERROR(impl_->carry_out(*due, at, kRegistry, std::nullopt));
     return true;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,17 @@ struct ModelRegistry::Impl {
     base::Result<storage::WriteBatch> keep_in_batch(const Proof& proof,
                                                     const VerifiedCertificate& verified,
                                                     base::TimePoint now);
-    base::Status check_challenger(const domain::PolicyId& policy, const base::VerifyingKey& key,
-                                  base::TimePoint now) const;
+    base::Result<std::optional<AssignmentPeriod>> check_arms(domain::Assignment& assignment,
+                                                             base::TimePoint now) const;
+    base::Result<VerifiedCertificate> check_challenger(
+        const domain::PolicyId& policy, std::span<const VerifiedCertificate> certificates,
+        base::TimePoint now) const;
+    base::Result<PromotionProposal> draft(const domain::PolicyId& candidate,
+                                          const VerifiedCertificate& verified,
+                                          const ProposalTerms& terms, base::TimePoint at,
+                                          std::string_view actor) const;
+    base::Status carry_out(const PromotionProposal& proposal, base::TimePoint at,
+                           std::string_view actor, std::optional<Recorded> approval);
     base::Result<uint32_t> current_epoch() const;
     base::Status end_lapsed(base::TimePoint now);
     base::Result<PromotionProposal> open_proposal(uint64_t number, const Judgement& by) const;

@@ -67,6 +67,8 @@ class RegistryStore {
     /// Writes the batch and its audit entry together, synced.
     base::Status commit(storage::WriteBatch batch, base::TimePoint at, std::string_view actor,
                         std::string_view action, std::map<std::string, std::string> details);
+    /// The same with several audit entries, in their order.
+    base::Status commit(storage::WriteBatch batch, std::vector<Recorded> recorded);
     /// Commits a promotion: entry, champion pointer, audit entry, and the batch; where it is made
     /// by a proposal, also the audit entry of its last approval.
     base::Status commit(storage::WriteBatch batch, const Promotion& promotion,
@@ -99,7 +101,6 @@ class RegistryStore {
     base::Status load_audit(const std::optional<AuditHead>& apart);
     base::Status load_key_change(const AuditEntry& entry);
     base::Status write_head_file() const;
-    base::Status commit(storage::WriteBatch batch, std::vector<Recorded> recorded);
     static std::filesystem::path head_path(const std::filesystem::path& folder) {
         return folder / "audit.head";
     }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "rampart/certification/signer.hpp"
+#include "rampart/registry/reasons.hpp"
 #include "rampart/retraining/reasons.hpp"
 #include "rampart/retraining/training_loop.hpp"
 
@@ -24,7 +25,8 @@ void note_proposal(const registry::PromotionProposal& proposal, RunRecord& recor
 
 }  // namespace
 
-/// Promotes a certified candidate, or proposes it to people, as the settings say.
+/// Promotes a certified candidate, lets it decide beside the champion, or proposes it to people, as
+/// the settings say.
 Status TrainingLoop::accept(const StartedRun& run, const domain::PolicyId& candidate,
                             const std::string& certificate, RunRecord& record) {
     RAMPART_TRY(const auto id, base::Digest::from_hex(certificate));
@@ -51,6 +53,18 @@ Status TrainingLoop::accept(const StartedRun& run, const domain::PolicyId& candi
     if (settings_.on_certified == OnCertified::kPromote)
         return deps_.registry.promote(candidate, proof, at, actor)
             .map([](const registry::Promotion&) {});
+    if (settings_.on_certified == OnCertified::kChallenger) {
+        const auto champion = deps_.registry.champion();
+        if (!champion)
+            return base::make_error(registry::Reason::kNoChampion, "there is no champion");
+        const double share = settings_.challenger_share;
+        // the certificate's public name: a run that is continued starts it once
+        return deps_.registry
+            .start_assignment(
+                {record.certificate, {}, {{champion->policy, 1 - share}, {candidate, share}}},
+                deps_.signing_key.public_key(), at, actor)
+            .map([](const registry::AssignmentPeriod&) {});
+    }
     return deps_.registry.propose(candidate, proof, settings_.terms, at, actor)
         .map([&](const registry::PromotionProposal& made) { note_proposal(made, record); });
 }

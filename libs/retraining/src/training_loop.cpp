@@ -47,6 +47,12 @@ void note_recipe(const training::Recipe& recipe, std::map<std::string, std::stri
     figures[kSettings] = training::settings_digest(recipe).hex();
 }
 
+/// Returns what should have become of a certified candidate.
+std::string_view done_with_certified(OnCertified what) {
+    if (what == OnCertified::kChallenger) return "made a challenger";
+    return what == OnCertified::kPropose ? "proposed" : "promoted";
+}
+
 }  // namespace
 
 TrainingLoop::TrainingLoop(RunStore store, TrainingSettings settings, TrainerDeps deps)
@@ -541,8 +547,7 @@ Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     // e.g. an operator rolled back meanwhile: the certificate is valid, but no longer for promotion
     record.reason = accepted.error().reason;
     record.message =
-        fmt::format("certified, but not {}: {}",
-                    settings_.on_certified == OnCertified::kPropose ? "proposed" : "promoted",
+        fmt::format("certified, but not {}: {}", done_with_certified(settings_.on_certified),
                     accepted.error().message);
     say_missed(missed, record);
     return base::ok();

@@ -8,6 +8,8 @@
 namespace rampart::retraining {
 namespace {
 
+constexpr double kLeastShare = 1e-6;  // what champion and challenger have each
+
 /// Reads one of `names`, by default the first.
 template <class E, size_t n>
 E choose(config::Table& table, std::string_view key,
@@ -32,19 +34,24 @@ Schedule read_schedule(config::Table& table) {
 }
 
 void read_on_certified(config::Table& table, TrainingSettings& settings) {
-    const auto word = table.choice("on_certified", {"promote", "propose"}, "promote");
+    const auto word = table.choice("on_certified", {"promote", "propose", "challenger"}, "promote");
     const auto approvals = table.integer("approvals", 1, registry::kMostApprovals, 1);
     const auto days = table.integer("proposal_days", 1, 365, 14);
     settings.terms = {static_cast<unsigned>(approvals), base::Duration::days(days)};
-    if (word == "propose") {
-        settings.on_certified = OnCertified::kPropose;
-        return;
+    if (word == "propose") settings.on_certified = OnCertified::kPropose;
+    if (word == "challenger") {
+        settings.on_certified = OnCertified::kChallenger;
+        settings.challenger_share = table.number("challenger_share", kLeastShare, 1 - kLeastShare);
     }
-    for (const char* key : {"approvals", "proposal_days"})
-        if (table.has(key))
-            table.fail(key,
-                       "is of proposals, and training.on_certified is \"promote\": make that "
-                       "\"propose\", or leave this out");
+    const auto refuse = [&](const char* key, const char* of, const char* wanted) {
+        if (word != wanted && table.has(key))
+            table.fail(key, fmt::format("is of {}, and training.on_certified is \"{}\": make that "
+                                        "\"{}\", or leave this out",
+                                        of, word, wanted));
+    };
+    refuse("approvals", "proposals", "propose");
+    refuse("proposal_days", "proposals", "propose");
+    refuse("challenger_share", "challengers", "challenger");
 }
 
 TrainingWindow read_training_window(config::Table& table) {

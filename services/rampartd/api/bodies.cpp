@@ -4,7 +4,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "rampart/base/limits.hpp"
 #include "rampart/base/reasons.hpp"
+#include "rampart/base/utf8.hpp"
 #include "rampart/protected_attributes/reasons.hpp"
 #include "rampart/registry/reasons.hpp"
 #include "rampart/wire/json_value.hpp"
@@ -121,6 +123,26 @@ base::Status check_reason(const Members& members) {
     if (!members.at("reason").empty()) return base::ok();
     return base::make_error(registry::Reason::kReasonMissing,
                             "$.reason: is empty; say why for the audit log");
+}
+
+Result<std::string> reason_in_query(const http::Request& request, std::string_view what) {
+    std::string reason;
+    for (const auto& [name, value] : request.query) {
+        if (name != "reason") {
+            return base::make_error(protected_attributes::Reason::kUnknownField,
+                                    "$.{}: is not a known parameter of the query", name);
+        }
+        reason = value;
+    }
+    if (!base::is_utf8(reason) || reason.size() > base::limits::kMaxTextBytes)
+        return base::make_error(registry::Reason::kAuditEntry,
+                                "$.reason: is not UTF-8 of at most {} bytes",
+                                base::limits::kMaxTextBytes);
+    if (!reason.empty()) return reason;
+    return base::make_error(registry::Reason::kReasonMissing,
+                            "$.reason: why {} ends is for the audit log: add ?reason=TEXT to the "
+                            "path",
+                            what);
 }
 
 }  // namespace rampart::rampartd

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
+#include "rampart/http/request.hpp"
 #include "rampart/http/response.hpp"
 #include "services/rampartd/api/json.hpp"
 
@@ -53,5 +54,9 @@ base::Result<bool> flag_of(std::string_view name, std::string_view text);
 
 /// invalid_argument "reason_missing": the member "reason", for the audit log, is empty.
 base::Status check_reason(const Members& members);
+
+/// Returns the parameter `reason` of the query, why `what` ends: there is no other parameter.
+/// invalid_argument "unknown_field", "audit_entry" (not UTF-8, or too long), "reason_missing".
+base::Result<std::string> reason_in_query(const http::Request& request, std::string_view what);
 
 }  // namespace rampart::rampartd

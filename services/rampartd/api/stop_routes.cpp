@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "rampart/base/limits.hpp"
-#include "rampart/base/utf8.hpp"
-#include "rampart/protected_attributes/reasons.hpp"
-#include "rampart/registry/reasons.hpp"
 #include "rampart/serving/stops.hpp"
 #include "services/rampartd/api/bodies.hpp"
 #include "services/rampartd/reasons.hpp"
@@ -43,26 +39,6 @@ Result<domain::StopKind> kind_of(const http::Request& request) {
         name.substr(0, 100));
 }
 
-/// Returns the parameter `reason` of the query.
-Result<std::string> reason_of(const http::Request& request) {
-    std::string reason;
-    for (const auto& [name, value] : request.query) {
-        if (name != "reason") {
-            return base::make_error(protected_attributes::Reason::kUnknownField,
-                                    "$.{}: is not a known parameter of the query", name);
-        }
-        reason = value;
-    }
-    if (!base::is_utf8(reason) || reason.size() > base::limits::kMaxTextBytes)
-        return base::make_error(registry::Reason::kAuditEntry,
-                                "$.reason: is not UTF-8 of at most {} bytes",
-                                base::limits::kMaxTextBytes);
-    if (!reason.empty()) return reason;
-    return base::make_error(registry::Reason::kReasonMissing,
-                            "$.reason: why a stop ends is for the audit log: add ?reason=TEXT to "
-                            "the path");
-}
-
 }  // namespace
 
 Json stops_in_force(const registry::ModelRegistry& registry) {
@@ -95,7 +71,7 @@ Result<http::Response> StopRoutes::handle_press(const http::Request& request) co
 
 Result<http::Response> StopRoutes::handle_release(const http::Request& request) const {
     RAMPART_TRY(const auto kind, kind_of(request));
-    RAMPART_TRY(const auto reason, reason_of(request));
+    RAMPART_TRY(const auto reason, reason_in_query(request, "a stop"));
     RAMPART_TRY(const auto ended, buttons_.release(kind, request.principal, reason));
     return json_response(Json::object({{"stop", ended ? to_json(*ended) : Json(nullptr)}}));
 }

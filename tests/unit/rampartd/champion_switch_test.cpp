@@ -5,6 +5,7 @@
 
 #include "support/explained_policy.hpp"
 #include "support/small_stores.hpp"
+#include "unit/registry/gate_run.hpp"
 
 namespace rampart::rampartd {
 namespace {
@@ -57,6 +58,7 @@ class FollowedChampion : public testing::Test {
         switch_.reset();
         service_ = std::make_unique<support::SmallService>(service_log_);
         switch_.emplace(*stores_.registry, *service_->service);
+        switch_->follow_arms({stores_.log, "policies", {key_.public_key()}}, arm_key_);
         switch_->follow({stores_.log, "policies", {key_.public_key()}}, decides, served_);
         serve();
         return *switch_;
@@ -78,6 +80,7 @@ class FollowedChampion : public testing::Test {
     support::MemoryLog service_log_;
     std::unique_ptr<support::SmallService> service_;
     base::SigningKey key_ = base::SigningKey::from_raw(std::string(32, 'k')).value();
+    std::string arm_key_ = "arm-key";
     domain::PolicyId bootstrap_;
     dataset::ServedSchema served_ = parsed(income(""));
     std::optional<ChampionSwitch> switch_;
@@ -266,6 +269,101 @@ TEST_F(FollowedChampion, ASchemaThatNoKeyHasSignedKeepsTheFirstPolicyFromNothing
     }
 }
 
+/// Challengers beside the champion that another node publishes.
+class FollowedArms : public FollowedChampion {
+  protected:
+    /// Publishes what begins and ends of a history, beside the promotion `champion`.
+    void publish_arms(const std::vector<registry::AssignmentPeriod>& periods, uint64_t champion) {
+        registry::AssignmentPublisher publisher(stores_.log, stores_.log, "policies", key_,
+                                                "arm-key");
+        registry::Promotion promotion;
+        promotion.sequence = champion;
+        const auto notice = publisher.notice_of(periods, promotion, 1);
+        ASSERT_TRUE(notice);
+        EXPECT_TRUE(publisher.publish(
+            *notice, [&](const auto&) { return base::Result<std::string>(challenger_); }));
+    }
+    registry::AssignmentPeriod period(const std::string& id) const {
+        return {{id, day(1), {{first_, 0.5}, {model::policy_id_of(challenger_), 0.5}}},
+                "anna",
+                std::nullopt,
+                ""};
+    }
+    /// Decides persons until both arms had some; returns how many each policy had.
+    std::map<std::string, int> decided_by() {
+        std::map<std::string, int> count;
+        for (int i = 0; i < 40; ++i) {
+            const auto decision = service_->decide(support::make_application(++person_, day(100)));
+            ++count[decision.policy.value()];
+            EXPECT_EQ(decision.arm.has_value(), !service_->service->assignment().empty());
+        }
+        return count;
+    }
+    std::string arms() const { return service_->service->assignment(); }
+
+    const std::string challenger_ = constant(0.25);
+    domain::PolicyId first_ = model::policy_id_of(constant(0.5));
+    int person_ = 0;
+};
+
+TEST_F(FollowedArms, DecideBesideTheChampionUntilTheEndAlsoAfterAStart) {
+    publish(1, constant(0.5));
+    start();
+    EXPECT_EQ(arms(), "");
+    publish_arms({period("spring")}, 1);
+    serve();
+    EXPECT_EQ(arms(), "spring");
+    EXPECT_EQ(trouble(), "");
+    const auto both = decided_by();
+    EXPECT_GT(both.at(first_.value()), 5);
+    EXPECT_GT(both.at(model::policy_id_of(challenger_).value()), 5);
+    serve();
+    EXPECT_EQ(arms(), "spring") << "nothing new";
+    start();
+    EXPECT_EQ(arms(), "spring");
+    auto ended = period("spring");
+    ended.to = day(2);
+    publish_arms({ended}, 1);
+    serve();
+    EXPECT_EQ(arms(), "");
+    EXPECT_EQ(decided_by(), (std::map<std::string, int>{{first_.value(), 40}}));
+}
+
+TEST_F(FollowedArms, EndWithTheChampionWhateverTheTopicSays) {
+    publish(1, constant(0.5));
+    publish_arms({period("spring")}, 1);
+    start();
+    EXPECT_EQ(arms(), "spring");
+    const auto next = publish(2, constant(0.75));
+    serve();
+    EXPECT_EQ(arms(), "") << "before the node that trains has said anything of it";
+    EXPECT_EQ(deciding(), next.value());
+    start();
+    EXPECT_EQ(arms(), "");
+    publish(3, constant(0.5));  // rolled back: it began beside another promotion
+    serve();
+    EXPECT_EQ(arms(), "");
+}
+
+TEST_F(FollowedArms, ThatCannotDecideHereLeaveTheChampionAloneAndThisIsSaid) {
+    publish(1, constant(0.5));
+    publish_arms({period("spring")}, 1);
+    arm_key_ = "another";
+    start();
+    EXPECT_EQ(deciding(), first_.value());
+    EXPECT_EQ(arms(), "");
+    EXPECT_EQ(trouble(), "other_key");
+    arm_key_ = "arm-key";
+    start();
+    EXPECT_EQ(arms(), "spring");
+    for (auto& stored : stores_.log.topics["policies"].partitions[0])
+        if (stored.record.value == challenger_) stored.record.value = "no model file";
+    start();
+    EXPECT_EQ(arms(), "");
+    EXPECT_EQ(deciding(), first_.value());
+    EXPECT_EQ(trouble(), "no_model");
+}
+
 /// Else a mistake in its schema file would be on record for good.
 TEST_F(FollowedChampion, TermsAgreeOnceTheNodeThatTrainsHasSaidTheSame) {
     served_ = parsed(income("default = 1\n"));
@@ -333,6 +431,45 @@ TEST_F(TrainingChampion, OfARestoredStoreSaysWhatTheGroupDecidesByAndNotItsOlder
         served_ = parsed(now + "[[feature]]\nname = \"age\"\nkind = \"numeric\"\ndefault = 0\n");
         EXPECT_EQ(start().check().error().reason, "schema_differs") << "nor more";
     }
+}
+
+TEST_F(TrainingChampion, PublishesWhatBeginsAndEndsBesideItAndAgainWhereThatIsLost) {
+    auto& registry = *stores_.registry;
+    const auto file = model::encode_model_file(support::explained_policy(
+        constant_policy(1)->policy.schema(), {support::scored_link(0.1)}));
+    const auto id = registry.register_model(file, day(1), "test").value();
+    const auto run =
+        registry::testing::run_gate(id.value(), bootstrap_.value(), key_, {}, 0.75, 0.25, 1);
+    ASSERT_TRUE(registry.append_ledger_entries(0, run.ledger, day(1), "gate"));
+    ASSERT_TRUE(registry.store_certificate(
+        {run.files.certificate, run.files.evidence, key_.public_key()}, day(1), "gate"));
+    ChampionSwitch trains(registry, *trainer_.service);
+    trains_with(trains, income(""));
+    trains.publish_arms_by({log, log, "policies", key_, "arm-key"});
+    const auto all_decide_by = [&](const std::string& assignment) {
+        const auto served = trains.serve();
+        EXPECT_TRUE(served) << served.error().message;
+        serve();
+        EXPECT_EQ(trainer_.service->assignment(), assignment);
+        EXPECT_EQ(service_->service->assignment(), assignment);
+        EXPECT_EQ(trouble(), "");
+    };
+    start();
+    all_decide_by("");
+    const auto started = registry.start_assignment({"spring", {}, {{bootstrap_, 0.5}, {id, 0.5}}},
+                                                   key_.public_key(), day(2), "anna");
+    ASSERT_TRUE(started) << started.error().message;
+    all_decide_by("spring");
+    auto& records = log.topics["policies"].partitions[0];
+    const auto before = records.size();
+    ASSERT_TRUE(trains.keep_published());
+    EXPECT_EQ(records.size(), before);
+    records.clear();
+    ASSERT_TRUE(trains.keep_published());
+    start();
+    all_decide_by("spring");
+    ASSERT_TRUE(registry.end_assignment(day(3), "anna"));
+    all_decide_by("");
 }
 
 TEST_F(TrainingChampion, IsPublishedAgainByTheNodeThatTrainsWhereItsTopicHasLostIt) {

@@ -101,6 +101,28 @@ TEST_F(Deployments, OnlyCertifiedPoliciesAreChallengersOfTheChampion) {
               "certificate_invalid");
 }
 
+TEST_F(Deployments, NoLearnedPolicyStartsWhileRulesAloneDecide) {
+    must(registry_->press_stop(StopKind::kRulesOnly, at(15), "anna"));
+    EXPECT_EQ(refusal(assignment("one", a_)), "rules_only_pressed");
+    must(registry_->release_stop(StopKind::kRulesOnly, at(16), "anna"));
+    const auto started = must(start(assignment("one", a_), 20));
+    must(registry_->press_stop(StopKind::kRulesOnly, at(25), "anna"));
+    EXPECT_EQ(registry_->assignment_in_force(), started) << "it decides again after the stop";
+}
+
+TEST_F(Deployments, AnEndHitsTheAssignmentThatItNamesAndSaysWhy) {
+    const auto one = must(registry_->start_assignment(assignment("one", a_), key_.public_key(),
+                                                      at(20), "anna", "a trial"));
+    EXPECT_EQ(registry_->audit_entries().value().back().details.at("reason"), "a trial");
+    EXPECT_EQ(registry_->end_assignment(at(25), "bert", "two").error().reason, "no_assignment");
+    EXPECT_EQ(registry_->assignment_in_force(), one);
+    EXPECT_EQ(must(registry_->end_assignment(at(30), "bert", "one", "it did harm")).to, at(30));
+    EXPECT_EQ(registry_->audit_entries().value().back().details.at("reason"), "it did harm");
+    reopen();
+    EXPECT_EQ(registry_->assignments().back().ended_by, "bert");
+    EXPECT_TRUE(registry_->verify_audit());
+}
+
 TEST_F(Deployments, AnExpiredCertificateStartsNoAssignmentAndEndsNone) {
     const auto started = must(start(assignment("one", a_), 20));
     const int64_t month = 31 * 86'400;

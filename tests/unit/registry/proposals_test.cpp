@@ -142,6 +142,88 @@ TEST_F(Proposals, TheSecondPrincipalSwitchesAndTheRecordSaysWhoApproved) {
     EXPECT_FALSE(must(live_at(*registry_, at(70))).proposal) << "the first policy has none";
 }
 
+/// Challengers that wait for people.
+class ProposedChallengers : public Proposals {
+  protected:
+    ProposedChallengers() {
+        run_ = certified(a_);
+        EXPECT_TRUE(registry_->store_certificate(proof(run_), at(11), "gate"));
+    }
+    base::Result<PromotionProposal> challenge(const std::string& id, double share = 0.1) {
+        return registry_->propose_challenger({id, {}, {{first_, 1 - share}, {a_, share}}}, terms_,
+                                             key_.public_key(), at(20), "petra");
+    }
+    testing::GateRun run_;
+};
+
+TEST_F(ProposedChallengers, TheSecondPrincipalStartsItAndTheChampionStays) {
+    const auto made = must(challenge("spring"));
+    EXPECT_EQ(must(challenge("spring")), made) << "said twice";
+    EXPECT_EQ(challenge("spring", 0.2).error().reason, "assignment_used");
+    EXPECT_EQ(registry_->assignment_in_force(), std::nullopt);
+    EXPECT_EQ(refusal(made, "petra"), "own_proposal");
+    must(approve(made, "anna", 30));
+    EXPECT_EQ(registry_->assignment_in_force(), std::nullopt) << "the first alone starts nothing";
+    reopen();
+    const auto twice = must(approve(made, "bert", 40));
+    EXPECT_EQ(twice.state, State::kApproved);
+    EXPECT_EQ(twice.promotion, std::nullopt);
+    EXPECT_EQ(registry_->champion()->policy, first_);
+    const auto started = registry_->assignment_in_force().value();
+    EXPECT_EQ(started.assignment.id, "spring");
+    EXPECT_EQ(started.assignment.from, at(40));
+    EXPECT_EQ(started.who, "bert");
+    EXPECT_EQ(started.assignment.arms[1], (domain::ArmShare{a_, 0.1}));
+    reopen();
+    EXPECT_EQ(now(1), twice);
+    EXPECT_EQ(registry_->assignment_in_force(), started);
+    EXPECT_THAT(to_json(twice), HasSubstr(R"("assignment":"spring","share":1E-1)"));
+    const auto log = entries();
+    EXPECT_EQ(log[log.size() - 2].action, "approve_proposal");
+    EXPECT_EQ(log.back().action, "start_assignment");
+    EXPECT_EQ(log.back().details.at("proposal"), "1");
+    EXPECT_TRUE(registry_->verify_audit());
+    EXPECT_EQ(challenge("spring").error().reason, "assignment_used");
+}
+
+TEST_F(ProposedChallengers, WhatIsSeenIsTheShareAndThePromotionIsAnotherProposal) {
+    const auto made = must(challenge("spring"));
+    auto other = made;
+    other.share = 0.5;
+    EXPECT_EQ(refusal(other, "anna"), "proposal_differs");
+    other = made;
+    other.assignment.clear();
+    EXPECT_EQ(refusal(other, "anna"), "proposal_differs");
+    const auto promotion = must(propose(a_, run_));
+    EXPECT_EQ(promotion.number, 2u);
+    EXPECT_NE(promotion.digest(), made.digest());
+    must(approve(promotion, "anna"));
+    must(approve(promotion, "bert"));
+    EXPECT_EQ(now(1).why, "champion_changed") << "it was about another champion";
+    EXPECT_EQ(registry_->assignment_in_force(), std::nullopt);
+    EXPECT_EQ(registry_->approval_of(*registry_->champion())->number, 2u);
+}
+
+TEST_F(ProposedChallengers, ItIsScheduledEndedByTheStopAndNeedsItsCertificate) {
+    const auto made = must(challenge("spring"));
+    must(approve(made, "anna", 30, 50));
+    must(approve(made, "bert", 31, 50));
+    EXPECT_FALSE(must(switch_due(49)));
+    EXPECT_TRUE(must(switch_due(50)));
+    EXPECT_EQ(registry_->assignment_in_force()->who, "registry");
+    const auto second = must(challenge("summer"));
+    must(registry_->press_stop(domain::StopKind::kRulesOnly, at(60), "anna"));
+    EXPECT_EQ(now(second.number).why, "rules_only_pressed");
+    must(registry_->release_stop(domain::StopKind::kRulesOnly, at(61), "anna"));
+    const auto without = registry_->propose_challenger({"other", {}, {{first_, 0.9}, {b_, 0.1}}},
+                                                       terms_, key_.public_key(), at(62), "petra");
+    EXPECT_EQ(without.error().reason, "not_certified");
+    const auto three =
+        registry_->propose_challenger({"three", {}, {{first_, 0.8}, {a_, 0.1}, {b_, 0.1}}}, terms_,
+                                      key_.public_key(), at(62), "petra");
+    EXPECT_EQ(three.error().reason, "bad_assignment");
+}
+
 TEST_F(Proposals, AreApprovedByOthersOnceEachAndAsTheyWereSeen) {
     const auto made = must(propose(a_, certified(a_)));
     EXPECT_EQ(refusal(made, "petra"), "own_proposal");

@@ -148,6 +148,23 @@ TEST_F(ProposedTest, WaitsForPeopleWhereTheSettingsSaySoAndChargesTheSame) {
     EXPECT_EQ(node_.registry->ledger_entries()->size(), charged) << "an approval costs nothing";
 }
 
+TEST_F(ProposedTest, DecidesBesideTheChampionWhereTheSettingsSaySo) {
+    fill();
+    settings_.on_certified = OnCertified::kChallenger;
+    settings_.challenger_share = 0.25;
+    const auto trainer = loop();
+    const ProposalRequest request{.model = model(), .submit = true, .proposed_by = "anna"};
+    const auto made = trainer->propose(request, day(kNow)).value();
+    ASSERT_EQ(made.run->verdict, Verdict::kCertified) << made.run->message;
+    EXPECT_EQ(node_.registry->champion()->policy, champion_);
+    const auto started = node_.registry->assignment_in_force();
+    ASSERT_TRUE(started) << made.run->message;
+    EXPECT_EQ(started->assignment.id, made.run->certificate);
+    EXPECT_EQ(started->who, "anna");
+    const std::vector<domain::ArmShare> arms{{champion_, 0.75}, {made.id, 0.25}};
+    EXPECT_EQ(started->assignment.arms, arms);
+}
+
 TEST_F(ProposedTest, ThatHarmsIsNotCertified) {
     fill();
     const auto made =

@@ -46,6 +46,21 @@ TEST(TrainingSettings, ACertifiedPolicyIsPromotedUnlessPeopleAreToApproveIt) {
         EXPECT_FALSE(settings_of(std::string("[training]\n") + wrong)) << wrong;
 }
 
+TEST(TrainingSettings, AChallengerHasADeclaredShareAndNoOtherHasOne) {
+    const auto settings =
+        settings_of("[training]\non_certified = \"challenger\"\nchallenger_share = 0.1");
+    ASSERT_TRUE(settings) << settings.error().message;
+    EXPECT_EQ(settings->on_certified, OnCertified::kChallenger);
+    EXPECT_EQ(settings->challenger_share, 0.1);
+    for (const char* wrong :
+         {"on_certified = \"challenger\"", "challenger_share = 0.1",
+          "on_certified = \"propose\"\nchallenger_share = 0.1",
+          "on_certified = \"challenger\"\nchallenger_share = 0.0",
+          "on_certified = \"challenger\"\nchallenger_share = 1.0",
+          "on_certified = \"challenger\"\nchallenger_share = 0.1\napprovals = 2"})
+        EXPECT_FALSE(settings_of(std::string("[training]\n") + wrong)) << wrong;
+}
+
 TEST(TrainingSettings, AStepThatTheGateWouldRefuseIsRefused) {
     EXPECT_FALSE(settings_of("[training]\nkappa = 0.9\n[gate]\nkappa = 0.5"));
     EXPECT_TRUE(settings_of("[training]\nkappa = 0.5\n[gate]\nkappa = 0.5"));

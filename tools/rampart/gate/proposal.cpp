@@ -53,6 +53,11 @@ std::string text_of_proposal(const json::object& proposal) {
     std::string text =
         row("proposal", member("id")) + row("state", state_text(proposal)) +
         row("policy", member("policy")) + row("replaces", member("replaces")) +
+        (proposal.at("assignment").is_null()
+             ? ""
+             : row("challenger", fmt::format("of a share of {} of people, in assignment {}",
+                                             proposal.at("share").to_number<double>(),
+                                             printable(member("assignment"))))) +
         row("certificate", member("certificate")) + row("valid until", member("valid_until")) +
         row("proposed", fmt::format("{} by {}", member("at"), member("proposed_by"))) +
         row("expires", member("expires")) + row("approvals", approvals_text(proposal));

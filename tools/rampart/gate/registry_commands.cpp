@@ -164,7 +164,7 @@ Result<Answer> promote(const PromoteOptions& options) {
                                 certification::signer_among(certificate, keys)};
     const domain::PolicyId model(options.model);
     const auto& training = node->settings().training;
-    if (training.on_certified == retraining::OnCertified::kPromote)
+    if (training.on_certified != retraining::OnCertified::kPropose)
         return answer_of(node->registry().promote(model, proof, node->now(), options.actor));
     const auto proposal =
         node->registry().propose(model, proof, training.terms, node->now(), options.actor, true);

@@ -74,7 +74,8 @@ class DeploymentLog {
     base::TimePoint last_ = base::kFirstTime;
 };
 
-/// Returns the details of the audit entry that starts the assignment.
+/// Returns the details of the audit entry that starts the assignment, but for the reason that was
+/// given, or the number of the proposal by which it starts.
 std::map<std::string, std::string> details_of(const domain::Assignment& assignment);
 /// Returns the details of the audit entry by which the stop begins, or, with `end`, ends. It has an
 /// end then.

@@ -27,5 +27,7 @@ base::Result<Live> live_at(const ModelRegistry& registry, base::TimePoint at);
 
 /// Returns it as one JSON object: what GET /v1/policies/at answers.
 std::string to_json(const Live& live);
+/// Returns an assignment as one JSON object, as GET /v1/assignments shows it.
+std::string to_json(const AssignmentPeriod& period);
 
 }  // namespace rampart::registry

@@ -167,10 +167,10 @@ class ModelRegistry {
     base::Result<PromotionProposal> propose(const domain::PolicyId& candidate, const Proof& proof,
                                             const ProposalTerms& terms, base::TimePoint now,
                                             std::string_view actor, bool again = false);
-    /// Records an approval. The last one that is needed makes the policy champion: approval,
-    /// promotion and both audit entries are one synced write. With `by.switch_at` it schedules the
-    /// promotion, which switch_scheduled() makes. What promote() requires is checked anew with each
-    /// approval; `current` is the public key in use.
+    /// Records an approval. The last one that is needed makes the policy champion, or starts its
+    /// assignment: that, the approval and both audit entries are one synced write. `by.switch_at`
+    /// schedules it for switch_scheduled(). What promote() requires is checked anew each time;
+    /// `current` is the public key in use.
     ///
     /// Fails as promote() does; not_found "unknown_proposal"; failed_precondition "proposal_ended"
     /// (it was approved or rejected, has expired, or is void: the message says which),
@@ -180,7 +180,7 @@ class ModelRegistry {
     /// not between now and the proposal's and the certificate's end).
     base::Result<PromotionProposal> approve_proposal(uint64_t number, const Judgement& by,
                                                      const base::VerifyingKey& current);
-    /// Promotes a scheduled proposal whose time has come by `now`, by the actor "registry". What
+    /// Carries out a scheduled proposal whose time has come by `now`, by the actor "registry". What
     /// promote() requires is checked anew. Returns whether it did; false: it is not due, or has
     /// ended. Fails as approve_proposal() does, and then it stays scheduled, for kSwitchWithin.
     base::Result<bool> switch_scheduled(uint64_t number, base::TimePoint now,
@@ -206,17 +206,33 @@ class ModelRegistry {
 
     /// Lets the assignment's policies decide side by side from now on; it ends the assignment in
     /// force. `from` becomes `now`, or the time of the last such entry if that is later. The first
-    /// arm must be the champion's; each other policy needs a stored certificate, signed with `key`,
-    /// by which it could be promoted now. Repeating the assignment in force changes nothing.
+    /// arm must be the champion's; each other policy needs a stored certificate by which it could
+    /// be promoted now. `current` is the public key in use. Repeating the assignment in force
+    /// changes nothing. Waits for no stop and no rollback while it reads the evidence.
     ///
-    /// Fails with invalid_argument "bad_assignment"; failed_precondition "assignment_used" (another
-    /// one had its id), "no_champion", "stale_reference" (the first arm is not the champion's),
-    /// "not_certified", "not_explained"; not_found "unknown_model".
+    /// Fails with invalid_argument "bad_assignment", "audit_entry" (the reason is too long);
+    /// failed_precondition "assignment_used" (another one had its id), "no_champion",
+    /// "stale_reference" (the first arm is not the champion's), "not_certified", "not_explained",
+    /// "rules_only_pressed" (people have taken learned policies out of service), and as promote()
+    /// does of the certificate; not_found "unknown_model".
     base::Result<AssignmentPeriod> start_assignment(domain::Assignment assignment,
-                                                    const base::VerifyingKey& key,
-                                                    base::TimePoint now, std::string_view actor);
-    /// Lets the champion alone decide. Fails with failed_precondition "no_assignment".
-    base::Result<AssignmentPeriod> end_assignment(base::TimePoint now, std::string_view actor);
+                                                    const base::VerifyingKey& current,
+                                                    base::TimePoint now, std::string_view actor,
+                                                    std::string_view reason = {});
+    /// Records that an assignment of the champion and one challenger waits for people, as propose()
+    /// does of a promotion; the last approval starts it, in one write. Requires what
+    /// start_assignment() requires, and fails as that does, as propose() does, and with
+    /// "bad_assignment" of more challengers. Repeating it while it waits returns its proposal.
+    base::Result<PromotionProposal> propose_challenger(domain::Assignment assignment,
+                                                       const ProposalTerms& terms,
+                                                       const base::VerifyingKey& current,
+                                                       base::TimePoint now, std::string_view actor);
+    /// Lets the champion alone decide. `id`, if given, must be that of the assignment in force: an
+    /// end does not hit a later one. Fails with failed_precondition "no_assignment"; as above of
+    /// the reason.
+    base::Result<AssignmentPeriod> end_assignment(base::TimePoint now, std::string_view actor,
+                                                  std::string_view id = {},
+                                                  std::string_view reason = {});
     std::vector<AssignmentPeriod> assignments() const;
     std::optional<AssignmentPeriod> assignment_in_force() const;
 

@@ -10,11 +10,12 @@
 #include "rampart/base/clock.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/domain/assignment.hpp"
 #include "rampart/domain/ids.hpp"
 #include "rampart/domain/stopped_period.hpp"
 #include "rampart/registry/audit_log.hpp"
 
-/// Certified policies that wait until people let them decide.
+/// Certified policies that wait until people let them decide, as champion or as a challenger.
 namespace rampart::registry {
 
 inline constexpr unsigned kMostApprovals = 2;
@@ -28,7 +29,7 @@ struct ProposalTerms {
 enum class ProposalState : uint8_t {
     kWaiting,
     kScheduled,  // approved, and to be promoted at PromotionProposal::switch_at
-    kApproved,   // it was promoted
+    kApproved,   // it was promoted, or its assignment started
     kRejected,
     kExpired,
     kVoid,  // what it was about has changed: PromotionProposal::why
@@ -72,6 +73,10 @@ struct PromotionProposal {
     std::string proposed_by;                     // a principal, or "trainer"
     base::TimePoint at, expires;
     unsigned approvals_needed = 1;
+    /// Id of the assignment that it would start, and the share of people that the policy would
+    /// decide about; the champion has the rest. Empty: it would become champion.
+    std::string assignment;
+    double share = 0;
     std::vector<Approval> approvals;  // by different principals, and none by proposed_by
     /// When it is promoted, as each approval says; nullopt: with the last one. The first sets it.
     std::optional<base::TimePoint> switch_at;
@@ -80,7 +85,7 @@ struct PromotionProposal {
     std::string why;                          // set for kVoid
     std::optional<base::TimePoint> ended_at;  // nullopt: it waits, or is scheduled
     std::string ended_by, comment;            // who ended it; why it was rejected
-    std::optional<uint64_t> promotion;        // sequence of the promotion, if approved
+    std::optional<uint64_t> promotion;        // sequence of the promotion, if it was promoted
 
     /// Returns whether it has not ended.
     bool is_open() const {
@@ -116,19 +121,25 @@ class ProposalLog {
     const std::vector<PromotionProposal>& all() const { return all_; }
     /// nullptr: there is none.
     const PromotionProposal* find(uint64_t number) const;
-    /// Returns the last proposal by this certificate; nullptr: there is none.
+    /// Returns the last proposal of a promotion by this certificate; nullptr: there is none.
     const PromotionProposal* by_certificate(const base::Digest& certificate) const;
+    /// Returns the proposal of this assignment that has not ended; nullptr: there is none.
+    const PromotionProposal* open_for(std::string_view assignment) const;
 
   private:
     base::Status open(const AuditEntry& entry);
     base::Status approve(const AuditEntry& entry);
     base::Status end(const AuditEntry& entry);
     base::Status change_champion(const AuditEntry& entry);
+    base::Status start_assignment(const AuditEntry& entry);
     PromotionProposal* open_one(const AuditEntry& entry);
     void make_void(const AuditEntry& entry, std::string_view why);
 
     std::vector<PromotionProposal> all_;
 };
+
+/// Returns the assignment that the proposal would start, without its time. It names one.
+domain::Assignment assignment_of(const PromotionProposal& proposal);
 
 // Details of the audit entries of a proposal.
 std::map<std::string, std::string> opening_of(const PromotionProposal& proposal);

@@ -22,14 +22,16 @@ inline constexpr size_t kMaxRecipes = 16;
 
 /// What becomes of a policy that the gate has certified.
 enum class OnCertified : uint8_t {
-    kPromote,  // it decides
-    kPropose,  // it waits until people approve it
+    kPromote,     // it decides
+    kPropose,     // it waits until people approve it
+    kChallenger,  // it decides about a share of people, beside the champion
 };
 
 struct TrainingSettings {
     Schedule schedule;
     OnCertified on_certified = OnCertified::kPromote;
     registry::ProposalTerms terms;  // for kPropose
+    double challenger_share = 0;    // for kChallenger, in (0, 1)
     TrainingWindow window;
     /// 1 to kMaxRecipes; of several a run takes the candidate of one to the gate.
     std::vector<training::Recipe> recipes = std::vector<training::Recipe>(1);
