@@ -36,10 +36,10 @@ class StoppedRows : public testing::Test {
     void apply(const std::string& name, int64_t decided, const std::string& person = "") {
         append(support::make_decision(name, day(decided), true), decided, person);
     }
-    /// As a stop refers, at a time of that day.
-    void refer(const std::string& name, int64_t decided, base::Duration after) {
+    /// As a stop refers, so many seconds after the begin of that day.
+    void refer(const std::string& name, int64_t decided, int64_t seconds) {
         auto decision = support::make_decision(name, day(decided), false);
-        decision.decided_at = day(decided) + after;
+        decision.decided_at = day(decided) + base::Duration::seconds(seconds);
         decision.p_approve = 0;
         decision.p_refer = decision.propensity = 1;
         decision.action = domain::Action::kRefer;
@@ -131,12 +131,12 @@ TEST_F(StoppedRows, NothingOfARecordButItsTimeDecidesWhetherItIsLeftOut) {
 }
 
 TEST_F(StoppedRows, AStopsReferralsAreLeftOutAlsoWhereAnotherClockDatesThemJustOutside) {
-    const auto seconds = [](int64_t n) { return base::Duration::seconds(n); };
-    refer("before", 1, base::Duration::days(1) - seconds(59));
-    refer("early", 1, base::Duration::days(1) - seconds(61));
-    refer("in", 3, seconds(1));
-    refer("after", 5, seconds(59));
-    refer("late", 5, seconds(60));
+    constexpr int64_t kDay = 86'400;
+    refer("before", 1, kDay - 59);
+    refer("early", 1, kDay - 61);
+    refer("in", 3, 1);
+    refer("after", 5, 59);
+    refer("late", 5, 60);
     stops_ = {{day(2), day(5), StopKind::kReferAll, "anna"}};
     EXPECT_EQ(rows(5), (Names{"d-early", "d-late"})) << "those no stop explains: the gate asks";
     stops_ = {{day(2), day(5), StopKind::kRulesOnly, "anna"}};
