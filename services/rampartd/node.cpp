@@ -120,6 +120,8 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
     if (const auto& oidc = node->settings_.oidc) {
         RAMPART_TRY(node->provider_, identity_provider::Provider::open(*oidc, node->wall_));
     }
+    node->sessions_ = std::make_shared<access::Sessions>(
+        identity_provider::with_provider(node->callers_, node->provider_), node->wall_);
     if (const auto kept = node->keep_trainer(); !kept) {
         kLog.warning("msg=\"the lease of the trainer was not claimed yet\" reason={} what=\"{}\"",
                      kept.error().reason, kept.error().message);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "rampart/access/sessions.hpp"
 #include "rampart/data_retention/log_retention.hpp"
 #include "rampart/http/router.hpp"
 #include "rampart/runtime/health.hpp"
@@ -180,9 +181,7 @@ class Node {
     void add_routes(http::Router& router);
 
     /// Who may call.
-    std::shared_ptr<const access::Authenticator> callers() const {
-        return identity_provider::with_provider(callers_, provider_);
-    }
+    std::shared_ptr<const access::Authenticator> callers() const { return sessions_; }
     const Settings& settings() const { return settings_; }
     const Keys& keys() const { return keys_; }
     base::TimePoint now() const { return clock_->now(); }
@@ -263,6 +262,7 @@ class Node {
     const base::Clock& wall_;
     std::shared_ptr<access::Directory> callers_;
     std::shared_ptr<identity_provider::Provider> provider_;  // null: there is none
+    std::shared_ptr<access::Sessions> sessions_;             // asks both
     std::unique_ptr<runtime::JobQueue> requests_;
     std::atomic<bool> stopping_{false};
     runtime::Jobs jobs_;  // the last: they use all of the above

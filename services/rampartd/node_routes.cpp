@@ -7,6 +7,7 @@
 #include "services/rampartd/api/candidate_routes.hpp"
 #include "services/rampartd/api/certificate_routes.hpp"
 #include "services/rampartd/api/clock_routes.hpp"
+#include "services/rampartd/api/console_routes.hpp"
 #include "services/rampartd/api/event_routes.hpp"
 #include "services/rampartd/api/explanation_routes.hpp"
 #include "services/rampartd/api/job_routes.hpp"
@@ -21,10 +22,12 @@
 #include "services/rampartd/api/review_routes.hpp"
 #include "services/rampartd/api/run_routes.hpp"
 #include "services/rampartd/api/search_routes.hpp"
+#include "services/rampartd/api/session_routes.hpp"
 #include "services/rampartd/api/status_routes.hpp"
 #include "services/rampartd/api/stop_routes.hpp"
 #include "services/rampartd/api/token_routes.hpp"
 #include "services/rampartd/api/unmatched_routes.hpp"
+#include "services/rampartd/console_bundle.hpp"
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/notice_of.hpp"
 #include "services/rampartd/person_jobs.hpp"
@@ -60,6 +63,13 @@ void Node::add_routes(http::Router& router) {
                  },
                  [this] { return callers_->refresh().map([](bool) {}); }})
         .add_to(router);
+    SessionRoutes({*sessions_,
+                   [this, &registry](auto actor, auto operation) {
+                       return registry.record_operation(clock_->now(), actor, operation, {});
+                   },
+                   settings_.http.tls || settings_.http.plaintext_anywhere})
+        .add_to(router);
+    ConsoleRoutes(console_bundle()).add_to(router);
     StatusRoutes({health_, jobs_, *requests_, *clock_, registry, joiner, *decisions_,
                   *applications_, topics, [this] { return stopped(); }, loop_->trainer(),
                   trainer_lease_.get(), served_roles(), *events_})

@@ -108,6 +108,8 @@ namespace rampart::rampartd {
       "Ask the node of the group that trains.")                                                 \
     X(kUnknownApplication, kNotFound, "unknown_application",                                    \
       "Name the person, or ask the node that holds the application's partition.")               \
+    X(kUnknownConsoleFile, kNotFound, "unknown_console_file",                                   \
+      "Open /console/ anew: a page of another release asks for its own files.")                 \
     X(kUnknownEventKind, kInvalidArgument, "unknown_event_kind",                                \
       "Name kinds of events that the message lists, with commas between them.")                 \
     X(kUnknownStop, kNotFound, "unknown_stop",                                                  \

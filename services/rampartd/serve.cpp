@@ -122,8 +122,10 @@ base::Status serve(const std::filesystem::path& config, std::string_view roles) 
     node->begin_work();
     const auto endpoint_file = node->settings().store / "endpoint";
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(endpoint_file, server->endpoint() + "\n"));
-    kLog.info("msg=serving address={} store={} roles={}", server->endpoint(),
-              node->settings().store.string(), to_string(node->settings().log.roles));
+    const auto address = server->endpoint();
+    kLog.info("msg=serving address={} store={} roles={} console={}{}/console/", address,
+              node->settings().store.string(), to_string(node->settings().log.roles),
+              address.starts_with("https://") ? "" : "http://", address);
     shutdown->wait();
     node->begin_stop();
     // so that those who balance the load see it before the port closes

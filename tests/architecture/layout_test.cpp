@@ -55,12 +55,14 @@ size_t long_lines(const std::string& text, bool markdown) {
     return found;
 }
 
-/// C++, CMake, Python, TOML, Protocol Buffers, YAML, Markdown, and scripts by their first line.
+/// C++, CMake, Python, TypeScript, TOML, Protocol Buffers, YAML, Markdown, and scripts by their
+/// first line.
 std::vector<fs::path> texts_that_people_read() {
     std::vector<fs::path> texts;
     for (const char* folder : {"libs", "services", "tools", "tests", "schemas", "ops", ".ci"})
-        for (const auto& file : source_files(folder, {".hpp", ".cpp", ".cmake", ".txt", ".py",
-                                                      ".toml", ".proto", ".yaml", ".md", ""})) {
+        for (const auto& file :
+             source_files(folder, {".hpp", ".cpp", ".cmake", ".txt", ".py", ".ts", ".tsx", ".mjs",
+                                   ".toml", ".proto", ".yaml", ".md", ""})) {
             const bool data = file.extension() == ".txt" && file.filename() != "CMakeLists.txt";
             const bool script = file.has_extension() || read_source(file).starts_with("#!");
             if (!data && script) texts.push_back(file);

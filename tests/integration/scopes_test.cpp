@@ -72,6 +72,12 @@ const std::map<std::string, std::string> kMatrix{
     {"GET /readyz", ""},
     {"GET /metrics", ""},
     {"GET /v1/policy", ""},
+    {"GET /console", ""},
+    {"GET /console/", ""},
+    {"GET /console/{file}", ""},
+    {"POST /v1/session", ""},    // with a token
+    {"GET /v1/session", ""},     // with the cookie
+    {"DELETE /v1/session", ""},  // with cookie and write key
     {"GET /v1/decisions", "audit"},
     {"POST /v1/decisions", "decide"},
     {"GET /v1/decisions/{id}", "read"},

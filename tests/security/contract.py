@@ -135,13 +135,17 @@ class Journey:
         self.document, self.service = document, service
         self.seen = collections.Counter()
 
-    def ask(self, name, body=None, path=None, query=None, status=200, kind="application/json"):
-        """Asks for an operation like "POST /v1/decisions" and returns the answer's JSON."""
+    def ask(self, name, body=None, path=None, query=None, status=200, kind="application/json",
+            session=None):
+        """Asks for an operation like "POST /v1/decisions" and returns the answer's JSON. With the
+        headers of a session, these say who asks."""
         method, template = name.split(" ")
         data = body if isinstance(body, bytes) or body is None else json.dumps(body)
         answer = requests.request(
             method, self.service.url + (path or template), params=query, data=data, timeout=120,
-            headers={"Authorization": "Bearer " + self.service.token, "Content-Type": kind})
+            headers={"Content-Type": kind,
+                     **(session or {"Authorization": "Bearer " + self.service.token})})
+        self.cookies = answer.cookies
         if answer.status_code != status:
             sys.exit(f"{name}: {answer.status_code}, not {status}: {answer.text[:400]}")
         responses = self.document["paths"][template][method.lower()]["responses"]
@@ -279,11 +283,29 @@ def travel(journey, features):
         status=404)
     ask("POST /v1/quarantine/replay", {"topic": "outcomes", "partition": 0, "offset": 1, **who},
         status=404)
-    for probe in ("/healthz", "/readyz", "/metrics"):
+    for probe in ("/healthz", "/readyz", "/metrics", "/console", "/console/"):
         ask("GET " + probe)
+    ask("GET /console/{file}", path="/console/index.html")
+    ask("GET /console/{file}", path="/console/none.js", status=404)
+    sign_in(journey)
     ask("GET /v1/certificates/{name}", path="/v1/certificates/e1r1",
         query={"reason": "r"}, status=403)
     return decision
+
+
+def sign_in(journey):
+    """A session of a browser, from its token to its end."""
+    ask = journey.ask
+    opened = ask("POST /v1/session")
+    cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in journey.cookies.items())}
+    if ask("GET /v1/session", session=cookie) != opened:
+        sys.exit("GET /v1/session: another session than the one that was opened")
+    ask("GET /v1/status", session=cookie)
+    why = {"reason": "test"}
+    ask("POST /v1/rollback", why, session=cookie, status=403)
+    whole = {**cookie, "X-Rampart-Write-Key": opened["write_key"]}
+    ask("DELETE /v1/session", session=whole)
+    ask("GET /v1/session", session=cookie, status=401)
 
 
 def audited(journey, runs):

@@ -35,6 +35,7 @@ def refused_without_right(ctx, response, case):
         callers.append(("without scope", LACKING[SECURED[operation]], 403))
     for who, token, status in callers:
         again.headers.pop("Authorization", None)
+        again.headers.pop("Cookie", None)
         if token:
             again.headers["Authorization"] = "Bearer " + token
         answer = SESSION.send(again, timeout=60)

@@ -124,8 +124,9 @@ Status serve_on(const Options& options, const demo::Workspace& workspace) {
     endpoint.erase(endpoint.find_last_not_of('\n') + 1);
     const auto pid = service.release();
     std::printf(
-        "\nserving at http://%s (process %d; stop it with: kill %d)\ntoken for POST requests: %s\n",
-        endpoint.c_str(), pid, pid, (workspace.store / "keys" / "token").c_str());
+        "\nserving at http://%s (process %d; stop it with: kill %d)\nconsole: http://%s/console/\n"
+        "token for both: %s\n",
+        endpoint.c_str(), pid, pid, endpoint.c_str(), (workspace.store / "keys" / "token").c_str());
     return base::ok();
 }
 

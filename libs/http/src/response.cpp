@@ -15,9 +15,13 @@ namespace {
 /// Returns the status of a reason for which it says more than that of its code.
 std::optional<int> own_status_of(base::AnyReason reason) {
     static const std::pair<base::AnyReason, int> kStatuses[] = {
-        {access::Reason::kUnauthenticated, 401}, {access::Reason::kTokenExpired, 401},
-        {Reason::kMethodNotAllowed, 405},        {Reason::kBodyTooLarge, 413},
-        {Reason::kTooManyRequests, 429},         {Reason::kTooManyConnectionsOfPrincipal, 429},
+        {access::Reason::kUnauthenticated, 401},
+        {access::Reason::kTokenExpired, 401},
+        {access::Reason::kSessionEnded, 401},
+        {Reason::kMethodNotAllowed, 405},
+        {Reason::kBodyTooLarge, 413},
+        {Reason::kTooManyRequests, 429},
+        {Reason::kTooManyConnectionsOfPrincipal, 429},
         {Reason::kHeadersTooLarge, 431}};
     for (const auto& [own, status] : kStatuses)
         if (&*own == &*reason) return status;

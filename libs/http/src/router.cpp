@@ -52,7 +52,8 @@ bool same_shape(const std::vector<std::string>& a, const std::vector<std::string
 /// Returns the answer to a caller who is not known, or may not do this.
 Response caller_refused(const base::Error& error, const Access& access) {
     using access::Reason;
-    const bool unknown = error.is(Reason::kUnauthenticated) || error.is(Reason::kTokenExpired);
+    const bool unknown = error.is(Reason::kUnauthenticated) || error.is(Reason::kTokenExpired) ||
+                         error.is(Reason::kSessionEnded);
     auto response = error_response(error, unknown ? 401 : status_of(error.code));
     if (unknown)
         response.headers.push_back({"WWW-Authenticate", "Bearer"});
@@ -83,7 +84,36 @@ Response call(const Handler& handler, const Request& request) {
     }
 }
 
+/// Returns the value of the first cookie with this name; empty: none.
+std::string_view find_cookie(std::string_view cookies, std::string_view name) {
+    while (!cookies.empty()) {
+        auto one = cookies.substr(0, cookies.find(';'));
+        cookies.remove_prefix(std::min(cookies.size(), one.size() + 1));
+        one.remove_prefix(std::min(one.size(), one.find_first_not_of(' ')));
+        if (one.starts_with(name) && one.substr(name.size()).starts_with('='))
+            return one.substr(name.size() + 1);
+    }
+    return {};
+}
+
 }  // namespace
+
+access::Caller caller_of(const Request& head) {
+    constexpr std::string_view kScheme = "Bearer ";
+    const std::string_view given = head.header("Authorization");
+    access::Caller caller{.certificate = head.client, .address = head.address};
+    caller.writes = head.method != "GET";
+    if (given.starts_with(kScheme)) caller.token = given.substr(kScheme.size());
+    if (!given.empty()) {
+        if (caller.token.empty()) caller.certificate = {};  // another scheme
+        return caller;
+    }
+    const auto cookies = head.header("Cookie");
+    caller.session = find_cookie(cookies, kSecureSessionCookie);
+    if (caller.session.empty()) caller.session = find_cookie(cookies, kSessionCookie);
+    caller.write_key = head.header(kWriteKeyHeader);
+    return caller;
+}
 
 void Router::add(std::string method, std::string pattern, Access access, Handler handler,
                  Lane lane) {
@@ -112,12 +142,7 @@ void Router::add_group(std::string method, std::string pattern, Access access,
 
 /// Checks that the caller is known and has the scope of the route.
 base::Status Router::check_caller(const Entry& entry, Request& head) const {
-    constexpr std::string_view kScheme = "Bearer ";
-    const std::string_view given = head.header("Authorization");
-    access::Caller caller{.certificate = head.client, .address = head.address};
-    if (given.starts_with(kScheme)) caller.token = given.substr(kScheme.size());
-    if (!given.empty() && caller.token.empty()) caller.certificate = {};  // another scheme
-    RAMPART_TRY(const auto principal, callers_->identify(caller));
+    RAMPART_TRY(const auto principal, callers_->identify(caller_of(head)));
     head.principal = principal.name;
     head.scopes = principal.scopes;
     return access::check_scope(principal, *entry.route.access);

@@ -112,6 +112,27 @@ TEST(Router, ACertificateCountsUnlessATokenIsSent) {
     EXPECT_EQ(status("Basic abc"), 401) << "credentials of another kind are not overlooked";
 }
 
+TEST(Router, TheCookieOfASessionSaysWhoCallsUnlessATokenIsSent) {
+    const auto caller = [](const std::string& cookies, const char* method = "GET",
+                           const std::string& authorization = "") {
+        static Request asked;  // the views of a caller are its
+        asked = request(method, "/x", authorization);
+        asked.headers.push_back({"Cookie", cookies});
+        asked.headers.push_back({"X-Rampart-Write-Key", "key"});
+        return caller_of(asked);
+    };
+    EXPECT_EQ(caller("a=b; rampart_session=abc; c=d").session, "abc");
+    EXPECT_EQ(caller("rampart_session=abc; __Host-rampart_session=def").session, "def");
+    for (const char* none : {"", "rampart_session", "xrampart_session=a", "rampart_sessions=a", ";",
+                             "a=rampart_session=b"})
+        EXPECT_EQ(caller(none).session, "") << none;
+    EXPECT_EQ(caller("rampart_session=abc").write_key, "key");
+    EXPECT_FALSE(caller("rampart_session=abc").writes);
+    for (const char* method : {"POST", "DELETE", "PUT"}) EXPECT_TRUE(caller("", method).writes);
+    EXPECT_EQ(caller("rampart_session=abc", "GET", "Bearer t").session, "");
+    EXPECT_EQ(caller("rampart_session=abc", "GET", "Bearer t").token, "t");
+}
+
 TEST(Router, APlanIsMadeFromTheHeadAlone) {
     Router router(access::one_token("secret"));
     router.add("GET", "/healthz", kOpen, says("ok"), Lane::kInline);

@@ -14,6 +14,9 @@ struct Caller {
     std::string_view token = {};        // empty: none was sent
     std::string_view certificate = {};  // name in the client certificate, "DNS:…"; empty: none
     std::string_view address = {};      // numeric IPv4 or IPv6
+    std::string_view session = {};      // id of a session (sessions.hpp); empty: none was sent
+    std::string_view write_key = {};    // what a change within a session has to come with
+    bool writes = false;                // the request may change something
 };
 
 /// A caller that is known. The name is the actor of what it does.

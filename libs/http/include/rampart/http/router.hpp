@@ -38,6 +38,17 @@ using Access = std::optional<access::Scope>;
 inline constexpr Access kOpen = std::nullopt;
 inline constexpr size_t kMaxOpenBody = 1024;
 
+/// Cookies in which a browser sends the id of its session: over TLS, and in the clear.
+inline constexpr std::string_view kSecureSessionCookie = "__Host-rampart_session";
+inline constexpr std::string_view kSessionCookie = "rampart_session";
+/// Header of a request that changes something within a session.
+inline constexpr std::string_view kWriteKeyHeader = "X-Rampart-Write-Key";
+
+/// Returns who calls, as the head of a request says it: `Authorization: Bearer TOKEN`, or the
+/// certificate of the client, and the session of a browser. With Authorization, cookies do not
+/// count. The views are those of the head.
+access::Caller caller_of(const Request& head);
+
 /// Pool of threads that runs a handler. No lane can use the threads of another.
 enum class Lane {
     kWork,            // on one of ServerOptions::threads; waits while all are busy
@@ -62,7 +73,7 @@ struct Plan {
 /// plan() and handle() are safe from many threads, add() is not.
 class Router {
   public:
-    /// `callers` knows who calls, by `Authorization: Bearer TOKEN` or Request::client. `traffic` is
+    /// `callers` knows who calls, by caller_of(). `traffic` is
     /// where requests are counted, by a server that changes its router.
     explicit Router(std::shared_ptr<const access::Authenticator> callers = access::no_one(),
                     std::shared_ptr<Traffic> traffic = std::make_shared<Traffic>())

@@ -1,0 +1,228 @@
+import { useId, useState } from "preact/hooks";
+import type { PageProps } from "../app";
+import { client, may } from "../api";
+import { type Decision, getStatus, listDecisions } from "../client";
+import { count, link, number, quoted } from "../format";
+import { useAsk } from "../hooks";
+import { Action, Card, Empty, Failure, Id, Page, Shown, When } from "../parts/basics";
+import { Ways } from "../parts/dialogs";
+import { usePages } from "../parts/pages_of";
+import { Period, TextField, fromOf } from "../parts/period";
+import { Table } from "../parts/table";
+import { t } from "../texts";
+
+const FIELDS = ["person", "application", "policy", "reason"] as const;
+const LIMIT = 50;
+
+function OpenOne() {
+  const id = useId();
+  const [value, set] = useState("");
+  const [empty, setEmpty] = useState(false);
+  return (
+    <Card title={t.decisions.find}>
+      <form
+        class="one-line"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          setEmpty(value.trim() === "");
+          if (value.trim() !== "") location.hash = link("decisions", [value.trim()]);
+        }}
+      >
+        <TextField id={id} label={t.decisions.id} value={value} set={set} />
+        <button type="submit">{t.decisions.open}</button>
+      </form>
+      {empty ? (
+        <p class="wrong" role="alert">
+          {t.decisions.idEmpty}
+        </p>
+      ) : null}
+      {may("audit") ? null : <p class="quiet">{t.decisions.needsAudit}</p>}
+    </Card>
+  );
+}
+
+function Form({ query }: { query: URLSearchParams }) {
+  const id = useId();
+  const [values, set] = useState<Record<string, string>>(Object.fromEntries(query));
+  const put = (name: string) => (value: string) => set({ ...values, [name]: value });
+  const span = values["period"] ?? "30";
+  return (
+    <form
+      class="search"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        const asked = Object.fromEntries(Object.entries(values).map(([k, v]) => [k, v.trim()]));
+        location.hash = link("decisions", [], asked);
+      }}
+    >
+      <Period id={`${id}-period`} value={span} set={put("period")} own />
+      {span === "own" ? (
+        <>
+          <TextField
+            id={`${id}-from`}
+            label={t.decisions.from}
+            value={values["from"] ?? ""}
+            set={put("from")}
+            placeholder="2026-01-31"
+          />
+          <TextField
+            id={`${id}-to`}
+            label={t.decisions.to}
+            value={values["to"] ?? ""}
+            set={put("to")}
+            placeholder="2026-02-28"
+          />
+        </>
+      ) : null}
+      <div class="field">
+        <label for={`${id}-action`}>{t.decisions.action}</label>
+        <select
+          id={`${id}-action`}
+          value={values["action"] ?? ""}
+          onChange={(event) => put("action")(event.currentTarget.value)}
+        >
+          <option value="">{t.decisions.any}</option>
+          {Object.entries(t.actions).map(([name, text]) => (
+            <option key={name} value={name}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </div>
+      {FIELDS.map((name) => (
+        <TextField
+          key={name}
+          id={`${id}-${name}`}
+          label={t.decisions[name]}
+          value={values[name] ?? ""}
+          set={put(name)}
+        />
+      ))}
+      <button type="submit" class="primary">
+        {t.decisions.go}
+      </button>
+    </form>
+  );
+}
+
+/** The conditions as the service wants them. */
+function conditions(query: URLSearchParams, now: string): Record<string, string> {
+  const asked: Record<string, string> = {};
+  for (const name of [...FIELDS, "action"]) {
+    const value = query.get(name);
+    if (value) asked[name] = value;
+  }
+  const span = query.get("period") ?? "30";
+  const from = span === "own" ? (query.get("from") ?? "") : fromOf(span, now);
+  const to = span === "own" ? (query.get("to") ?? "") : "";
+  if (from) asked["from"] = from;
+  if (to) asked["to"] = to;
+  return asked;
+}
+
+function Found({ query, now }: { query: URLSearchParams; now: string }) {
+  const asked = conditions(query, now);
+  const found = usePages(
+    async (cursor: string | undefined) =>
+      (
+        await listDecisions(client, {
+          order: "newest",
+          ...asked,
+          limit: LIMIT,
+          ...(cursor === undefined ? {} : { cursor }),
+        })
+      ).body,
+    (page) => page.decisions,
+    [asked],
+  );
+  const options = Object.entries(asked).map(([name, value]) => ` --${name} ${quoted(value)}`);
+  const path = `/v1/decisions?${new URLSearchParams({ ...asked, order: "newest", limit: String(LIMIT) })}`;
+  const page = found.page;
+  return (
+    <>
+      {found.error !== undefined ? <Failure error={found.error} again={found.next} /> : null}
+      {found.rows.length > 0 ? <Rows rows={found.rows} /> : null}
+      {page && found.rows.length === 0 && !found.more ? (
+        <Empty title={t.decisions.empty} text={t.decisions.emptyText}>
+          {query.get("period") !== "all" ? (
+            <a href={link("decisions", [], { ...Object.fromEntries(query), period: "all" })}>
+              {t.decisions.all}
+            </a>
+          ) : null}
+        </Empty>
+      ) : null}
+      {found.busy ? (
+        <p class="quiet waiting" role="status">
+          {t.loading}
+        </p>
+      ) : null}
+      {page ? (
+        <div class="foot">
+          {found.more && !found.busy ? (
+            <button type="button" onClick={found.next}>
+              {t.table.more}
+            </button>
+          ) : null}
+          <Ways
+            path={path}
+            rampart={`rampart decisions${options.join("")} --newest --config rampartd.toml`}
+          />
+          <span class="quiet">
+            {t.table.rows(found.rows.length)}. {t.decisions.looked(count(page.looked_at))}{" "}
+            <When time={page.as_of} />.
+          </span>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function Rows({ rows }: { rows: Decision[] }) {
+  const names = t.decisions.columns;
+  return (
+    <Table
+      label={t.decisions.title}
+      rows={rows}
+      keyOf={(one) => one.decision_id}
+      columns={[
+        { name: names.at, cell: (one) => <When time={one.application.event_time} /> },
+        {
+          name: names.decision,
+          cell: (one) => <Id id={one.decision_id} href={link("decisions", [one.decision_id])} />,
+        },
+        { name: names.action, cell: (one) => <Action action={one.action} /> },
+        { name: names.p, number: true, cell: (one) => number(one.p_approve) },
+        { name: names.draw, number: true, cell: (one) => number(one.draw) },
+        { name: names.person, cell: (one) => one.application.person_id },
+        { name: names.policy, cell: (one) => <Id id={one.policy_id} /> },
+        { name: names.reasons, cell: (one) => one.reasons.join(", ") || "–" },
+      ]}
+    />
+  );
+}
+
+function Search({ query }: { query: URLSearchParams }) {
+  const now = useAsk(
+    async () => (may("read") ? (await getStatus(client)).body.clock.now : new Date().toISOString()),
+    [],
+  );
+  return (
+    <Card title={t.decisions.search} lead={t.decisions.searchLead} wide>
+      <Form query={query} key={query.toString()} />
+      <Shown asked={now}>{(time) => <Found query={query} now={time} />}</Shown>
+    </Card>
+  );
+}
+
+export function DecisionsPage({ route }: PageProps) {
+  return (
+    <Page title={t.decisions.title}>
+      <div class="stack-gap">
+        {may("read") ? <OpenOne /> : null}
+        {may("audit") ? <Search query={route.query} /> : null}
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,26 @@
+// The chosen colours: the only thing that the page keeps in the browser.
+export type Theme = "auto" | "light" | "dark";
+const KEY = "rampart-colours";
+
+export function storedTheme(): Theme {
+  try {
+    const stored = localStorage.getItem(KEY);
+    return stored === "light" || stored === "dark" ? stored : "auto";
+  } catch {
+    return "auto";
+  }
+}
+
+export function applyTheme(theme: Theme): void {
+  if (theme === "auto") delete document.documentElement.dataset["theme"];
+  else document.documentElement.dataset["theme"] = theme;
+}
+
+export function keepTheme(theme: Theme): void {
+  applyTheme(theme);
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // a browser that stores nothing shows them until the page is left
+  }
+}
