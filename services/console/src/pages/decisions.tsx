@@ -138,7 +138,8 @@ function Found({ query, now }: { query: URLSearchParams; now: string }) {
     [asked],
   );
   const options = Object.entries(asked).map(([name, value]) => ` --${name} ${quoted(value)}`);
-  const path = `/v1/decisions?${new URLSearchParams({ ...asked, order: "newest", limit: String(LIMIT) })}`;
+  const shown = new URLSearchParams({ ...asked, order: "newest", limit: String(LIMIT) });
+  const path = `/v1/decisions?${shown}`;
   const page = found.page;
   return (
     <>

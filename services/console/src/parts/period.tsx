@@ -2,8 +2,8 @@ import { t } from "../texts";
 
 export type Span = keyof typeof t.decisions.periods;
 
-/** Returns since when a period goes that ends now, from a whole hour or day on, so that searches one
- *  after the other are the same; "": since ever. `now` is the node's time. */
+/** Returns since when a period goes that ends now, from a whole hour or day on, so that searches
+ *  one after the other are the same; "": since ever. `now` is the node's time. */
 export function fromOf(span: string, now: string): string {
   if (span !== "1" && span !== "30" && span !== "365") return "";
   const step = span === "1" ? 3_600_000 : 86_400_000;
