@@ -36,8 +36,8 @@ struct DecisionSearch {
 };
 
 /// Reads a search from a query: person, application, policy, action, reason, from, to, order
-/// ("oldest" or "newest"), limit, cursor. Errors: invalid_argument "unknown_field", "missing_field",
-/// "bad_number", "bad_time", "bad_usage", naming the parameter.
+/// ("oldest" or "newest"), limit, cursor. Errors: invalid_argument "unknown_field",
+/// "missing_field", "bad_number", "bad_time", "bad_usage", naming the parameter.
 base::Result<DecisionSearch> parse_decision_search(const std::map<std::string, std::string>& query);
 
 struct DecisionPage {

@@ -12,8 +12,8 @@ using base::Status;
 
 namespace {
 
-// Entries of the audit log that are read at once for a follower who is behind; it gets more when few
-// bytes wait for it.
+// Entries of the audit log that are read at once for a follower who is behind; it gets more when
+// few bytes wait for it.
 constexpr size_t kEntriesAtOnce = 200, kFewWaiting = EventStreams::kMostWaiting / 4;
 
 Json number_or_null(uint64_t number) { return number == 0 ? Json(nullptr) : Json(number); }
@@ -170,7 +170,7 @@ void EventStreams::send_counts(base::TimePoint now) {
         none = none && since == 0;
         data.emplace_back(action, since);
     }
-    // of a clock that was set back there is no time to count in
+    // where the clock was set back there is no time to count in
     if (now > known_.looked && (!none || !known_.quiet))
         send(EventKind::kDecisions, Json::object(data));
     known_.quiet = none;

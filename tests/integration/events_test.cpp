@@ -1,5 +1,5 @@
-// Those who follow a node: what they get over the wire, where they go on, when they are cut off, and
-// that deciding does not wait for them.
+// Those who follow a node: what they get over the wire, where they go on, when they are cut off,
+// and that deciding does not wait for them.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -402,7 +402,8 @@ def schemathesis(document, narrow, service, work, options):
         work / "schemathesis.toml", "run", work / "openapi.json", "--url", service.url,
         "--header", f"Authorization: Bearer {service.token}", "--seed", str(options.seed),
         # a stream of events has no end
-        "--exclude-path", "/v1/events", "--max-examples", str(options.examples), "--phases", "examples,coverage,fuzzing",
+        "--exclude-path", "/v1/events", "--max-examples", str(options.examples),
+        "--phases", "examples,coverage,fuzzing",
         "--no-shrink", "--generation-database", "none", "--request-timeout", "120",
         "--warnings", "off", "--suppress-health-check", "all", "--no-color"]
     began = time.monotonic()

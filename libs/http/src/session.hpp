@@ -61,9 +61,9 @@ struct Shared {
 
 /// One connection. All its steps but the handler run on its strand, one at a time: (handshake) ->
 /// header -> (100 continue) -> body -> (gate of the lane, or group) -> handler -> response ->
-/// header …, or response -> drain -> close, or the bytes of a stream -> close. A spare connection is
-/// answered once, and inline only. Its stream is that of a derived class, which does each step of
-/// reading and writing in one call.
+/// header …, or response -> drain -> close, or the bytes of a stream -> close. A spare connection
+/// is answered once, and inline only. Its stream is that of a derived class, which does each step
+/// of reading and writing in one call.
 class Session : public std::enable_shared_from_this<Session> {
   public:
     virtual ~Session();

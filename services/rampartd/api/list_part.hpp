@@ -20,8 +20,8 @@ struct ListPart {
 };
 
 /// Reads from a query which part of a list of `size` elements is asked for: `limit`, 1 to
-/// kMostListed, which is the default, and `cursor`, before which the part ends; without it, the last
-/// elements. Errors: invalid_argument "unknown_field", "bad_number", naming the parameter.
+/// kMostListed, which is the default, and `cursor`, before which the part ends; without it, the
+/// last elements. Errors: invalid_argument "unknown_field", "bad_number", naming the parameter.
 base::Result<ListPart> read_list_part(const std::map<std::string, std::string>& query, size_t size);
 
 }  // namespace rampart::rampartd

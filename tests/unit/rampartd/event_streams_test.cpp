@@ -81,8 +81,8 @@ TEST_F(EventStreamsTest, BeginNowAndGiveEachEntryOnceInOrder) {
     EXPECT_EQ(turn(stream), "");
 }
 
-/// Whoever says which event it had last gets each entry behind it, however many, and is informed of
-/// what is not kept.
+/// A follower that says which event it had last gets each entry behind it, however many, and is
+/// informed of what is not kept.
 TEST_F(EventStreamsTest, GoOnBehindTheLastEventWithoutLossOrRepetition) {
     record(450);
     for (const uint64_t last : {0u, 1u, 200u, 449u}) {

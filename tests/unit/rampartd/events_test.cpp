@@ -103,7 +103,7 @@ TEST(EventsOfAnEntry, NameWhatWasActedOnAndHaveOneId) {
     EXPECT_EQ(text,
               "event: promotion\nid: 7\ndata: {\"number\":7,\"at\":\"2026-03-01T12:00:00Z\","
               "\"action\":\"promote\",\"object\":\"m-1\"}\n\n");
-    // of two events the last has the id: who has had the first alone gets both again
+    // the last of two events has the id: who has had the first alone gets both again
     const auto both = events_of(promotion, all_kinds());
     EXPECT_EQ(both.find("id: 7"), both.rfind("id: 7"));
     EXPECT_GT(both.find("id: 7"), both.find("event: audit"));

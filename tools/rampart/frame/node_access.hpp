@@ -46,8 +46,8 @@ std::string query_value(std::string_view text);
 base::Result<boost::json::value> ask_node(const std::filesystem::path& config,
                                           std::string_view target);
 /// Gets what goes on at the node, as ask_node(), and passes each part on until `on_bytes` returns
-/// false or the node ends it. `last_event`: Last-Event-ID; empty: none. Where nothing comes for 45 s:
-/// unavailable "timeout".
+/// false or the node ends it. `last_event`: Last-Event-ID; empty: none. Where nothing comes for 45
+/// s: unavailable "timeout".
 base::Status follow_node(const std::filesystem::path& config, std::string_view target,
                          const std::string& last_event,
                          const std::function<bool(std::string_view bytes)>& on_bytes);
