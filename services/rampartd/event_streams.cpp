@@ -1,5 +1,7 @@
 #include "services/rampartd/event_streams.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "rampart/http/reasons.hpp"
@@ -14,7 +16,7 @@ namespace {
 
 // Entries of the audit log that are read at once for a follower who is behind; it gets more when
 // few bytes wait for it.
-constexpr size_t kEntriesAtOnce = 200, kFewWaiting = EventStreams::kMostWaiting / 4;
+constexpr size_t kReadings = 10, kEntriesAtOnce = 200, kFewWaiting = EventStreams::kMostWaiting / 4;
 
 Json number_or_null(uint64_t number) { return number == 0 ? Json(nullptr) : Json(number); }
 
@@ -87,28 +89,39 @@ Status EventStreams::turn() {
     const std::lock_guard lock(mutex_);
     drop_ended();
     if (streams_.empty()) return base::ok();
-    RAMPART_RETURN_IF_ERROR(send_entries());
+    const Status sent = send_entries();
     const auto now = deps_.clock.now();
     // a clock that was set back begins anew
-    if (now >= known_.looked && now - known_.looked < kLook) return base::ok();
+    if (now >= known_.looked && now - known_.looked < kLook) return sent;
     send_health(now);
     send_counts(now);
     send_heartbeat(now);
     known_.looked = now;
-    return send_runs(now);
+    const Status runs = send_runs(now);
+    return sent ? runs : sent;
 }
 
 /// Sends entries of the audit log to those who do not have them; followers who are as far share one
-/// reading.
+/// reading, and kReadings are made in a turn. A stream whose entries cannot be read ends.
 Status EventStreams::send_entries() {
     const uint64_t head = deps_.registry.audit_head().count;
     std::map<uint64_t, std::vector<registry::AuditEntry>> read;
+    Status status;
+    // who came too late in this turn comes first in the next one
+    if (!streams_.empty()) std::rotate(streams_.begin(), streams_.begin() + 1, streams_.end());
     for (auto& stream : streams_) {
         if (stream.sent >= head || stream.out->waiting() > kFewWaiting) continue;
         auto found = read.find(stream.sent);
         if (found == read.end()) {
-            RAMPART_TRY(auto entries, deps_.registry.audit_entries(stream.sent, kEntriesAtOnce));
-            found = read.emplace(stream.sent, std::move(entries)).first;
+            if (read.size() >= kReadings) continue;
+            auto entries = deps_.registry.audit_entries(stream.sent, kEntriesAtOnce);
+            if (!entries) {
+                status = entries.error();
+                stream.out->send(event_text("end", Json::object({{"reason", "unreadable"}})));
+                stream.out->end();
+                continue;
+            }
+            found = read.emplace(stream.sent, *std::move(entries)).first;
         }
         std::string text;
         for (const auto& entry : found->second) {
@@ -118,7 +131,7 @@ Status EventStreams::send_entries() {
         }
         if (!text.empty()) stream.out->send(text);
     }
-    return base::ok();
+    return status;
 }
 
 void EventStreams::send(EventKind kind, const Json& data) {
@@ -179,7 +192,9 @@ void EventStreams::send_counts(base::TimePoint now) {
 
 void EventStreams::send_heartbeat(base::TimePoint now) {
     if (now >= known_.beat && now - known_.beat < kHeartbeat) return;
-    for (const auto& stream : streams_) stream.out->send(": heartbeat\n\n");
+    // the number also of entries that are not shown: who comes back goes on behind them
+    for (const auto& stream : streams_)
+        stream.out->send(fmt::format(": heartbeat\nid: {}\n\n", stream.sent));
     known_.beat = now;
 }
 

@@ -237,7 +237,8 @@ void Node::open_events() {
     };
     const auto counts = [decided]() -> EventStreams::Counts {
         return {{"approve", decided("approve", "no") + decided("approve", "yes")},
-                {"decline", decided("decline", "no")}};
+                {"decline", decided("decline", "no")},
+                {"refer", decided("refer", "no")}};
     };
     const auto runs = [this]() -> Result<EventStreams::Runs> {
         if (loop_->trainer() == nullptr) return EventStreams::Runs{};

@@ -74,10 +74,10 @@ base::Result<Session> Sessions::session_of(const Caller& caller) const {
         found->second.used = now;
         record = found->second;
     }
-    auto principal = callers_->identify(
-        {.token = record.token,
-         .certificate = record.token.empty() ? caller.certificate : std::string_view(),
-         .address = caller.address});
+    auto principal =
+        callers_->identify({.token = record.token,
+                            .certificate = caller.certificate,  // a token may be bound to it
+                            .address = caller.address});
     const bool other = principal && principal->name != record.principal;
     if (principal && !other)
         return Session{*std::move(principal), record.write_key, record.opened + kSessionLife};

@@ -96,6 +96,17 @@ std::string_view find_cookie(std::string_view cookies, std::string_view name) {
     return {};
 }
 
+/// Returns whether a page of another site or port has made a browser ask, which sends cookie and
+/// certificate of the person before it all the same. Programs send none of these headers.
+bool asked_by_another_site(const Request& head) {
+    const auto site = head.header("Sec-Fetch-Site");
+    if (!site.empty()) return site != "same-origin" && site != "none";
+    const auto origin = head.header("Origin");  // older browsers send it with all but GET
+    const auto host = origin.find("://");
+    return !origin.empty() &&
+           (host == std::string_view::npos || origin.substr(host + 3) != head.header("Host"));
+}
+
 }  // namespace
 
 access::Caller caller_of(const Request& head) {
@@ -106,6 +117,10 @@ access::Caller caller_of(const Request& head) {
     if (given.starts_with(kScheme)) caller.token = given.substr(kScheme.size());
     if (!given.empty()) {
         if (caller.token.empty()) caller.certificate = {};  // another scheme
+        return caller;
+    }
+    if (asked_by_another_site(head)) {
+        caller.certificate = {};
         return caller;
     }
     const auto cookies = head.header("Cookie");

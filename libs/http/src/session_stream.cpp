@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <boost/asio/post.hpp>
+#include <exception>
 #include <sstream>
 
 #include "session.hpp"
@@ -98,11 +99,15 @@ void Session::look_again() {
         if (ends_late_) return cut_stream();
         ends_late_ = true;
     } else {
-        Request again = request_;
-        const auto plan = (*shared_.planner.load())(again);
-        if (plan.refusal || again.principal != request_.principal ||
-            again.scopes != request_.scopes)
-            stream_->end();
+        try {
+            Request again = request_;
+            const auto plan = (*shared_.planner.load())(again);
+            if (plan.refusal || again.principal != request_.principal ||
+                again.scopes != request_.scopes)
+                stream_->end();
+        } catch (const std::exception&) {
+            return cut_stream();  // nothing says that it may go on
+        }
     }
     look_again_later();
 }

@@ -30,6 +30,29 @@ Router sample() {
     return router;
 }
 
+TEST(CallerOf, APageOfAnotherSiteHasNeitherCertificateNorSession) {
+    auto head = request("POST", "/v1/rollback");
+    head.client = "dns:anna";
+    head.headers = {{"Cookie", "rampart_session=s"}, {"Host", "node:8080"}};
+    const auto given = [&](std::vector<Header> more) {
+        auto asked = head;
+        for (auto& one : more) asked.headers.push_back(std::move(one));
+        const auto caller = caller_of(asked);
+        EXPECT_EQ(caller.certificate.empty(), caller.session.empty());
+        return !caller.session.empty();
+    };
+    EXPECT_TRUE(given({}));
+    for (const char* site : {"same-origin", "none"}) EXPECT_TRUE(given({{"Sec-Fetch-Site", site}}));
+    for (const char* site : {"cross-site", "same-site", "?"})
+        EXPECT_FALSE(given({{"Sec-Fetch-Site", site}})) << site;
+    EXPECT_TRUE(given({{"Origin", "https://node:8080"}}));
+    for (const char* origin : {"https://node:8081", "https://node", "null", "https://evil"})
+        EXPECT_FALSE(given({{"Origin", origin}})) << origin;
+    head.headers.push_back({"Authorization", "Bearer t"});
+    head.headers.push_back({"Sec-Fetch-Site", "cross-site"});
+    EXPECT_EQ(caller_of(head).token, "t") << "who has the token asks on purpose";
+}
+
 TEST(Router, FindsTheHandlerAndTheValuesInThePath) {
     const Router router = sample();
     EXPECT_EQ(router.handle(request("GET", "/v1/decisions/d1")).body, "d1");

@@ -55,7 +55,8 @@ class EventReader {
         const auto line = std::exchange(line_, {});
         if (line.empty()) {
             const auto event = std::exchange(event_, {});
-            return event.data.empty() || on_event_(event);
+            if (event.data.empty() && event.id.empty()) return true;
+            return on_event_(event);
         }
         const auto colon = line.find(": ");
         if (colon == std::string::npos || colon == 0) return true;
@@ -126,6 +127,7 @@ class Follower {
     /// Returns whether more is wanted.
     bool take(const Event& event) {
         if (!event.id.empty()) last_ = event.id;
+        if (event.data.empty()) return true;  // a sign of life
         const bool of_stream = event.name == "begin" || event.name == "end" || event.name == "gap";
         if (collects_) {
             boost::system::error_code failure;

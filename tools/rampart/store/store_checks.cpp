@@ -330,7 +330,7 @@ std::vector<StoreCheck> store_checks() {
 std::optional<uint32_t> known_version(const std::string& database) {
     static const std::map<std::string, uint32_t> kVersions{
         {"log", 1},   {"protected", 1}, {"registry", 1}, {"trainer", 1},
-        {"joins", 3}, {"decisions", 1}, {"keys", 1},     {"register", 1},
+        {"joins", 4}, {"decisions", 1}, {"keys", 1},     {"register", 1},
     };
     const auto found = kVersions.find(fs::path(database).filename());
     return found == kVersions.end() ? std::nullopt : std::optional(found->second);
