@@ -527,17 +527,21 @@ Result<std::vector<Overdue>> OutcomeJoiner::list_overdue(size_t limit) const {
 Result<std::vector<OpenReview>> OutcomeJoiner::list_reviews(
     size_t limit, const std::optional<ReviewPlace>& after) const {
     std::vector<OpenReview> found;
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));
     for (const auto& partition : impl_->partitions) {
         RAMPART_RETURN_IF_ERROR(add_reviews(partition->store(), limit, after, found));
     }
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));  // none was made anew, and empty, meanwhile
     return first_of(std::move(found), limit);
 }
 
 Result<ReviewQueue> OutcomeJoiner::review_queue() const {
     ReviewQueue queue;
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));
     for (const auto& partition : impl_->partitions) {
         RAMPART_RETURN_IF_ERROR(count_reviews(partition->store(), queue));
     }
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole({}));
     return queue;
 }
 

@@ -120,6 +120,11 @@ TEST_F(JoinedDamage, TheOthersJoinMeanwhileAndNothingIsToldOfAllOfThem) {
     const auto unread = joiner->unread_decisions(day(90));
     ASSERT_FALSE(unread) << "the gate would count fewer than there are";
     EXPECT_EQ(unread.error().reason, "state_rebuilding");
+    const auto queue = joiner->review_queue();
+    ASSERT_FALSE(queue) << "none would seem to be open";
+    EXPECT_EQ(queue.error().reason, "state_rebuilding");
+    ASSERT_FALSE(joiner->list_reviews(9));
+    EXPECT_EQ(joiner->list_reviews(9).error().reason, "state_rebuilding");
     joiner.reset();  // also after a restart
     joiner = open(folder);
     EXPECT_EQ(examples_status(*joiner).error().reason, "state_rebuilding");
