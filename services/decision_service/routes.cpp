@@ -67,9 +67,9 @@ Response failed(const DecisionService& service, const base::Error& error,
     return error_answer(error, is_elsewhere(error) ? service.owner_address(decisions) : "");
 }
 
-base::Result<std::string> take_overrides(DecisionService& service, std::string_view body) {
+base::Result<std::string> take_overrides(std::string_view body, const ReportOverrides& report) {
     RAMPART_TRY(const auto parsed, wire::overrides_from_json(body));
-    RAMPART_RETURN_IF_ERROR(service.submit_overrides(parsed.overrides));
+    RAMPART_RETURN_IF_ERROR(report(parsed.overrides));
     return fmt::format(R"({{"accepted":{}}})", parsed.overrides.size());
 }
 
@@ -159,7 +159,9 @@ Response DecisionRoutes::handle_overrides(const Request& request) const {
         return failed(error, ids_of_reports(parsed->overrides));
     };
     if (defer_ && count > kMostOverridesAtOnce) return defer_(named, count, refuse);
-    auto taken = take_overrides(service_, named.body);
+    auto taken = take_overrides(named.body, [this](auto overrides) {
+        return report_ ? report_(overrides) : service_.submit_overrides(overrides);
+    });
     return taken ? json(*std::move(taken)) : refuse(taken.error());
 }
 

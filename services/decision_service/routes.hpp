@@ -23,8 +23,11 @@ http::Response error_answer(const base::Error& error, const std::string& owner =
 http::Response failed(const serving::DecisionService& service, const base::Error& error,
                       std::span<const domain::DecisionId> decisions);
 
+/// Takes in overrides, as DecisionService::submit_overrides() does.
+using ReportOverrides = std::function<base::Status(std::span<const domain::Override>)>;
+
 /// Takes in the overrides of a body of POST /v1/overrides, and returns what is answered.
-base::Result<std::string> take_overrides(serving::DecisionService& service, std::string_view body);
+base::Result<std::string> take_overrides(std::string_view body, const ReportOverrides& report);
 
 /// POST /v1/decisions, GET /v1/decisions/{id}, POST /v1/outcomes, POST /v1/overrides (with the
 /// token), GET /v1/policy, as in schemas/http/openapi.yaml. The router keeps a copy; the service
@@ -40,10 +43,14 @@ class DecisionRoutes {
     static constexpr size_t kMostOverridesAtOnce = 100;
 
     /// Without `defer` all are taken in at once. `explains`: GET /v1/decisions/{id}/explanation is
-    /// served, too, and declines are answered with its address.
+    /// served, too, and declines are answered with its address. Without `report` the service
+    /// itself takes overrides in.
     explicit DecisionRoutes(serving::DecisionService& service, Defer defer = {},
-                            bool explains = false)
-        : service_(service), defer_(std::move(defer)), explains_(explains) {}
+                            bool explains = false, ReportOverrides report = {})
+        : service_(service),
+          defer_(std::move(defer)),
+          explains_(explains),
+          report_(std::move(report)) {}
     void add_to(http::Router& router) const;
 
   private:
@@ -61,6 +68,7 @@ class DecisionRoutes {
     serving::DecisionService& service_;
     Defer defer_;
     bool explains_;
+    ReportOverrides report_;
 };
 
 /// GET /healthz, /readyz and /metrics: open, and answered inline, since none waits for a commit.

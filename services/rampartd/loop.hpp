@@ -119,6 +119,8 @@ class Loop {
     base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application);
     base::Result<std::optional<joiner::JoinState>> joined_of(const domain::DecisionId& decision);
     base::Result<base::Digest> state_hash() const;
+    /// Reads the log to its end. Errors while anything of it cannot be read.
+    base::Status catch_up();
 
     /// How the last join() and learn(), or advance(), went.
     base::Status status() const;
@@ -141,7 +143,6 @@ class Loop {
     base::Status open_trainer();
     base::Result<data_retention::ErasureDeps> person_deps();
     bool trains() const { return trainer_ && (deps_.lease == nullptr || deps_.lease->held()); }
-    base::Status catch_up();
     base::TimePoint known_until() const;
     base::Status read_to_end(const std::function<bool()>& stopping,
                              std::set<streaming::PartitionId>* waiting = nullptr);

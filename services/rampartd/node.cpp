@@ -216,13 +216,15 @@ Status Node::open_services(const Progress& progress) {
                                    attributes_.get(), *champion_, *stops_, metrics_,
                                    trainer_lease_.get()}));
     reviews_ = std::make_unique<ReviewDesk>(
-        ReviewDesk::Deps{*decisions_, [this](const auto& id) { return joined_of(id); }, *clock_});
+        ReviewDesk::Deps{*decisions_, stores_->joiner(), [this] { return loop_->catch_up(); },
+                         [this] { return read_overrides(); }, *clock_});
+    reviews_->refresh_queue();
     RAMPART_RETURN_IF_ERROR(open_champion());
     figures_ = std::make_unique<NodeMetrics>(
         NodeMetrics::Deps{settings_.store, *clock_, log, *stores_->memory(), stores_->joiner(),
                           stores_->draws(), *decisions_, stores_->registry(), loop_->trainer(),
                           [this] { return loop_->stopped(); }, trainer_lease_.get(), *champion_,
-                          served_roles()},
+                          served_roles(), *reviews_},
         metrics_);
     add_health();
     open_events();
@@ -283,9 +285,8 @@ void Node::add_health() {
     health_.add(runtime::Probe::kDegraded, "person_keys",
                 [stores = stores_.get()] { return stores->check_person_keys(); });
     if (settings_.log.roles.join)
-        health_.add(runtime::Probe::kDegraded, "reviews", [this] {
-            return check_reviews(stores_->joiner(), settings_.reviews, clock_->now());
-        });
+        health_.add(runtime::Probe::kDegraded, "reviews",
+                    [this] { return check_reviews(*reviews_, settings_.reviews, clock_->now()); });
     health_.add(runtime::Probe::kReady, "running", [this]() -> Status {
         if (!stopping_) return base::ok();
         return base::make_error(Reason::kStopping, "this process is about to end");
@@ -331,7 +332,8 @@ void Node::begin_requests() {
             },
             [this](const auto& application) { return person_behind(application); }));
     add("overrides", kOverrideJobs, [this](const auto& task) {
-        return decision_service::take_overrides(*decisions_, task.request());
+        return decision_service::take_overrides(
+            task.request(), [this](auto overrides) { return report_overrides(overrides); });
     });
     add("candidates", CandidateRoutes::kCandidate,
         CandidateWork([this](const auto& request) { return propose(request); }));
@@ -404,6 +406,14 @@ void Node::begin_work() {
                   [this](const auto&) { return erased_bytes_->rewrite(); });
     jobs_.add({.name = "principals", .every = second, .longest = base::Duration::seconds(30)},
               [this](const auto&) { return refresh_callers(); });
+    if (settings_.log.roles.join)
+        jobs_.add({.name = "reviews",
+                   .every = base::Duration::seconds(5),
+                   .longest = base::Duration::seconds(30)},
+                  [this](const auto&) {
+                      reviews_->refresh_queue();
+                      return base::ok();
+                  });
     begin_events();
     begin_requests();
     if (settings_.event_clock) return;

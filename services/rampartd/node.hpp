@@ -233,6 +233,8 @@ class Node {
     void add_trained_routes(const JobAnswers& answers, http::Router& router);
     Roles served_roles() const;
     base::Status refresh_callers();
+    base::Status read_overrides();
+    base::Status report_overrides(std::span<const domain::Override> overrides);
     base::Status refresh_principals();
 
     Settings settings_;

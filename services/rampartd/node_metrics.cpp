@@ -145,7 +145,7 @@ void NodeMetrics::write_joining(Samples& out) const {
     for (const auto& [kind, count] : kinds) {
         out.add(metric::kQuarantined, number(count), {{"kind", kind}});
     }
-    if (const auto queue = deps_.joiner.review_queue()) {
+    if (const auto queue = deps_.reviews.queue()) {
         const double age =
             queue->oldest ? seconds_of(deps_.clock.now()) - seconds_of(*queue->oldest) : 0;
         out.add(metric::kReviewsOpen, number(queue->open));

@@ -17,6 +17,7 @@
 #include "rampart/storage/memory_budget.hpp"
 #include "services/rampartd/champion_switch.hpp"
 #include "services/rampartd/log_access.hpp"
+#include "services/rampartd/review_desk.hpp"
 #include "services/rampartd/roles.hpp"
 
 namespace rampart::rampartd {
@@ -41,6 +42,7 @@ class NodeMetrics {
         const lease::TrainerLease* lease;  // nullptr: as of Loop::Deps
         const ChampionSwitch& champion;
         Roles roles;
+        const ReviewDesk& reviews;
     };
     /// Adds its collector to `metrics`.
     NodeMetrics(Deps deps, runtime::Metrics& metrics);

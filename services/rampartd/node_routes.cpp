@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "rampart/runtime/system_clock.hpp"
 #include "services/decision_service/routes.hpp"
 #include "services/rampartd/api/absent_routes.hpp"
@@ -82,20 +84,37 @@ void Node::add_routes(http::Router& router) {
     add_trained_routes(answers, router);
 }
 
+/// Reads the log so far that none of its overrides is missing in what is joined.
+Status Node::read_overrides() {
+    const Status read = loop_->catch_up();
+    const auto stopped = loop_->stopped();
+    const bool others = std::none_of(stopped.begin(), stopped.end(), [&](const auto& one) {
+        return one.topic == stores_->topics().outcomes;
+    });
+    return others && !stopped.empty() ? base::ok() : read;
+}
+
+Status Node::report_overrides(std::span<const domain::Override> overrides) {
+    // where nothing is joined no review is opened either
+    if (!settings_.log.roles.join) return decisions_->submit_overrides(overrides);
+    return reviews_->report(overrides);
+}
+
 /// Adds the routes about decisions; of those of other nodes they name the owner.
 void Node::add_decided_routes(const JobAnswers& answers, http::Router& router) {
     const auto defer = [answers](const auto& request, size_t overrides, const auto& failed) {
         return answers.answer(request, kOverrideJobs, request.body, overrides, failed);
     };
-    decision_service::DecisionRoutes(*decisions_, defer, true).add_to(router);
+    const auto report = [this](auto overrides) { return report_overrides(overrides); };
+    decision_service::DecisionRoutes(*decisions_, defer, true, report).add_to(router);
     const auto failed = [this](const auto& error, const auto& id) {
         return decision_service::failed(*decisions_, error, {&id, 1});
     };
     NoticeRoutes([this](const auto& id, auto language) { return notice_of(*this, id, language); },
                  failed)
         .add_to(router);
-    add_for_role(ReviewRoutes(*reviews_, stores_->joiner(), *clock_, failed), settings_.log.roles,
-                 Role::kJoin, router);
+    add_for_role(ReviewRoutes(*reviews_, *clock_, failed), settings_.log.roles, Role::kJoin,
+                 router);
     ExplanationRoutes([this](const auto& id) { return explanations_->of(id); }, failed)
         .add_to(router);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <boost/json.hpp>
+#include <numeric>
 
 #include "rampart/base/file.hpp"
 #include "rampart/http/client.hpp"
@@ -110,6 +111,23 @@ class Reviewed : public testing::Test {
             "POST", fmt::format("/v1/decisions/{}/review/answer", id),
             fmt::format(R"({{"action_taken":"{}","actor":"desk","reason":"{}"}})", action, reason));
     }
+    static std::string override_json(const domain::DecisionId& id, const char* action,
+                                     const std::string& revision = "") {
+        return fmt::format(R"({{"decision_id":"{}","action_taken":"{}","actor":"desk",{}"reason":)"
+                           R"("income_not_proven","at":"2005-01-01"}})",
+                           id, action,
+                           revision.empty() ? "" : fmt::format(R"("revision":{},)", revision));
+    }
+    http::Response report(const domain::DecisionId& id, const char* action,
+                          const std::string& revision = "") {
+        return ask("POST", "/v1/overrides", override_json(id, action, revision));
+    }
+    http::Response notice(const domain::DecisionId& id) {
+        return ask("GET", fmt::format("/v1/decisions/{}/notice", id));
+    }
+    size_t taken_of(const domain::DecisionId& id) {
+        return node_->joined_of(id).value().value_or(joiner::JoinState()).taken.size();
+    }
     json::value list(const std::string& query = "") {
         const auto listed = ask("GET", "/v1/reviews" + query);
         EXPECT_EQ(listed.status, 200) << listed.body;
@@ -200,6 +218,66 @@ TEST_F(Reviewed, TheNextRevisionIsGivenBehindThoseOfOthers) {
     expect_refused(review(declined.id), 422, "too_many_reports");
 }
 
+TEST_F(Reviewed, AnOverrideThatAReviewLeavesNoPlaceForIsNotAcknowledged) {
+    open();
+    const auto id = drawn(Action::kDecline).id, other = drawn(Action::kDecline, 1).id;
+    ASSERT_EQ(review(id).status, 200);
+    for (const char* revision : {"", "0"}) {
+        const auto refused = report(id, "approve", revision);
+        expect_refused(refused, 409, "conflicting_override");
+        EXPECT_THAT(refused.body, HasSubstr("last override has revision 0"));
+    }
+    const auto batch =
+        ask("POST", "/v1/overrides",
+            fmt::format(R"({{"overrides":[{},{},{}]}})", override_json(other, "approve"),
+                        override_json(id, "approve", "1"), override_json(id, "decline", "1")));
+    expect_refused(batch, 409, "conflicting_override");
+    EXPECT_THAT(batch.body, HasSubstr("overrides[2]"));
+    EXPECT_EQ(taken_of(id), 1u);
+    EXPECT_EQ(taken_of(other), 0u) << "all or none";
+    ASSERT_EQ(report(id, "approve", "1").status, 200);
+    EXPECT_EQ(report(id, "approve", "1").status, 200) << "the same again";
+    EXPECT_EQ(open_ids(), Ids{}) << "it answers the review";
+    ASSERT_EQ(review(id).status, 200);
+    ASSERT_EQ(answer(id, "decline").status, 200);
+    const auto closed = answer(id, "decline");
+    expect_refused(closed, 409, "review_not_open");
+    EXPECT_THAT(closed.body, HasSubstr("its last override has revision 3"));
+    expect_refused(report(id, "approve", "3"), 409, "conflicting_override");
+    EXPECT_EQ(taken_of(id), 4u);
+    EXPECT_EQ(report(other, "approve").status, 200) << "without a review it is as before";
+    // one that another node opened, and that is not joined here yet
+    const auto third = drawn(Action::kDecline, 2).id;
+    const domain::Override opened{third, 0, Action::kRefer, "branch-7", "contested", start_};
+    ASSERT_TRUE(node_->decisions().submit_overrides({&opened, 1}));
+    expect_refused(report(third, "approve"), 409, "conflicting_override");
+    EXPECT_EQ(node_->joiner().counts().conflicting_outcomes, 0u);
+}
+
+TEST_F(Reviewed, NoneIsOpenedThatHasNoPlaceForItsAnswer) {
+    open();
+    constexpr auto kLast = std::numeric_limits<uint32_t>::max();
+    const auto with = [&](size_t n, std::vector<uint32_t> revisions) {
+        const auto id = drawn(Action::kDecline, n).id;
+        std::vector<domain::Override> taken;
+        for (const uint32_t one : revisions)
+            taken.push_back({id, one, Action::kDecline, "desk", "r", start_});
+        EXPECT_TRUE(node_->decisions().submit_overrides(taken));
+        return id;
+    };
+    expect_refused(review(with(0, {kLast - 1})), 422, "too_many_reports");
+    const auto fits = with(1, {kLast - 2});
+    ASSERT_EQ(review(fits).status, 200);
+    EXPECT_EQ(answer(fits, "decline").status, 200);
+    std::vector<uint32_t> all(joiner::kMaxReports - 1);
+    std::iota(all.begin(), all.end(), 0);
+    expect_refused(review(with(2, all)), 422, "too_many_reports");
+    all.pop_back();
+    const auto most = with(3, all);
+    ASSERT_EQ(review(most).status, 200);
+    EXPECT_EQ(answer(most, "decline").status, 200);
+}
+
 TEST_F(Reviewed, PagesHaveEachOnceWithItsAge) {
     open();
     Ids ids;
@@ -222,6 +300,9 @@ TEST_F(Reviewed, PagesHaveEachOnceWithItsAge) {
     } while (!cursor.empty());
     EXPECT_EQ(paged, ids);
     EXPECT_EQ(list().at("reviews").at(4).at("age_seconds"), 60);
+    EXPECT_THAT(ask("GET", "/metrics").body, HasSubstr("rampart_reviews_open 0\n"))
+        << "no probe reads the queue";
+    node_->reviews().refresh_queue();
     const auto metrics = ask("GET", "/metrics").body;
     EXPECT_THAT(metrics, HasSubstr("rampart_reviews_open 5\n"));
     EXPECT_THAT(metrics, HasSubstr("rampart_review_oldest_seconds 300\n"));
@@ -230,6 +311,7 @@ TEST_F(Reviewed, PagesHaveEachOnceWithItsAge) {
 TEST_F(Reviewed, TooManyAndTooOldOnesAreADegradedNode) {
     open();
     const auto is_late = [&] {
+        node_->reviews().refresh_queue();
         const auto checks = json::parse(ask("GET", "/readyz").body).at("checks").as_array();
         for (const auto& check : checks)
             if (check.at("name") == "reviews") return !check.at("ok").as_bool();
@@ -352,14 +434,14 @@ TEST_F(Reviewed, AreThereAfterKillNineAndGoneFromNoRebuiltState) {
                                           workspace_.log);
     ASSERT_TRUE(process) << process.error().message;
     // it reads what there is before it answers
+    const auto listed = rampart("review list");
+    EXPECT_EQ(listed.exit_code, 0) << listed.output;
+    EXPECT_THAT(listed.output, HasSubstr(id));
+    EXPECT_THAT(listed.output, HasSubstr("contested"));
     const auto again =
         rampart(fmt::format("review open --decision {} --actor branch-7 --reason again", id));
     EXPECT_NE(again.exit_code, 0);
     EXPECT_THAT(again.output, HasSubstr("branch-7 asked"));
-    const auto listed = rampart("review list");
-    EXPECT_EQ(listed.exit_code, 0);
-    EXPECT_THAT(listed.output, HasSubstr(id));
-    EXPECT_THAT(listed.output, HasSubstr("contested"));
     const auto answered = rampart(fmt::format(
         "review answer --decision {} --action approve --actor desk --reason proven", id));
     ASSERT_EQ(answered.exit_code, 0) << answered.output;

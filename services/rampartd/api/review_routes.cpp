@@ -121,8 +121,8 @@ Result<http::Response> ReviewRoutes::handle_answer(const http::Request& request)
 
 Result<http::Response> ReviewRoutes::handle_list(const http::Request& request) const {
     RAMPART_TRY(const auto page, parse_page(request.query));
-    RAMPART_TRY(const auto queue, joiner_.review_queue());
-    RAMPART_TRY(const auto reviews, joiner_.list_reviews(page.limit, page.after));
+    RAMPART_TRY(const auto found, desk_.list(page.limit, page.after));
+    const auto& [queue, reviews] = found;
     const TimePoint now = clock_.now();
     std::vector<Json> listed;
     for (const auto& one : reviews) listed.push_back(to_json(one, now));
@@ -136,7 +136,7 @@ Result<http::Response> ReviewRoutes::handle_list(const http::Request& request) c
 }
 
 void ReviewRoutes::add_to(http::Router& router) const {
-    // these read the log to its end; who reports overrides opens and answers reviews
+    // all of them read the log to its end; who reports overrides opens and answers reviews
     router.add(
         "POST", "/v1/decisions/{id}/review", access::Scope::kReport,
         [self = *this](const auto& r) { return respond(self.handle_open(r)); }, http::Lane::kBulk);

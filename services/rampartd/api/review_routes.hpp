@@ -18,9 +18,8 @@ class ReviewRoutes {
         std::function<http::Response(const base::Error& error, const domain::DecisionId& id)>;
 
     /// All has to outlive the routes.
-    ReviewRoutes(ReviewDesk& desk, const joiner::OutcomeJoiner& joiner, const base::Clock& clock,
-                 Failed failed)
-        : desk_(desk), joiner_(joiner), clock_(clock), failed_(std::move(failed)) {}
+    ReviewRoutes(ReviewDesk& desk, const base::Clock& clock, Failed failed)
+        : desk_(desk), clock_(clock), failed_(std::move(failed)) {}
     void add_to(http::Router& router) const;
 
   private:
@@ -29,7 +28,6 @@ class ReviewRoutes {
     base::Result<http::Response> handle_list(const http::Request& request) const;
 
     ReviewDesk& desk_;
-    const joiner::OutcomeJoiner& joiner_;
     const base::Clock& clock_;
     Failed failed_;
 };
