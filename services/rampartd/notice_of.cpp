@@ -8,6 +8,8 @@
 
 namespace rampart::rampartd {
 
+using domain::Action;
+
 namespace {
 
 std::optional<domain::Override> answer_in(const joiner::JoinState& state,
@@ -18,16 +20,23 @@ std::optional<domain::Override> answer_in(const joiner::JoinState& state,
         id, answer->revision, answer->action, answer->actor, answer->reason, answer->at};
 }
 
-/// Returns how the last review stands that people opened; nullopt: they opened none.
+/// Returns how the last review stands that people opened; nullopt: they opened none, or it is not
+/// so that a decline was reviewed and stands.
 std::optional<notices::Reviewed> review_in(const joiner::JoinState& state,
                                            const domain::Decision& decision) {
-    const bool reviewed = std::any_of(state.taken.begin(), state.taken.end(), [](const auto& one) {
-        return one.action == domain::Action::kRefer;
-    });
-    if (!reviewed) return std::nullopt;
+    const auto& taken = state.taken;
+    const auto refers = [](const auto& one) { return one.action == Action::kRefer; };
+    const auto declines = [](const auto& one) { return one.action == Action::kDecline; };
+    const auto review = std::find_if(taken.rbegin(), taken.rend(), refers);
+    if (review == taken.rend()) return std::nullopt;
     if (const auto open = joiner::open_review(state, decision))
         return notices::Reviewed{true, open->since};
-    return notices::Reviewed{false, joiner::last_answer(state)->at};
+    const auto answer = review.base();  // behind the last review there are answers alone
+    const auto before = std::find_if_not(review, taken.rend(), refers);
+    const auto reviewed = before == taken.rend() ? decision.action : before->action;
+    if (reviewed != Action::kDecline || !std::all_of(answer, taken.end(), declines))
+        return std::nullopt;
+    return notices::Reviewed{false, answer->at};
 }
 
 }  // namespace

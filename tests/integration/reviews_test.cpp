@@ -336,9 +336,7 @@ TEST_F(Reviewed, TooManyAndTooOldOnesAreADegradedNode) {
 TEST_F(Reviewed, ALetterSaysThatTheDeclineIsOrWasUnderReview) {
     open();
     const auto declined = with_a_letter(0);
-    const auto notice = [&] {
-        return ask("GET", fmt::format("/v1/decisions/{}/notice", declined.id));
-    };
+    const auto notice = [&] { return this->notice(declined.id); };
     ASSERT_EQ(notice().status, 200) << notice().body;
     EXPECT_THAT(notice().body, HasSubstr(R"("review":null)"));
     ASSERT_EQ(review(declined.id).status, 200);
@@ -371,6 +369,38 @@ TEST_F(Reviewed, ALetterSaysThatTheDeclineIsOrWasUnderReview) {
     const auto quiet = test_support::run_program(command + (folder_ / "old.html").string());
     EXPECT_NE(quiet.exit_code, 0) << "a letter that keeps quiet about it";
     EXPECT_THAT(quiet.output, HasSubstr("review.text"));
+}
+
+TEST_F(Reviewed, ALetterSaysThatADeclineStandsOnlyWhereOneWasReviewedAndStands) {
+    open();
+    const auto none = HasSubstr(R"("review":null)");
+    const auto answered = HasSubstr(R"("review":{"state":"answered")");
+    const auto declined = with_a_letter(0).id, corrected = with_a_letter(1).id;
+    const auto approved = drawn(Action::kApprove).id, twice = drawn(Action::kApprove, 1).id;
+    // approved, and declined by the review
+    ASSERT_EQ(review(approved).status, 200);
+    ASSERT_EQ(answer(approved, "decline").status, 200);
+    EXPECT_THAT(notice(approved).body, none);
+    // approved, declined by people, and that was reviewed
+    ASSERT_EQ(report(twice, "decline").status, 200);
+    ASSERT_EQ(review(twice).status, 200);
+    ASSERT_EQ(answer(twice, "decline").status, 200);
+    EXPECT_THAT(notice(twice).body, answered);
+    // declined, approved by the review, and declined by people later
+    ASSERT_EQ(review(declined).status, 200);
+    ASSERT_EQ(answer(declined, "approve").status, 200);
+    ASSERT_EQ(report(declined, "decline", "2").status, 200);
+    EXPECT_THAT(notice(declined).body, none);
+    // declined and reviewed; a correction of the answer has another day
+    ASSERT_EQ(review(corrected).status, 200);
+    ASSERT_EQ(answer(corrected, "decline").status, 200);
+    ASSERT_EQ(report(corrected, "decline", "2").status, 200);
+    EXPECT_THAT(notice(corrected).body,
+                HasSubstr(R"("review":{"state":"answered","at":")" + base::to_iso8601(start_)));
+    // what stood was taken back since
+    ASSERT_EQ(report(corrected, "approve", "3").status, 200);
+    ASSERT_EQ(report(corrected, "decline", "4").status, 200);
+    EXPECT_THAT(notice(corrected).body, none);
 }
 
 TEST_F(Reviewed, AllAreReferredByTheStopReplayAndWaitInTheQueueUntilTheyAreAnswered) {

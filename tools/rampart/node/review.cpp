@@ -122,7 +122,8 @@ void add_review_answer(Frame& frame) {
          .example = "rampart review answer --decision d0c1… --action decline --actor "
                     "underwriter-17 --reason income_not_proven --config rampartd.toml",
          .detail = "Of a review or of a referral. The answer is an override: it is joined as one, "
-                   "and a letter has its reason, so take a code of the lender's words."},
+                   "and the letter of a decline that only people made has its reason, so take a "
+                   "code of the lender's words."},
         [options](const Context&) { return answer(*options); });
     add_change_options(command, options->node);
     add_decision(command, *options);

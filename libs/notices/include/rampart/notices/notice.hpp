@@ -63,7 +63,7 @@ struct Notice {
         base::TimePoint at;  // when the review began, or was answered
         std::string text;    // the lender's words for it
     };
-    std::optional<ReviewPart> review;  // nullopt: no review was opened
+    std::optional<ReviewPart> review;  // nullopt: no review to be said
     std::string rights;
 };
 
