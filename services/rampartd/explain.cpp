@@ -19,6 +19,7 @@ namespace rampart::rampartd {
 using attribution::Probability;
 using attribution::ReferenceSet;
 using base::Result;
+using base::Status;
 using decision_log::DecisionIndex;
 using domain::Decision;
 
@@ -26,6 +27,15 @@ namespace {
 
 constexpr uint64_t kManyHeld = 10'000;                 // decisions that take a while to look at
 constexpr auto kReadAgain = std::chrono::seconds(60);  // those, where the pool may have doubled
+
+/// Fails where people were to decide about all, whatever the policy said.
+Status check_drawn(const Decision& decision) {
+    if (decision.p_refer < 1) return base::ok();
+    return base::make_error(attribution::Reason::kReferredToPeople,
+                            "decision {}: people were to decide about all at that time (the stop "
+                            "refer-all), so its P(approve) is 0 whatever the applicant's features",
+                            decision.id);
+}
 
 }  // namespace
 
@@ -257,6 +267,7 @@ Result<std::shared_ptr<Explainer::Pool>> Explainer::pool_for(
 Result<DecisionExplanation> Explainer::explain(Decision decision,
                                                std::span<const attribution::FeatureGroup> groups,
                                                const std::function<bool()>& stopping) {
+    RAMPART_RETURN_IF_ERROR(check_drawn(decision));
     RAMPART_TRY(const auto pool, pool_for(decision, stopping));
     const auto& policy = pool->loaded->policy;
     const auto& schema = policy.schema();

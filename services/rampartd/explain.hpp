@@ -70,7 +70,8 @@ class Explainer {
     Explainer& operator=(const Explainer&) = delete;
 
     /// `stopping`: asked while decisions are read. Errors: attribution::probability_of's, among
-    /// them data_loss "replay_mismatch"; units_of's; failed_precondition "no_reference_set": fewer
+    /// them data_loss "replay_mismatch"; units_of's; failed_precondition "referred_to_people": the
+    /// stop refer-all referred it; failed_precondition "no_reference_set": fewer
     /// than kLeastPool, or P is 0 for all of them; load_model's; the status of a partition that
     /// does not decide; unavailable "reading_interrupted": `stopping` said so; storage's.
     base::Result<DecisionExplanation> explain(

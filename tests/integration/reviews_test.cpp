@@ -424,13 +424,14 @@ TEST_F(Reviewed, AllAreReferredByTheStopReplayAndWaitInTheQueueUntilTheyAreAnswe
     EXPECT_EQ(replayed.different, 0u) << testing::PrintToString(replayed.differences);
     const domain::DecisionId first(waiting[0]);
     expect_refused(review(first), 409, "review_open");
-    expect_refused(ask("GET", fmt::format("/v1/decisions/{}/notice", first)), 409,
-                   "decision_pending");
+    expect_refused(notice(first), 409, "decision_pending");
+    expect_refused(ask("GET", fmt::format("/v1/decisions/{}/explanation", first)), 409,
+                   "referred_to_people");
     ASSERT_EQ(answer(first, "decline").status, 200);
     EXPECT_EQ(list().at("open"), 2);
-    const auto notice = ask("GET", fmt::format("/v1/decisions/{}/notice", first));
-    EXPECT_EQ(notice.status, 200) << notice.body;
-    EXPECT_THAT(notice.body, HasSubstr(R"("kind":"referral")"));
+    expect_refused(report(first, "approve"), 409, "conflicting_override");
+    EXPECT_EQ(notice(first).status, 200) << notice(first).body;
+    EXPECT_THAT(notice(first).body, HasSubstr(R"("kind":"referral")"));
     ASSERT_EQ(ask("DELETE", "/v1/stops/refer-all?reason=mended").status, 200);
     EXPECT_NE(decide(5).action, Action::kRefer);
     EXPECT_EQ(list().at("open"), 2) << "people still have to answer";
