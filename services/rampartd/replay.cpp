@@ -24,7 +24,9 @@ using domain::Decision;
 /// Loads what decisions were made with, each once.
 class Made {
   public:
-    explicit Made(Node& node) : node_(node) { keys_[node.keys().ids.draw] = node.keys().draw; }
+    explicit Made(Node& node) : node_(node), stopped_(node.registry().stopped_periods()) {
+        keys_[node.keys().ids.draw] = node.keys().draw;
+    }
 
     /// Decides again; the error says what is missing or differs.
     Status replay(const Decision& decision) {
@@ -37,6 +39,7 @@ class Made {
                 node_.attributes().membership_at(decision.application.person, decision.decided_at));
             if (membership.cell) group = static_cast<size_t>(*membership.cell);
         }
+        RAMPART_RETURN_IF_ERROR(check_stop(decision));
         RAMPART_RETURN_IF_ERROR(replay_arm(decision));
         return decision::replay(decision, *policy, key, group, node_.settings().schema);
     }
@@ -52,6 +55,21 @@ class Made {
                                      std::make_shared<const model::LoadedPolicy>(std::move(loaded)),
                                      decision.certified));
         return policies_[name] = std::move(policy);
+    }
+    /// Fails where people were to decide about all, and no stop on record says so.
+    Status check_stop(const Decision& decision) const {
+        constexpr auto kEdge = base::Duration::seconds(60);  // between clocks (ops/adr/0046)
+        const auto time = decision.decided_at;
+        const auto holds = [&](const domain::StoppedPeriod& one) {
+            return one.kind == domain::StopKind::kReferAll && time >= one.from - kEdge &&
+                   (!one.to || time < *one.to + kEdge);
+        };
+        if (decision.p_refer < 1 || std::any_of(stopped_.begin(), stopped_.end(), holds))
+            return base::ok();
+        return base::make_error(decision::Reason::kReplayMismatch,
+                                "decision {}: P(refer) is recorded as 1, and no stop refer-all on "
+                                "record holds its time",
+                                decision.id);
     }
     /// Draws the person's arm again. Which policy has it, the node that trains has on record.
     Status replay_arm(const Decision& decision) const {
@@ -88,6 +106,7 @@ class Made {
     }
 
     Node& node_;
+    const std::vector<domain::StoppedPeriod> stopped_;
     std::map<std::pair<std::string, bool>, Policy> policies_;
     std::map<std::string, std::string> keys_;
 };

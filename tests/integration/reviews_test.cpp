@@ -437,6 +437,17 @@ TEST_F(Reviewed, AllAreReferredByTheStopReplayAndWaitInTheQueueUntilTheyAreAnswe
     EXPECT_EQ(list().at("open"), 2) << "people still have to answer";
 }
 
+TEST_F(Reviewed, AReferralOfAllThatNoStopOnRecordHoldsIsADifferenceOfTheReplay) {
+    open();
+    decide(0);
+    ASSERT_TRUE(node_->decisions().set_stops({.refer = true}));
+    EXPECT_EQ(decide(1).p_refer, 1);
+    const auto replayed = replay_decisions(*node_, {}).value();
+    EXPECT_EQ(replayed.replayed, 2u);
+    ASSERT_EQ(replayed.different, 1u);
+    EXPECT_THAT(replayed.differences.at(0), HasSubstr("no stop refer-all on record"));
+}
+
 TEST_F(Reviewed, AreThereAfterKillNineAndGoneFromNoRebuiltState) {
     auto process = demo::ServiceProcess::start(kProgram, workspace_.config,
                                                workspace_.endpoint_file, workspace_.log);
