@@ -1,5 +1,6 @@
 #include "services/rampartd/champion_switch.hpp"
 
+#include <map>
 #include <utility>
 
 #include "rampart/base/reasons.hpp"
@@ -37,13 +38,15 @@ Status ChampionSwitch::serve() {
     const auto champion = registry_.champion();
     if (!champion) return base::make_error(Reason::kNoChampion, "the registry has no champion");
     const auto serving = decisions_.policy();
-    if (!trains()) {
+    const bool trains = this->trains();
+    if (!trains) {
         RAMPART_RETURN_IF_ERROR(follow_champion());
         // the registry's is the bootstrap, for the time before there is one to follow
         const bool waits = decides_ && !follower_->state();
         if (terms_fail_ || waits || decisions_.policy() != nullptr) return base::ok();
     } else {
-        note({base::ok(), std::nullopt, true, true});
+        note({arms_fail_, std::nullopt, true, true});
+        end_other_arms();  // also where nothing can be published
         if (publisher_) RAMPART_RETURN_IF_ERROR(publish(*champion));
     }
     if (serving == nullptr || serving->id() != champion->policy) {
@@ -53,8 +56,9 @@ Status ChampionSwitch::serve() {
     }
     auto now = state();
     now.registry_decides = true;
+    if (trains) now.trouble = arms_fail_ = serve_arms();
     note(std::move(now));
-    return serve_arms();
+    return base::ok();
 }
 
 Status ChampionSwitch::keep_published() {
@@ -99,28 +103,59 @@ base::Result<std::string> ChampionSwitch::features_to_say() const {
                     before->epoch));
 }
 
+/// Writes which policies decide beside the champion. Where the file of one cannot be read, writes
+/// that the champion alone does, and keeps the reason.
 Status ChampionSwitch::publish_arms(const registry::Promotion& champion) {
+    unpublished_ = base::ok();
     if (!arms_publisher_) return base::ok();
-    const auto notice =
-        arms_publisher_->notice_of(registry_.assignments(), champion, lease_->epoch());
+    auto notice = arms_publisher_->notice_of(registry_.assignments(), champion, lease_->epoch());
     if (!notice || arms_publisher_->is_published(*notice)) return base::ok();
+    std::map<std::string, std::string> files;
+    for (size_t i = 1; unpublished_ && notice->assignment && i < notice->assignment->arms.size();
+         ++i) {
+        const auto& policy = notice->assignment->arms[i].policy;
+        auto file = registry_.model_file(policy);
+        if (file) files[policy.value()] = *std::move(file);
+        if (!file) unpublished_ = file.error();
+    }
+    if (!unpublished_) notice->assignment.reset();
+    if (arms_publisher_->is_published(*notice)) return base::ok();
     RAMPART_RETURN_IF_ERROR(lease_->confirm());
-    return arms_publisher_->publish(
-        *notice, [this](const auto& policy) { return registry_.model_file(policy); });
+    return arms_publisher_->publish(*notice, [&files](const auto& policy) {
+        return base::Result<std::string>(files.at(policy.value()));
+    });
+}
+
+/// Returns whether the service decides by this assignment. It says no more of it than the id.
+bool ChampionSwitch::decides_by(const domain::Assignment& assignment) const {
+    return arms_ == assignment && decisions_.assignment() == assignment.id;
+}
+
+Status ChampionSwitch::let_decide(
+    const domain::Assignment& assignment,
+    const std::vector<std::shared_ptr<const model::LoadedPolicy>>& challengers) {
+    RAMPART_RETURN_IF_ERROR(decisions_.set_assignment(assignment, challengers));
+    arms_ = assignment;
+    return base::ok();
 }
 
 /// Where another node trains: lets the challengers decide that it names beside the champion that
-/// decides here; where it names none, or one cannot decide, the champion alone.
+/// decides here; where it names none, or one cannot decide, the champion alone. Beside a champion
+/// that is not the latest no challenger decides: its assignment ended with it, whatever the node
+/// that trained then has said last.
 Status ChampionSwitch::take_arms() {
-    const auto taken = decisions_.policy() == nullptr ? std::nullopt : follower_->taken();
-    const auto notice = taken && arms_follower_ ? arms_follower_->beside(*taken) : std::nullopt;
+    const bool latest = decisions_.policy() != nullptr && follower_->takes_latest();
+    const auto notice =
+        latest && arms_follower_ ? arms_follower_->beside(*follower_->taken()) : std::nullopt;
     const bool named = notice && notice->assignment;
-    if (named && decisions_.assignment() == notice->assignment->id) return base::ok();
+    if (named && decides_by(*notice->assignment)) return base::ok();
     const Status arms = named ? take_challengers(*notice) : base::ok();
     if (!named || !arms) decisions_.end_assignment();
     return arms;
 }
 
+/// Lets the challengers of the notice decide. Those that cannot are tried again when there is more
+/// in the topic: to look for their files reads all of it.
 Status ChampionSwitch::take_challengers(const registry::AssignmentNotice& notice) {
     const auto& [id, from, arms] = *notice.assignment;
     if (notice.arm_key != arm_key_)
@@ -128,34 +163,59 @@ Status ChampionSwitch::take_challengers(const registry::AssignmentNotice& notice
                                 "assignment {} is drawn with the key of arms {}, and keys/arm of "
                                 "this node is {}: copy the file from the node that trains",
                                 id, notice.arm_key, arm_key_);
-    std::vector<std::shared_ptr<const model::LoadedPolicy>> challengers;
-    for (size_t i = 1; i < arms.size(); ++i) {
-        RAMPART_TRY(const auto file, follower_->find_model(arms[i].policy));
-        if (!file)
-            return base::make_error(registry::Reason::kNoModel,
-                                    "the topic of policies has no file of challenger {}",
-                                    arms[i].policy);
-        RAMPART_TRY(auto policy, model::decode_model_file(*file));
-        challengers.push_back(std::make_shared<const model::LoadedPolicy>(
-            model::LoadedPolicy{std::move(policy), arms[i].policy}));
-    }
-    return decisions_.set_assignment(*notice.assignment, challengers);
+    const auto read_to = follower_->read_to();
+    if (refused_ && refused_->notice == notice && refused_->read_to == read_to)
+        return refused_->why;
+    std::vector<domain::PolicyId> policies;
+    for (size_t i = 1; i < arms.size(); ++i) policies.push_back(arms[i].policy);
+    RAMPART_TRY(const auto files, follower_->find_models(policies));
+    refused_.reset();
+    const Status decide = let_decide_by_files(*notice.assignment, files);
+    if (!decide) refused_ = Refused{notice, read_to, decide.error()};
+    return decide;
 }
 
-/// Lets the arms of the registry's assignment decide.
+/// Lets the arms of the assignment decide by the files of its challengers.
+Status ChampionSwitch::let_decide_by_files(const domain::Assignment& assignment,
+                                           const std::vector<std::optional<std::string>>& files) {
+    std::vector<std::shared_ptr<const model::LoadedPolicy>> challengers;
+    for (size_t i = 0; i < files.size(); ++i) {
+        const auto& name = assignment.arms[i + 1].policy;
+        if (!files[i])
+            return base::make_error(registry::Reason::kNoModel,
+                                    "the topic of policies has no file of challenger {}", name);
+        RAMPART_TRY(auto policy, model::decode_model_file(*files[i]));
+        challengers.push_back(std::make_shared<const model::LoadedPolicy>(
+            model::LoadedPolicy{std::move(policy), name}));
+    }
+    return let_decide(assignment, challengers);
+}
+
+/// Ends the assignment that decides here if it is not the registry's: its end is on record.
+void ChampionSwitch::end_other_arms() {
+    const auto period = registry_.assignment_in_force();
+    if (!period || !decides_by(period->assignment)) decisions_.end_assignment();
+}
+
+/// Lets the arms of the registry's assignment decide. Where one of its challengers cannot, or other
+/// nodes cannot have it, the champion decides alone.
 Status ChampionSwitch::serve_arms() {
     const auto period = registry_.assignment_in_force();
-    if (!period) {
-        decisions_.end_assignment();
-        return base::ok();
-    }
-    if (decisions_.assignment() == period->assignment.id) return base::ok();
-    std::vector<std::shared_ptr<const model::LoadedPolicy>> challengers;
-    for (size_t i = 1; i < period->assignment.arms.size(); ++i) {
-        RAMPART_TRY(auto loaded, registry_.load_model(period->assignment.arms[i].policy));
-        challengers.push_back(std::make_shared<const model::LoadedPolicy>(std::move(loaded)));
-    }
-    return decisions_.set_assignment(period->assignment, challengers);
+    const auto serve = [&]() -> Status {
+        RAMPART_RETURN_IF_ERROR(unpublished_);
+        std::vector<std::shared_ptr<const model::LoadedPolicy>> challengers;
+        for (size_t i = 1; i < period->assignment.arms.size(); ++i) {
+            RAMPART_TRY(auto loaded, registry_.load_model(period->assignment.arms[i].policy));
+            challengers.push_back(std::make_shared<const model::LoadedPolicy>(std::move(loaded)));
+        }
+        return let_decide(period->assignment, challengers);
+    };
+    if (period && unpublished_ && decides_by(period->assignment)) return base::ok();
+    const Status arms = period ? serve() : base::ok();
+    if (!period || !arms) decisions_.end_assignment();
+    if (arms) return arms;
+    return arms.error().with_context(fmt::format(
+        "assignment {} is on record, and the champion decides alone", period->assignment.id));
 }
 
 base::Result<model::LoadedPolicy> ChampionSwitch::load_model(const domain::PolicyId& id) const {

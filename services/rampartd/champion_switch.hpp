@@ -55,7 +55,8 @@ class ChampionSwitch {
         arm_key_ = std::move(arm_key);
     }
 
-    /// internal "no_champion"; those of ModelRegistry, set_policy, publisher and follower;
+    /// Challengers that cannot decide leave the champion alone; check() says why. Errors: internal
+    /// "no_champion"; those of ModelRegistry, set_policy, publisher and follower;
     /// failed_precondition "schema_not_carried": this node trains, and its schema file has not
     /// grown from the one of the node that trained before.
     base::Status serve();
@@ -65,9 +66,9 @@ class ChampionSwitch {
 
     /// ok: the node trains, or what decides is the latest champion of the node that does. Else why
     /// not, as ChampionFollower::state says, or failed_precondition "schema_differs": nothing is
-    /// decided; or why the champion decides without the challengers beside it: not_found
-    /// "no_model", failed_precondition "other_key" (of arms), those of set_assignment. Waits for no
-    /// serve().
+    /// decided; or why the champion decides without the challengers beside it, also where the node
+    /// trains: not_found "no_model", failed_precondition "other_key" (of arms), those of
+    /// ModelRegistry::load_model and of set_assignment. Waits for no serve().
     base::Status check() const;
     /// Returns the notice of the champion that decides here; nullopt: this node trains, or none
     /// that it follows decides. Waits for no serve().
@@ -88,9 +89,16 @@ class ChampionSwitch {
     base::Status check_terms();
     base::Status compare_terms();
     base::Result<std::string> features_to_say() const;
+    bool decides_by(const domain::Assignment& assignment) const;
+    base::Status let_decide(
+        const domain::Assignment& assignment,
+        const std::vector<std::shared_ptr<const model::LoadedPolicy>>& challengers);
+    void end_other_arms();
     base::Status serve_arms();
     base::Status take_arms();
     base::Status take_challengers(const registry::AssignmentNotice& notice);
+    base::Status let_decide_by_files(const domain::Assignment& assignment,
+                                     const std::vector<std::optional<std::string>>& files);
     base::Status publish_arms(const registry::Promotion& champion);
     base::Status publish(const registry::Promotion& champion);
     bool trains() const { return lease_ == nullptr ? !follower_ : lease_->held(); }
@@ -103,6 +111,16 @@ class ChampionSwitch {
     std::optional<registry::AssignmentPublisher> arms_publisher_;
     std::optional<registry::AssignmentFollower> arms_follower_;
     std::string arm_key_;
+    /// What was read of an assignment, and why its challengers cannot decide.
+    struct Refused {
+        registry::AssignmentNotice notice;
+        streaming::Offset read_to{0};
+        base::Error why;
+    };
+    std::optional<Refused> refused_;          // by a node that follows, until more is read
+    std::optional<domain::Assignment> arms_;  // that the service took last
+    base::Status unpublished_;  // why the assignment in force is not published, if that is the file
+    base::Status arms_fail_;    // serve_arms() at the last serve()
     bool decides_ = true;
     dataset::ServedSchema served_;  // this node's
     std::string features_;          // that it publishes

@@ -460,6 +460,10 @@ std::vector<std::string> Node::stop_work(base::Duration timeout) { return jobs_.
 Status Node::open_champion() {
     auto& log = stores_->log();
     const auto& topic = log.topics().policies;
+    const bool decides = settings_.log.roles.decide;
+    if (decides)
+        health_.add(runtime::Probe::kDegraded, "champion",
+                    [champion = champion_.get()] { return champion->check(); });
     if (!log.shared()) return base::ok();
     if (trainer_lease_) {
         champion_->publish_by({log.reader(), log.writer(), topic, keys_.signing}, *trainer_lease_,
@@ -473,12 +477,8 @@ Status Node::open_champion() {
         RAMPART_TRY(const auto pem, base::read_file(settings_.gate_key, 1 << 16));
         RAMPART_TRY(keys, certification::read_keys(pem));
     }
-    const bool decides = settings_.log.roles.decide;
     champion_->follow_arms({log.reader(), topic, keys}, keys_.arm_id);
     champion_->follow({log.reader(), topic, std::move(keys)}, decides, settings_.schema);
-    if (decides)
-        health_.add(runtime::Probe::kDegraded, "champion",
-                    [champion = champion_.get()] { return champion->check(); });
     return base::ok();
 }
 

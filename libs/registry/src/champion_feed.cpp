@@ -167,15 +167,24 @@ Status ChampionPublisher::look_for_loss() {
 
 Result<std::optional<std::string>> ChampionFollower::find_model(
     const domain::PolicyId& policy) const {
-    std::optional<std::string> found;
+    RAMPART_TRY(auto found, find_models({&policy, 1}));
+    return std::move(found.front());
+}
+
+Result<std::vector<std::optional<std::string>>> ChampionFollower::find_models(
+    std::span<const domain::PolicyId> policies) const {
+    std::vector<std::optional<std::string>> found(policies.size());
     RAMPART_TRY(Offset from, reader_.begin_offset(topic_, kOnly));
     while (true) {
         RAMPART_TRY(const auto records, reader_.read(topic_, kOnly, from, kReadBatch));
         if (records.empty()) return found;
         for (const auto& stored : records) {
-            const auto& value = stored.record.value;
-            if (stored.record.key == policy.value() && model::policy_id_of(value) == policy)
-                found = value;
+            const auto& record = stored.record;
+            for (size_t i = 0; i < policies.size(); ++i) {
+                if (record.key == policies[i].value() &&
+                    model::policy_id_of(record.value) == policies[i])
+                    found[i] = record.value;
+            }
         }
         from = Offset(records.back().offset.value() + 1);
     }

@@ -23,14 +23,14 @@ class FollowedChampion : public testing::Test {
     }
     /// Publishes a champion as the node that trains does, and returns its name.
     domain::PolicyId publish(uint64_t sequence, const std::string& file,
-                             const std::string& features = "") {
+                             const std::string& features = "", uint64_t epoch = 1) {
         registry::Promotion champion;
         champion.sequence = sequence;
         champion.policy = model::policy_id_of(file);
         champion.certificate = base::sha256("certificate");
         // each time as a process of its own
         registry::ChampionPublisher publisher(stores_.log, stores_.log, "policies", key_);
-        EXPECT_TRUE(publisher.publish(champion, file, 1, features));
+        EXPECT_TRUE(publisher.publish(champion, file, epoch, features));
         return champion.policy;
     }
     static std::string income(const std::string& more) {
@@ -273,12 +273,13 @@ TEST_F(FollowedChampion, ASchemaThatNoKeyHasSignedKeepsTheFirstPolicyFromNothing
 class FollowedArms : public FollowedChampion {
   protected:
     /// Publishes what begins and ends of a history, beside the promotion `champion`.
-    void publish_arms(const std::vector<registry::AssignmentPeriod>& periods, uint64_t champion) {
+    void publish_arms(const std::vector<registry::AssignmentPeriod>& periods, uint64_t champion,
+                      uint64_t epoch = 1) {
         registry::AssignmentPublisher publisher(stores_.log, stores_.log, "policies", key_,
                                                 "arm-key");
         registry::Promotion promotion;
         promotion.sequence = champion;
-        const auto notice = publisher.notice_of(periods, promotion, 1);
+        const auto notice = publisher.notice_of(periods, promotion, epoch);
         ASSERT_TRUE(notice);
         EXPECT_TRUE(publisher.publish(
             *notice, [&](const auto&) { return base::Result<std::string>(challenger_); }));
@@ -364,6 +365,63 @@ TEST_F(FollowedArms, ThatCannotDecideHereLeaveTheChampionAloneAndThisIsSaid) {
     EXPECT_EQ(trouble(), "no_model");
 }
 
+/// The node that trained when the challenger began has never said that it ended: the next one does.
+TEST_F(FollowedArms, EndWithAPromotionOfALaterEpochThatCannotBeTaken) {
+    publish(1, constant(0.5));
+    publish_arms({period("spring")}, 1);
+    start();
+    EXPECT_EQ(arms(), "spring");
+    publish(2, by_group(), "", 2);
+    for (int round = 0; round < 2; ++round) {
+        serve();
+        EXPECT_EQ(deciding(), first_.value());
+        EXPECT_EQ(arms(), "");
+        EXPECT_EQ(trouble(), "group_blind_service");
+    }
+    start();
+    EXPECT_EQ(deciding(), first_.value());
+    EXPECT_EQ(arms(), "") << "nor after a start";
+    // rolled back, and the same challenger beside it again
+    publish(3, constant(0.5), "", 2);
+    publish_arms({period("spring")}, 3, 2);
+    serve();
+    EXPECT_EQ(arms(), "spring");
+}
+
+TEST_F(FollowedArms, ThatCannotDecideAreTriedAgainOnlyWhenThereIsMoreToRead) {
+    publish(1, constant(0.5));
+    publish_arms({period("spring")}, 1);
+    auto& records = stores_.log.topics["policies"].partitions[0];
+    const auto put = [&](const std::string& from, const std::string& to) {
+        for (auto& stored : records)
+            if (stored.record.value == from) stored.record.value = to;
+    };
+    put(challenger_, "no model file");
+    start();
+    EXPECT_EQ(trouble(), "no_model");
+    put("no model file", challenger_);
+    serve();
+    EXPECT_EQ(arms(), "") << "the topic is not read from its beginning each second";
+    EXPECT_EQ(trouble(), "no_model");
+    const streaming::Record more{"another", "record", {}, {}};
+    ASSERT_TRUE(stores_.log.append("policies", {&more, 1}));
+    serve();
+    EXPECT_EQ(arms(), "spring");
+    EXPECT_EQ(trouble(), "");
+}
+
+TEST_F(FollowedArms, HaveTheSharesThatWereSaidLast) {
+    publish(1, constant(0.5));
+    publish_arms({period("spring")}, 1);
+    start();
+    auto other = period("spring");
+    other.assignment.arms[0].share = 0.05;
+    other.assignment.arms[1].share = 0.95;
+    publish_arms({other}, 1);
+    serve();
+    EXPECT_GT(decided_by().at(model::policy_id_of(challenger_).value()), 30);
+}
+
 /// Else a mistake in its schema file would be on record for good.
 TEST_F(FollowedChampion, TermsAgreeOnceTheNodeThatTrainsHasSaidTheSame) {
     served_ = parsed(income("default = 1\n"));
@@ -433,45 +491,6 @@ TEST_F(TrainingChampion, OfARestoredStoreSaysWhatTheGroupDecidesByAndNotItsOlder
     }
 }
 
-TEST_F(TrainingChampion, PublishesWhatBeginsAndEndsBesideItAndAgainWhereThatIsLost) {
-    auto& registry = *stores_.registry;
-    const auto file = model::encode_model_file(support::explained_policy(
-        constant_policy(1)->policy.schema(), {support::scored_link(0.1)}));
-    const auto id = registry.register_model(file, day(1), "test").value();
-    const auto run =
-        registry::testing::run_gate(id.value(), bootstrap_.value(), key_, {}, 0.75, 0.25, 1);
-    ASSERT_TRUE(registry.append_ledger_entries(0, run.ledger, day(1), "gate"));
-    ASSERT_TRUE(registry.store_certificate(
-        {run.files.certificate, run.files.evidence, key_.public_key()}, day(1), "gate"));
-    ChampionSwitch trains(registry, *trainer_.service);
-    trains_with(trains, income(""));
-    trains.publish_arms_by({log, log, "policies", key_, "arm-key"});
-    const auto all_decide_by = [&](const std::string& assignment) {
-        const auto served = trains.serve();
-        EXPECT_TRUE(served) << served.error().message;
-        serve();
-        EXPECT_EQ(trainer_.service->assignment(), assignment);
-        EXPECT_EQ(service_->service->assignment(), assignment);
-        EXPECT_EQ(trouble(), "");
-    };
-    start();
-    all_decide_by("");
-    const auto started = registry.start_assignment({"spring", {}, {{bootstrap_, 0.5}, {id, 0.5}}},
-                                                   key_.public_key(), day(2), "anna");
-    ASSERT_TRUE(started) << started.error().message;
-    all_decide_by("spring");
-    auto& records = log.topics["policies"].partitions[0];
-    const auto before = records.size();
-    ASSERT_TRUE(trains.keep_published());
-    EXPECT_EQ(records.size(), before);
-    records.clear();
-    ASSERT_TRUE(trains.keep_published());
-    start();
-    all_decide_by("spring");
-    ASSERT_TRUE(registry.end_assignment(day(3), "anna"));
-    all_decide_by("");
-}
-
 TEST_F(TrainingChampion, IsPublishedAgainByTheNodeThatTrainsWhereItsTopicHasLostIt) {
     ChampionSwitch trains(*stores_.registry, *trainer_.service);
     trains.publish_by({log, log, "policies", key_}, **lease_, income(""));
@@ -497,6 +516,131 @@ TEST_F(TrainingChampion, IsPublishedAgainByTheNodeThatTrainsWhereItsTopicHasLost
     ASSERT_TRUE((*lease_)->release());
     ASSERT_TRUE(trains.keep_published());
     EXPECT_EQ(records.size(), 0u);
+}
+
+/// Has a certified challenger beside its champion.
+class TrainingArms : public TrainingChampion {
+  protected:
+    TrainingArms() {
+        auto& registry = *stores_.registry;
+        id_ = registry.register_model(file_of_it_, day(1), "test").value();
+        const auto run =
+            registry::testing::run_gate(id_.value(), bootstrap_.value(), key_, {}, 0.75, 0.25, 1);
+        EXPECT_TRUE(registry.append_ledger_entries(0, run.ledger, day(1), "gate"));
+        EXPECT_TRUE(registry.store_certificate(
+            {run.files.certificate, run.files.evidence, key_.public_key()}, day(1), "gate"));
+        restart();
+        start();
+    }
+    /// Starts the process of the node that trains.
+    void restart() {
+        trains_.reset();
+        process_ = std::make_unique<support::SmallService>(process_log_);
+        trains_.emplace(*stores_.registry, *process_->service);
+        trains_with(*trains_, income(""));
+        trains_->publish_arms_by({log, log, "policies", key_, "arm-key"});
+    }
+    void start_assignment() {
+        const auto started = stores_.registry->start_assignment(
+            {"spring", {}, {{bootstrap_, 0.5}, {id_, 0.5}}}, key_.public_key(), day(2), "anna");
+        ASSERT_TRUE(started) << started.error().message;
+    }
+    /// Lets the node that trains serve, and then the one that follows.
+    void all_decide_by(const std::string& assignment, const std::string& trouble_of_it = "") {
+        const auto served = trains_->serve();
+        EXPECT_TRUE(served) << served.error().message;
+        serve();
+        ASSERT_NE(process_->service->policy(), nullptr);
+        EXPECT_EQ(process_->service->policy()->id(), bootstrap_);
+        EXPECT_EQ(process_->service->assignment(), assignment);
+        EXPECT_EQ(service_->service->assignment(), assignment);
+        const auto checked = trains_->check();
+        EXPECT_EQ(checked ? "" : checked.error().reason, trouble_of_it);
+        EXPECT_EQ(trouble(), "");
+        ASSERT_TRUE(switch_->followed());
+        EXPECT_EQ(switch_->followed()->policy, bootstrap_);
+    }
+
+    const std::string file_of_it_ = model::encode_model_file(support::explained_policy(
+        constant_policy(1)->policy.schema(), {support::scored_link(0.1)}));
+    domain::PolicyId id_;
+    support::MemoryLog process_log_;
+    std::unique_ptr<support::SmallService> process_;
+    std::optional<ChampionSwitch> trains_;
+};
+
+TEST_F(TrainingArms, ArePublishedWhenTheyBeginAndEndAndAgainWhereThatIsLost) {
+    all_decide_by("");
+    start_assignment();
+    all_decide_by("spring");
+    auto& records = log.topics["policies"].partitions[0];
+    const auto before = records.size();
+    ASSERT_TRUE(trains_->keep_published());
+    EXPECT_EQ(records.size(), before);
+    records.clear();
+    ASSERT_TRUE(trains_->keep_published());
+    start();
+    all_decide_by("spring");
+    ASSERT_TRUE(stores_.registry->end_assignment(day(3), "anna"));
+    all_decide_by("");
+}
+
+/// Else what people have ended would go on, and could not be ended again.
+TEST_F(TrainingArms, EndWhereTheirEndCannotBePublished) {
+    start_assignment();
+    all_decide_by("spring");
+    const auto topic = log.topics.at("policies");
+    ASSERT_TRUE(stores_.registry->end_assignment(day(3), "anna"));
+    log.topics.erase("policies");
+    EXPECT_EQ(trains_->serve().error().reason, "no_topic");
+    EXPECT_EQ(process_->service->assignment(), "");
+    EXPECT_EQ(service_->service->assignment(), "spring") << "until it reads of the end";
+    log.topics["policies"] = topic;
+    all_decide_by("");
+}
+
+TEST_F(TrainingArms, ThatCannotDecideLeaveTheChampionAloneAtAllNodesUntilTheyCan) {
+    start_assignment();
+    all_decide_by("spring");
+    stores_.damage_model(id_);
+    restart();
+    start();
+    for (int round = 0; round < 2; ++round) all_decide_by("", "model_digest");
+    EXPECT_NE(trains_->check().error().message.find("assignment spring is on record"),
+              std::string::npos);
+    ASSERT_TRUE(trains_->keep_published());
+    const auto records = log.topics["policies"].partitions[0].size();
+    all_decide_by("", "model_digest");
+    EXPECT_EQ(log.topics["policies"].partitions[0].size(), records) << "it is said once";
+    ASSERT_TRUE(stores_.registry->register_model(file_of_it_, day(3), "test"));
+    all_decide_by("spring");
+}
+
+/// What the group does not know must not decide at one of its nodes.
+TEST_F(TrainingArms, EndWhereTheirFileIsLostToBothTopicAndStore) {
+    start_assignment();
+    all_decide_by("spring");
+    stores_.damage_model(id_);
+    all_decide_by("spring");
+    log.topics["policies"].partitions[0].clear();
+    ASSERT_TRUE(trains_->keep_published());
+    start();
+    all_decide_by("", "model_digest");
+}
+
+/// Without a group there is no topic.
+TEST_F(TrainingArms, ThatCannotDecideLeaveTheChampionOfASingleNodeAlone) {
+    start_assignment();
+    stores_.damage_model(id_);
+    ChampionSwitch single(*stores_.registry, *trainer_.service);
+    ASSERT_TRUE(single.serve());
+    EXPECT_EQ(trainer_.service->policy()->id(), bootstrap_);
+    EXPECT_EQ(trainer_.service->assignment(), "");
+    EXPECT_EQ(single.check().error().reason, "model_digest");
+    EXPECT_TRUE(single.registry_decides());
+    ASSERT_TRUE(stores_.registry->end_assignment(day(3), "anna"));
+    ASSERT_TRUE(single.serve());
+    EXPECT_TRUE(single.check());
 }
 
 }  // namespace

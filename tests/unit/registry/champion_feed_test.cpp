@@ -553,6 +553,43 @@ TEST_F(ChampionFeed, WhatCannotBeReadCountsAsUnread) {
     EXPECT_EQ(follow(reader)->notice.sequence, 1u);
 }
 
+TEST_F(ChampionFeed, FilesAreFoundInTheOrderAskedForByTheirContentAndTheLastOfEach) {
+    const auto id = [](const std::string& file) { return model::policy_id_of(file); };
+    for (int i = 0; i < 20; ++i) write("filler", "more than one reading has");
+    write(id(second_).value(), second_);
+    write(id(first_).value(), "damaged");
+    write(id(first_).value(), first_);
+    write(id(second_).value(), "damaged");
+    const auto reader = follower();
+    const std::vector<domain::PolicyId> asked{id(first_), id(third_), id(second_), id(first_)};
+    const auto found = reader.find_models(asked);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(*found,
+              (std::vector<std::optional<std::string>>{first_, std::nullopt, second_, first_}));
+    EXPECT_EQ(*reader.find_model(id(second_)), second_);
+    EXPECT_EQ(*reader.find_model(id(third_)), std::nullopt);
+}
+
+TEST_F(ChampionFeed, WhatIsTakenIsTheLatestOnlyInItsPromotionAndEpoch) {
+    auto reader = follower();
+    EXPECT_FALSE(reader.takes_latest());
+    ASSERT_TRUE(publisher_.publish(champion(1, first_), first_, 7));
+    ASSERT_TRUE(follow(reader));
+    EXPECT_TRUE(reader.takes_latest());
+    const auto end = reader.read_to();
+    follow(reader);
+    EXPECT_EQ(reader.read_to(), end) << "nothing was written";
+    ASSERT_TRUE(publisher_.publish(champion(2, second_), second_, 8));
+    EXPECT_FALSE(follow(reader, {model::policy_id_of(second_)}));
+    EXPECT_FALSE(reader.takes_latest());
+    EXPECT_GT(reader.read_to(), end);
+    follow(reader);
+    EXPECT_FALSE(reader.takes_latest()) << "nor later";
+    ASSERT_TRUE(publisher_.publish(champion(3, first_), first_, 8));
+    ASSERT_TRUE(follow(reader));
+    EXPECT_TRUE(reader.takes_latest());
+}
+
 TEST_F(ChampionFeed, ANoticeIsAllOfItsBytesAndNoOthers) {
     const ChampionNotice notice{4, model::policy_id_of(first_), true, 9};
     const auto bytes = encode(notice, key_);

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,9 +105,17 @@ class ChampionFollower {
     const base::Status& state() const { return refused_ ? unread_ : refused_; }
     /// Returns the notice of the champion that was taken last; nullopt: none was.
     const std::optional<ChampionNotice>& taken() const { return taken_; }
+    /// Returns whether that is the latest one that was read, of the same promotion and epoch.
+    bool takes_latest() const { return taken_ && taken_ == latest_; }
+    /// Returns up to where follow() has read: the same as long as nothing is written.
+    streaming::Offset read_to() const { return from_; }
     /// Returns the file of a model that was champion, by its name, which is its digest; nullopt:
     /// the topic has none. Thread safe.
     base::Result<std::optional<std::string>> find_model(const domain::PolicyId& policy) const;
+    /// Returns the files of these models in their order, as find_model() each, by one reading of
+    /// the topic.
+    base::Result<std::vector<std::optional<std::string>>> find_models(
+        std::span<const domain::PolicyId> policies) const;
 
     /// Returns the notice of a schema that belongs to the latest champion: of those of its epoch
     /// that are signed and can be read, the last. Notices of other epochs do not count, whatever
