@@ -65,15 +65,18 @@ class Approvals : public testing::Test {
 
     /// Registers a policy and has it certified, as a run of the gate does; writes the files.
     Certified certify(Node& node, double score, const std::string& name) {
-        namespace gate = registry::testing;
-        auto& registry = node.registry();
-        const auto reference = registry.champion()->policy;
-        const auto loaded = registry.load_model(reference).value();
+        const auto reference = node.registry().champion()->policy;
+        const auto loaded = node.registry().load_model(reference).value();
         auto links = loaded.policy.links();
         auto link = support::scored_link(score);
         link.ramp = {0.3, 0.5, {0.0}, {1.0}};
         links.emplace_back(link);
-        const auto policy = support::explained_policy(loaded.policy.schema(), links);
+        return certify(node, support::explained_policy(loaded.policy.schema(), links), name);
+    }
+    Certified certify(Node& node, const model::Policy& policy, const std::string& name) {
+        namespace gate = registry::testing;
+        auto& registry = node.registry();
+        const auto reference = registry.champion()->policy;
         const auto id =
             registry.register_model(model::encode_model_file(policy), node.now(), "a test").value();
         const auto run = gate::run_gate(id.value(), reference.value(), node.keys().signing,
@@ -365,13 +368,42 @@ TEST_F(Challengers, IsApprovedByTwoDecidesBesideTheChampionAndEnds) {
     EXPECT_THAT(challenge("spring", good_.model, 0.5).output,
                 HasSubstr("another one needs another id"));
     const auto audit = at_rest("audit list --object spring");
-    for (const char* part : {"start_assignment", "end_assignment", "bert", "petra"})
+    for (const char* part :
+         {"start_assignment", "end_assignment", "bert", "petra", "propose_challenger"})
         EXPECT_THAT(audit.output, HasSubstr(part));
+    const auto line = audit.output.rfind('\n', audit.output.find("propose_challenger")) + 1;
+    EXPECT_THAT(at_rest(fmt::format("audit show {}", std::stoi(audit.output.substr(line)))).output,
+                HasSubstr("reason: a month beside it"));
     ASSERT_TRUE(process.stop());
     const auto replayed = test_support::run_program(
         fmt::format("{} replay --config {} --json", kProgram, workspace_.config.string()));
     EXPECT_EQ(replayed.exit_code, 0) << replayed.output;
     EXPECT_THAT(replayed.output, HasSubstr(R"("replayed":50)"));
+}
+
+/// Else it would be on record, or approved, and the champion would decide alone.
+TEST_F(Challengers, ThatCouldNotDecideHereIsRefusedBeforeAnythingIsOnRecord) {
+    Certified by_group;
+    {
+        const auto node = Node::open(load_settings(workspace_.config).value()).value();
+        const auto loaded = node->registry().load_model(domain::PolicyId(first_)).value();
+        auto link = support::scored_link(70);
+        link.ramp = {0.3, 0.5, {0.0, 0.0}, {1.0, 1.0}};
+        auto links = loaded.policy.links();
+        links.emplace_back(link);
+        const auto& schema = loaded.policy.schema();
+        model::PolicyState state;
+        state.reasons = {model::ReasonMethod::kShapley, std::vector<float>(schema.size())};
+        by_group = certify(
+            *node, model::Policy::create(schema, links, {"a", "b"}, {}, std::move(state)).value(),
+            "by_group");
+    }
+    const auto process = start();
+    const auto refused = challenge("spring", by_group.model, 0.5);
+    EXPECT_NE(refused.exit_code, 0);
+    EXPECT_THAT(refused.output, HasSubstr("reads the applicant's group"));
+    EXPECT_THAT(client().get("/v1/proposals")->body, Not(HasSubstr("spring")));
+    EXPECT_THAT(at_rest("audit list --object spring").output, Not(HasSubstr("petra")));
 }
 
 TEST_F(Challengers, EndsWithEveryChangeOfTheChampion) {
