@@ -416,7 +416,12 @@ void Node::begin_work() {
                   });
     begin_events();
     begin_requests();
-    if (settings_.event_clock) return;
+    if (!settings_.event_clock) begin_as_time_goes_on();
+}
+
+/// Begins what an event clock does when it is moved.
+void Node::begin_as_time_goes_on() {
+    const auto second = base::Duration::seconds(1);
     // so often that what is decided is joined within a second
     const bool joins = settings_.log.roles.join;
     const auto pause = base::Duration::micros(joins ? 500'000 : 2'000'000);

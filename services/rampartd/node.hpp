@@ -227,6 +227,7 @@ class Node {
     serving::DecisionServiceOptions decision_options();
     base::Status open_requests();
     void begin_requests();
+    void begin_as_time_goes_on();
     void begin_events();
     void add_joined_routes(const JobAnswers& answers, http::Router& router);
     void add_decided_routes(const JobAnswers& answers, http::Router& router);
