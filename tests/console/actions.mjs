@@ -58,6 +58,63 @@ async function stops(page, node) {
   }
 }
 
+const search = (page) => page.getByRole("button", { name: "Search", exact: true }).click();
+
+/** A search begins with its button alone, and no person is in an address. */
+async function searching(page, node) {
+  const { decision_id: id, application } = (await node.ask("GET", "/v1/decisions?limit=1"))
+    .decisions[0];
+  const searched = [];
+  page.on("request", (one) => {
+    const url = new URL(one.url());
+    if (url.pathname === "/v1/decisions") searched.push(url.searchParams.get("person"));
+  });
+  const person = application.person_id;
+  await page.goto(`${node.url}/console/#/decisions/${id}`);
+  await page.getByRole("link", { name: person, exact: true }).click();
+  const field = page.getByLabel("Person", { exact: true });
+  await field.waitFor();
+  assert.equal(await field.inputValue(), person, "the link fills nothing in");
+  await page.goto(`${node.url}/console/#/decisions?person=${person}&period=365`);
+  await field.waitFor();
+  await page.waitForFunction(() => !location.hash.includes("person"));
+  assert.equal(await field.inputValue(), person, "the address fills nothing in");
+  await page.getByLabel("Period").selectOption("all");
+  assert.deepEqual(searched, [], "a search began by itself");
+  await search(page);
+  await page.getByText(/\d rows?\./).waitFor();
+  assert.deepEqual(searched, [person]);
+  assert.equal(new URL(page.url()).hash, "#/decisions?period=all");
+}
+
+/** The counters are read by the labels that the node gives them; a minute needs its time. */
+async function traffic(page, node) {
+  const counts = { approve_no: 5, approve_yes: 3, decline_no: 2, refer_no: 1 };
+  const names = new Set();
+  await page.route("**/metrics", async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.text()).replace(
+      /^(rampart_decisions_total\{action="(\w+)",explored="(\w+)"\}) .*$/gm,
+      (_, series, action, explored) => {
+        names.add(`${action}_${explored}`);
+        return `${series} ${counts[`${action}_${explored}`]}`;
+      },
+    );
+    await route.fulfill({ response: answer, body });
+  });
+  await page.goto(`${node.url}/console/#/now`);
+  const card = page.locator("section.card").filter({
+    has: page.getByRole("heading", { name: "Decisions", exact: true }),
+  });
+  const figures = card.locator("dl.facts > div");
+  const shown = { Approved: 8, Declined: 2, Referred: 1, Explored: 3 };
+  for (const [name, count] of Object.entries(shown))
+    await figures.filter({ hasText: new RegExp(`^${name}${count}$`) }).waitFor();
+  assert.deepEqual([...names].sort(), Object.keys(counts), "the node has other labels");
+  assert.match(await card.locator(".big").textContent(), /^–/, "a minute before it was over");
+  await page.unroute("**/metrics");
+}
+
 async function reading(page, node, axe) {
   await page.goto(`${node.url}/console/#/certificate/e1r1`);
   await page.getByLabel("Reason").fill("a test of the console");
@@ -70,7 +127,9 @@ async function reading(page, node, axe) {
     read.entries.some((one) => one.action === "sign_in"),
     "signing in is not on record",
   );
+  await searching(page, node);
   await page.goto(`${node.url}/console/#/decisions?period=all&action=decline`);
+  await search(page);
   await page.getByText("50 rows").waitFor();
   await page.getByRole("button", { name: "Load more" }).click();
   await page.getByText("100 rows").waitFor();
@@ -189,6 +248,19 @@ async function sessions({ node, open, signIn }) {
   await context.close();
 }
 
+/** A page whose session was replaced in its browser shows nothing more. */
+async function replaced({ node, open, signIn }) {
+  const { context, page } = await open({ viewport: { width: 1280, height: 900 } });
+  await signIn(page, await node.principal("first", EVERYTHING));
+  await page.getByText("Policy in charge").waitFor();
+  const second = { Authorization: `Bearer ${await node.principal("second", ["read"])}` };
+  assert.equal((await asks(page, "POST", "/v1/session", second)).status, 200);
+  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await page.getByText("Another session was opened in this browser").waitFor();
+  assert.equal(await page.getByText("Policy in charge").count(), 0, "what was seen is still there");
+  await context.close();
+}
+
 /** A lost connection is shown and mends by itself; after a new start one signs in again. */
 async function connection({ node, open, signIn }) {
   const { context, page } = await open({ viewport: { width: 1280, height: 900 } });
@@ -236,13 +308,13 @@ export async function actions(tools) {
   const { node, open, signIn, axe } = tools;
   const { context, page, seen } = await open({ viewport: { width: 1280, height: 900 } });
   await signIn(page, await node.principal("editor", EVERYTHING));
-  for (const step of [keyboard, reading, approvals, stops, privacy]) {
+  for (const step of [keyboard, traffic, reading, approvals, stops, privacy]) {
     await step(page, node, axe);
     console.log(`${step.name}: good`);
   }
   seen.check(node.url);
   await context.close();
-  for (const step of [reader, sessions, connection]) {
+  for (const step of [reader, sessions, replaced, connection]) {
     await step(tools);
     console.log(`${step.name}: good`);
   }

@@ -16,7 +16,7 @@ const SHOWN = {
 export async function pictures({ node, open, signIn }, folder, store) {
   mkdirSync(folder, { recursive: true });
   const token = await node.principal("anna", ["read", "audit", "approve", "operate"]);
-  const pages = new Map((await pagesOf(node)).map(([name, hash, text]) => [name, [hash, text]]));
+  const pages = new Map((await pagesOf(node)).map(([name, ...rest]) => [name, rest]));
   // all pages whole, to look at while working on them
   const all = [...pages.keys()].flatMap((name) => [
     [name, "light", 1280, 0],
@@ -29,8 +29,9 @@ export async function pictures({ node, open, signIn }, folder, store) {
       colorScheme: theme,
       viewport: { width, height: height || 900 },
     });
-    const [hash, text] = pages.get(name);
+    const [hash, text, button] = pages.get(name);
     await signIn(page, token, hash);
+    if (button) await page.getByRole("button", { name: button, exact: true }).click();
     await page.getByText(text).first().waitFor();
     if (name === "certificate") {
       await page.getByLabel("Reason").fill("yearly validation");

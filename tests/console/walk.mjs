@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/** The pages, with a text that only the page with its data has. */
+/** The pages, with a text that only the page with its data has, and what is pressed before. */
 export async function pagesOf(node) {
   const found = await node.ask("GET", "/v1/decisions?action=decline&from=2023-06-01&limit=3");
   const declined = found.decisions[0].decision_id;
@@ -11,8 +11,8 @@ export async function pagesOf(node) {
     .decisions[0].decision_id;
   return [
     ["now", "#/now", "Policy in charge"],
-    ["decisions", "#/decisions?period=365", "rows."],
-    ["nothing", "#/decisions?period=1", "No decision fits"],
+    ["decisions", "#/decisions?period=365", "rows.", "Search"],
+    ["nothing", "#/decisions?period=1", "No decision fits", "Search"],
     ["decision", `#/decisions/${declined}`, "Notice to the applicant"],
     ["approved", `#/decisions/${approved}`, "An approval has no reasons."],
     ["no_decision", "#/decisions/none", "What to do:"],
@@ -25,6 +25,7 @@ export async function pagesOf(node) {
     ["privacy", "#/privacy", "There is no hold"],
     ["health", "#/health", "Work of this node"],
     ["unknown", "#/nowhere", "There is no such page"],
+    ["broken", "#/%", "There is no such page"],
   ];
 }
 
@@ -69,8 +70,9 @@ export async function walk({ node, open, signIn, axe }) {
       await page.getByLabel("Token").waitFor();
       await checkPage(page, axe, `sign in, ${theme}, ${width} px`);
       await signIn(page, token);
-      for (const [name, hash, text] of pages) {
+      for (const [name, hash, text, button] of pages) {
         await page.goto(`${node.url}/console/${hash}`);
+        if (button) await page.getByRole("button", { name: button, exact: true }).click();
         await page.getByText(text).first().waitFor();
         await page.waitForFunction(() => document.querySelector(".waiting") === null);
         await checkPage(page, axe, `${name}, ${theme}, ${width} px`);

@@ -31,13 +31,19 @@ export class Watched<T> {
 export const connected = new Watched(true);
 /** Who is signed in; null: signed out; undefined: not known yet. */
 export const session = new Watched<SignedIn | null | undefined>(undefined);
-/** Whether a session has ended while the page was open. */
-export const ended = new Watched(false);
+/** Why the page was signed out while it was open. */
+export const ended = new Watched<"" | "ended" | "replaced">("");
+
+/** Signs the page out: what it shows is cleared. */
+export function leave(why: "" | "ended" | "replaced"): void {
+  ended.value = why;
+  session.value = null;
+}
 
 async function send(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
-  if (init.method !== "GET" && session.value)
-    headers.set("X-Rampart-Write-Key", session.value.write_key);
+  const key = session.value?.write_key;
+  if (init.method !== "GET" && key !== undefined) headers.set("X-Rampart-Write-Key", key);
   let answer: Response;
   try {
     answer = await fetch(input, {
@@ -51,28 +57,43 @@ async function send(input: RequestInfo | URL, init: RequestInit = {}): Promise<R
     throw problem;
   }
   connected.value = true;
-  if (answer.status === 401 && session.value) {
-    ended.value = true;
-    session.value = null;
+  // an answer to the session before says nothing about this one
+  if (key !== undefined && key === session.value?.write_key) {
+    if (answer.status === 401) leave("ended");
+    // write_key_missing or missing_scope: the session may be another one, or have other scopes
+    if (answer.status === 403) refreshSession().catch(() => undefined);
   }
   return answer;
 }
 
 export const client: Client = { url: location.origin, timeoutMs: 30_000, fetch: send };
 
-/** Finds out who is signed in. */
-export async function refreshSession(): Promise<void> {
+let refreshing: Promise<void> | undefined;
+
+/** Finds out who is signed in, and with which scopes. The page is signed out if that is another
+ *  session than the one that it shows. */
+export function refreshSession(): Promise<void> {
+  refreshing ??= askSession().finally(() => (refreshing = undefined));
+  return refreshing;
+}
+
+async function askSession(): Promise<void> {
+  const before = session.value;
   try {
-    session.value = (await getSession(client)).body;
+    const now = (await getSession(client)).body;
+    if (session.value !== before) return;
+    if (before && (before.principal !== now.principal || before.write_key !== now.write_key))
+      leave("replaced");
+    else if (JSON.stringify(before) !== JSON.stringify(now)) session.value = now;
   } catch (problem) {
-    if (problem instanceof Refusal && problem.status === 401) session.value = null;
-    else throw problem;
+    if (!(problem instanceof Refusal && problem.status === 401)) throw problem;
+    if (session.value === undefined) session.value = null;
   }
 }
 
 export async function signIn(token: string): Promise<void> {
   const opened = await openSession({ ...client, token });
-  ended.value = false;
+  ended.value = "";
   session.value = opened.body;
 }
 

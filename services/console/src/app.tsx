@@ -1,10 +1,10 @@
 import type { ComponentType } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
-import { connected, ended, isNetwork, may, refreshSession, session, signIn } from "./api";
+import { connected, ended, isNetwork, leave, may, refreshSession, signIn } from "./api";
 import { type SignedIn, closeSession } from "./client";
 import { client } from "./api";
 import { utc, link, local } from "./format";
-import { type Route, useBack, useRoute, useWatched } from "./hooks";
+import { type Route, useBack, useRoute, useSession, useWatched } from "./hooks";
 import { ApprovalsPage } from "./pages/approvals";
 import { AuditPage } from "./pages/audit";
 import { CertificatePage } from "./pages/certificate";
@@ -82,7 +82,7 @@ function SignIn() {
         <h1>{t.session.title}</h1>
         {was ? (
           <p class="wrong" role="status">
-            {t.session.ended}
+            {t.session[was]}
           </p>
         ) : null}
         <p class="quiet">{t.session.lead}</p>
@@ -124,10 +124,10 @@ function Me({ who }: { who: SignedIn }) {
     keepTheme(next);
     set(next);
   };
-  const leave = async () => {
+  const signOut = async () => {
     try {
       await closeSession(client, { "X-Rampart-Write-Key": who.write_key });
-      session.value = null;
+      leave("");
     } catch (problem) {
       setError(problem);
     }
@@ -153,7 +153,7 @@ function Me({ who }: { who: SignedIn }) {
         <option value="light">{t.theme.light}</option>
         <option value="dark">{t.theme.dark}</option>
       </select>
-      <button type="button" onClick={() => void leave()}>
+      <button type="button" onClick={() => void signOut()}>
         {t.session.out}
       </button>
       {error !== undefined ? <Failure error={error} /> : null}
@@ -204,7 +204,7 @@ function Lacking({ scope }: { scope: Scope }) {
 }
 
 export function App() {
-  const who = useWatched(session);
+  const who = useSession();
   const route = useRoute();
   const [error, setError] = useState<unknown>(undefined);
   useEffect(() => {

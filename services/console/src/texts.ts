@@ -37,7 +37,9 @@ export const t = {
     ended: "Your session has ended. Sign in again.",
     as: "Signed in as",
     until: "until",
-    scopes: "Scopes",
+    replaced:
+      "Another session was opened in this browser, and this page belongs to the one before. " +
+      "Sign in again, or load the page anew.",
     empty: "Give your token.",
   },
   connection: {
@@ -51,6 +53,7 @@ export const t = {
     unexpected: "The service gave an answer that this page does not know",
     unexpectedWhat: "Load the page anew: the service may be of another release.",
     again: "Try again",
+    old: (time: string) => `Old: this is from ${time}. The page asks again.`,
     what: "What to do:",
     missing: (scope: Scope) => `Your token lacks the scope “${scope}”`,
     missingWhat: "Sign in with another token to see this.",
@@ -211,8 +214,8 @@ export const t = {
     idEmpty: "Give the id of a decision.",
     search: "Search",
     searchLead:
-      "By event time of the application, newest first. Each search is an entry of the audit " +
-      "log, once an hour.",
+      "By event time of the application, newest first. Nothing is searched before you press " +
+      "Search: each search is an entry of the audit log, once an hour.",
     needsAudit:
       "To search all decisions your token needs the scope “audit”. One decision can be " +
       "opened by its id.",
@@ -351,9 +354,7 @@ export const t = {
       certificate: "Certificate",
     },
     empty: "There was no run yet",
-    emptyText:
-      "A run comes when enough has matured, or when its time has come. Now says when the next " +
-      "one is due.",
+    emptyText: "A run comes when enough has matured, or at its time. Now says when that is.",
     meaning: {
       CERTIFIED: "The gate has shown that no group is worse off. The policy may decide.",
       NO_SOLUTION_FOUND: "The gate has tested it, and could not show it for every group.",
@@ -368,10 +369,10 @@ export const t = {
     figures: "Figures of the training",
     figuresLead: "Of the development persons.",
     all: "All runs",
+    earlier: "Earlier ones",
     unknown: (n: string) => `There is no run ${n}`,
   },
   certificate: {
-    title: "Certificate",
     of: (name: string) => `Certificate ${name}`,
     lead:
       "A certificate has figures of the vault. Reading it needs the scope “audit” and a reason, " +
@@ -425,9 +426,7 @@ export const t = {
     title: "Approvals",
     lead:
       "A certified policy waits here until people approve it. What is approved is what its " +
-      "digest " +
-      "names; all is checked anew at that moment.",
-    waiting: "Waiting",
+      "digest names; all is checked anew at that moment.",
     past: "Before",
     none: "Nothing waits for approval",
     noneText:

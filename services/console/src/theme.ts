@@ -1,4 +1,5 @@
-// The chosen colours: the only thing that the page keeps in the browser.
+// The chosen colours: the only thing that the page stores. The addresses of its pages are in the
+// browser's history; none has the id of a person or of an application.
 export type Theme = "auto" | "light" | "dark";
 const KEY = "rampart-colours";
 

@@ -16,6 +16,7 @@ import { Ways } from "../parts/dialogs";
 import { Table } from "../parts/table";
 import { Refusal } from "../client";
 import { t } from "../texts";
+import { prepareSearch } from "./decisions";
 
 function What({ one }: { one: Decision }) {
   const window = one.draw_window;
@@ -27,7 +28,13 @@ function What({ one }: { one: Decision }) {
           [
             t.decision.person,
             may("audit") ? (
-              <a href={link("decisions", [], { person: one.application.person_id, period: "all" })}>
+              <a
+                href={link("decisions", [], { period: "all" })}
+                onClick={(event) => {
+                  event.preventDefault();
+                  prepareSearch({ person: one.application.person_id, period: "all" });
+                }}
+              >
                 {one.application.person_id}
               </a>
             ) : (

@@ -1,6 +1,6 @@
 import { useId, useState } from "preact/hooks";
 import type { PageProps } from "../app";
-import { client, may } from "../api";
+import { client, may, session } from "../api";
 import { type Decision, getStatus, listDecisions } from "../client";
 import { count, link, number, quoted } from "../format";
 import { useAsk } from "../hooks";
@@ -42,9 +42,48 @@ function OpenOne() {
   );
 }
 
-function Form({ query }: { query: URLSearchParams }) {
+type Values = Record<string, string>;
+
+/** What is never in an address, and so not in the browser's history. */
+const PERSONAL = ["person", "application"] as const;
+
+/** What was last given of these, and in the search of which address; forgotten with the session. */
+let kept: { hash: string; values: Values } | undefined;
+session.watch(() => {
+  if (!session.value) kept = undefined;
+});
+
+/** Returns the address of a search that begins with these values, and keeps what is not in it. */
+function addressOf(values: Values): string {
+  const open = Object.entries(values).filter(([name]) => !PERSONAL.some((one) => one === name));
+  const hash = link("decisions", [], Object.fromEntries(open));
+  kept = { hash, values };
+  return hash;
+}
+
+/** Opens the search with these values; it is asked when its button is pressed. */
+export function prepareSearch(values: Values): void {
+  location.hash = addressOf(values);
+}
+
+/** Returns what the form begins with. */
+function begin(query: URLSearchParams): Values {
+  const given = Object.fromEntries(query);
+  if (PERSONAL.some((name) => name in given))
+    history.replaceState(null, "", addressOf(given)); // an address made by hand
+  return kept?.hash === location.hash ? kept.values : given;
+}
+
+function Form({
+  values,
+  set,
+  search,
+}: {
+  values: Values;
+  set: (values: Values) => void;
+  search: (values: Values) => void;
+}) {
   const id = useId();
-  const [values, set] = useState<Record<string, string>>(Object.fromEntries(query));
   const put = (name: string) => (value: string) => set({ ...values, [name]: value });
   const span = values["period"] ?? "30";
   return (
@@ -53,8 +92,7 @@ function Form({ query }: { query: URLSearchParams }) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        const asked = Object.fromEntries(Object.entries(values).map(([k, v]) => [k, v.trim()]));
-        location.hash = link("decisions", [], asked);
+        search(Object.fromEntries(Object.entries(values).map(([k, v]) => [k, v.trim()])));
       }}
     >
       <Period id={`${id}-period`} value={span} set={put("period")} own />
@@ -108,22 +146,21 @@ function Form({ query }: { query: URLSearchParams }) {
 }
 
 /** The conditions as the service wants them. */
-function conditions(query: URLSearchParams, now: string): Record<string, string> {
-  const asked: Record<string, string> = {};
+function conditions(values: Values, now: string): Values {
+  const asked: Values = {};
   for (const name of [...FIELDS, "action"]) {
-    const value = query.get(name);
+    const value = values[name];
     if (value) asked[name] = value;
   }
-  const span = query.get("period") ?? "30";
-  const from = span === "own" ? (query.get("from") ?? "") : fromOf(span, now);
-  const to = span === "own" ? (query.get("to") ?? "") : "";
+  const span = values["period"] ?? "30";
+  const from = span === "own" ? (values["from"] ?? "") : fromOf(span, now);
+  const to = span === "own" ? (values["to"] ?? "") : "";
   if (from) asked["from"] = from;
   if (to) asked["to"] = to;
   return asked;
 }
 
-function Found({ query, now }: { query: URLSearchParams; now: string }) {
-  const asked = conditions(query, now);
+function Found({ asked, all }: { asked: Values; all: (() => void) | undefined }) {
   const found = usePages(
     async (cursor: string | undefined) =>
       (
@@ -147,10 +184,10 @@ function Found({ query, now }: { query: URLSearchParams; now: string }) {
       {found.rows.length > 0 ? <Rows rows={found.rows} /> : null}
       {page && found.rows.length === 0 && !found.more ? (
         <Empty title={t.decisions.empty} text={t.decisions.emptyText}>
-          {query.get("period") !== "all" ? (
-            <a href={link("decisions", [], { ...Object.fromEntries(query), period: "all" })}>
+          {all ? (
+            <button type="button" onClick={all}>
               {t.decisions.all}
-            </a>
+            </button>
           ) : null}
         </Empty>
       ) : null}
@@ -205,14 +242,32 @@ function Rows({ rows }: { rows: Decision[] }) {
 }
 
 function Search({ query }: { query: URLSearchParams }) {
+  const [values, set] = useState(() => begin(query));
+  const [pressed, press] = useState<{ values: Values; times: number } | undefined>(undefined);
   const now = useAsk(
     async () => (may("read") ? (await getStatus(client)).body.clock.now : new Date().toISOString()),
     [],
   );
+  const search = (next: Values) => {
+    set(next);
+    press({ values: next, times: (pressed?.times ?? 0) + 1 });
+    history.replaceState(null, "", addressOf(next));
+  };
+  const everything = () => search({ ...values, period: "all" });
   return (
     <Card title={t.decisions.search} lead={t.decisions.searchLead} wide>
-      <Form query={query} key={query.toString()} />
-      <Shown asked={now}>{(time) => <Found query={query} now={time} />}</Shown>
+      <Form values={values} set={set} search={search} />
+      {pressed ? (
+        <Shown asked={now}>
+          {(time) => (
+            <Found
+              key={pressed.times}
+              asked={conditions(pressed.values, time)}
+              all={pressed.values["period"] === "all" ? undefined : everything}
+            />
+          )}
+        </Shown>
+      ) : null}
     </Card>
   );
 }
@@ -222,7 +277,7 @@ export function DecisionsPage({ route }: PageProps) {
     <Page title={t.decisions.title}>
       <div class="stack-gap">
         {may("read") ? <OpenOne /> : null}
-        {may("audit") ? <Search query={route.query} /> : null}
+        {may("audit") ? <Search query={route.query} key={route.query.toString()} /> : null}
       </div>
     </Page>
   );

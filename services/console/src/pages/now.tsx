@@ -176,14 +176,17 @@ export function countsOf(text: string, at: number): Counts {
     if (line.startsWith("rampart_decisions_total{")) {
       if (line.includes('action="approve"')) counts.approved += value;
       else if (line.includes('action="decline"')) counts.declined += value;
-      else counts.referred += value;
-      if (line.includes('explored="true"')) counts.explored += value;
+      else if (line.includes('action="refer"')) counts.referred += value;
+      if (line.includes('explored="yes"')) counts.explored += value;
     } else if (line.startsWith("rampart_decide_seconds_sum")) {
       counts.seconds = value;
     }
   }
   return counts;
 }
+
+/** The least time between two samples of which the difference is that of a minute. */
+const MINUTE_MS = 55_000;
 
 const all = (one: Counts): number => one.approved + one.declined + one.referred;
 
@@ -209,7 +212,7 @@ function TrafficCard() {
           return (
             <>
               <p class="big">
-                {count(all(last) - all(first))}
+                {last.at - first.at < MINUTE_MS ? "–" : count(all(last) - all(first))}
                 <small>{t.now.perMinute}</small>
               </p>
               {all(last) === 0 ? (
@@ -220,7 +223,7 @@ function TrafficCard() {
                     [t.now.since_start, count(all(last))],
                     [t.now.approved, count(last.approved)],
                     [t.now.declined, count(last.declined)],
-                    last.referred > 0 ? [t.now.referred, count(last.referred)] : null,
+                    [t.now.referred, count(last.referred)],
                     [t.now.explored, count(last.explored)],
                     [t.now.time, t.units.ms((1000 * last.seconds) / all(last))],
                   ]}

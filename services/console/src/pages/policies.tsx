@@ -7,7 +7,6 @@ import {
   type Run,
   getPolicy,
   listModels,
-  listRuns,
   whoDecidedAt,
 } from "../client";
 import { link, percent, quoted, small } from "../format";
@@ -25,10 +24,11 @@ import {
   Whole,
 } from "../parts/basics";
 import { Ways } from "../parts/dialogs";
+import { lastOf } from "../parts/pages_of";
 import { TextField } from "../parts/period";
 import { Table } from "../parts/table";
 import { t } from "../texts";
-import { hasCertificate } from "./runs";
+import { hasCertificate, lastRuns } from "./runs";
 
 function OfRun({ run }: { run: Run }) {
   return (
@@ -39,14 +39,33 @@ function OfRun({ run }: { run: Run }) {
   );
 }
 
-function Registered({ models, runs }: { models: Model[]; runs: Run[] }) {
+function Registered({
+  models,
+  runs,
+  earlier,
+}: {
+  models: Model[];
+  runs: Run[];
+  /** Shows earlier ones; undefined: there are none. */
+  earlier: (() => void) | undefined;
+}) {
   const last = new Map(runs.map((run) => [run.candidate, run]));
   const names = t.policies.columns;
   return (
     <Card
       wide
       title={t.policies.registered}
-      foot={<Ways path="/v1/models" rampart="rampart models --store STORE" />}
+      foot={
+        <>
+          {earlier ? (
+            <button type="button" onClick={earlier}>
+              {t.runs.earlier}
+            </button>
+          ) : null}
+          <Ways path="/v1/models" rampart="rampart models --store STORE" />
+          <span class="quiet">{t.table.rows(models.length)}</span>
+        </>
+      }
     >
       <Table
         label={t.policies.registered}
@@ -194,22 +213,42 @@ function Reads() {
   );
 }
 
+/** Returns the policies of the last parts of the list. */
+const lastModels = (parts: number) =>
+  lastOf(parts, async (options) => {
+    const { models, next_cursor } = (await listModels(client, options)).body;
+    return { rows: models, next: next_cursor };
+  });
+
 export function PoliciesPage(_: PageProps) {
+  const [parts, show] = useState(1);
   const asked = useAsk(
     async () => {
-      const [models, runs] = await Promise.all([listModels(client), listRuns(client)]);
-      return { models: models.body.models, runs: runs.body.runs };
+      const [models, runs] = await Promise.all([lastModels(parts), lastRuns(Infinity)]);
+      return { models, runs: runs.rows };
     },
     [],
     30_000,
   );
+  const earlier = () => {
+    show(parts + 1);
+    asked.again();
+  };
   return (
     <Page title={t.policies.title}>
       <div class="cards two">
         <WhoDecided />
         <Reads />
       </div>
-      <Shown asked={asked}>{(seen) => <Registered {...seen} />}</Shown>
+      <Shown asked={asked}>
+        {({ models, runs }) => (
+          <Registered
+            models={models.rows}
+            runs={runs}
+            earlier={models.more ? earlier : undefined}
+          />
+        )}
+      </Shown>
     </Page>
   );
 }

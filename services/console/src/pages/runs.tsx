@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import type { PageProps } from "../app";
 import { client } from "../api";
 import { type Run, listRuns } from "../client";
@@ -5,6 +6,7 @@ import { count, link } from "../format";
 import { useAsk } from "../hooks";
 import { Card, Empty, Facts, Page, Shown, Verdict, When, Whole } from "../parts/basics";
 import { Ways } from "../parts/dialogs";
+import { lastOf } from "../parts/pages_of";
 import { Table } from "../parts/table";
 import { t } from "../texts";
 
@@ -23,15 +25,25 @@ function Certificate({ run }: { run: Run }) {
   );
 }
 
-const ask = async (): Promise<Run[]> => (await listRuns(client)).body.runs;
+/** Returns the runs of the last parts of the list. */
+export const lastRuns = (parts: number) =>
+  lastOf(parts, async (options) => {
+    const { runs, next_cursor } = (await listRuns(client, options)).body;
+    return { rows: runs, next: next_cursor };
+  });
 
 export function RunsPage(_: PageProps) {
-  const asked = useAsk(ask, [], 30_000);
+  const [parts, show] = useState(1);
+  const asked = useAsk(() => lastRuns(parts), [], 30_000);
+  const earlier = () => {
+    show(parts + 1);
+    asked.again();
+  };
   const names = t.runs.columns;
   return (
     <Page title={t.runs.title} lead={t.runs.lead}>
       <Shown asked={asked}>
-        {(runs) =>
+        {({ rows: runs, more }) =>
           runs.length === 0 ? (
             <Empty title={t.runs.empty} text={t.runs.emptyText} />
           ) : (
@@ -62,6 +74,11 @@ export function RunsPage(_: PageProps) {
                 ]}
               />
               <div class="foot">
+                {more ? (
+                  <button type="button" onClick={earlier}>
+                    {t.runs.earlier}
+                  </button>
+                ) : null}
                 {WAYS}
                 <span class="quiet">{t.table.rows(runs.length)}</span>
               </div>
@@ -123,11 +140,11 @@ function One({ run }: { run: Run }) {
 
 export function RunPage({ route }: PageProps) {
   const number = route.rest[0]!;
-  const asked = useAsk(ask, []);
+  const asked = useAsk(() => lastRuns(Infinity), []);
   return (
     <Page title={t.runs.title1(Number(number))}>
       <Shown asked={asked}>
-        {(runs) => {
+        {({ rows: runs }) => {
           const run = runs.find((one) => String(one.ordinal) === number);
           return run ? (
             <One run={run} />

@@ -218,6 +218,11 @@ export function Shown<T>({
         {asked.error !== undefined && !isNetwork(asked.error) ? (
           <Failure error={asked.error} again={asked.again} polls />
         ) : null}
+        {asked.old === undefined ? null : (
+          <p role="status">
+            <Badge tone="warn">{t.errors.old(new Date(asked.old).toLocaleTimeString())}</Badge>
+          </p>
+        )}
         {children(asked.value)}
       </>
     );

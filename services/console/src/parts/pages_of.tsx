@@ -10,6 +10,22 @@ export interface Listed<R> {
   next: () => void;
 }
 
+/** Returns the last parts of a list whose cursor goes back, the earliest element first, and whether
+ *  there are earlier ones. */
+export async function lastOf<R>(
+  parts: number,
+  ask: (options: { cursor?: number }) => Promise<{ rows: R[]; next: number | null }>,
+): Promise<{ rows: R[]; more: boolean }> {
+  const part = await ask({});
+  let { rows, next } = part;
+  for (let n = 1; n < parts && next !== null; ++n) {
+    const before = await ask({ cursor: next });
+    rows = [...before.rows, ...rows];
+    next = before.next;
+  }
+  return { rows, more: next !== null };
+}
+
 /** The pages of a list that the service gives one by one, as far as they were asked for. */
 export function usePages<R, C, P extends { next_cursor: C | null }>(
   ask: (cursor: C | undefined) => Promise<P>,
