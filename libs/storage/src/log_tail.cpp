@@ -78,7 +78,7 @@ std::optional<size_t> piece_of_another_length(std::string_view block) {
 /// Goes through the pieces of the logs, the oldest log first, past those that are damaged.
 class LogReader {
   public:
-    void begin_log() { in_record_ = false; }  // a record does not go on in the next log
+    void begin_log() { in_record_ = damaged_here_ = false; }  // no record goes on in the next log
     /// Reads the next block; all but the last one of a log are kBlock bytes long. After damage, the
     /// next piece begins at any of the bytes that follow: a damaged length says nothing of where.
     void read_block(std::string_view block) {
@@ -102,7 +102,7 @@ class LogReader {
   private:
     void find_damage() {
         found_.whole = false;
-        damaged_ = true;
+        damaged_ = damaged_here_ = true;
         in_record_ = false;
     }
     void take(uint8_t kind, std::string_view piece) {
@@ -117,16 +117,20 @@ class LogReader {
         take_write();
     }
     /// Takes a write, or the mark of a recovery, which has the number of the next write and no
-    /// change. Numbers go on without a hole over a write that was torn: it never got its own.
+    /// change. Numbers go on without a hole over a write that was torn: it never got its own. The
+    /// oldest log may have nothing but that write, and then it does not say which number is next.
     void take_write() {
-        if (damaged_ && begins_ > found_.last + 1 && !found_.lost) found_.lost = found_.last + 1;
-        damaged_ = false;
+        const bool known = found_.last > 0 || damaged_here_;
+        if (damaged_ && known && begins_ > found_.last + 1 && !found_.lost)
+            found_.lost = found_.last + 1;
+        damaged_ = damaged_here_ = false;
         found_.last = std::max(found_.last, begins_ + changes_ - 1);
     }
 
     LogTail found_;
-    bool damaged_ = false;    // since the last whole write
-    bool in_record_ = false;  // all pieces of the record so far are whole
+    bool damaged_ = false;       // since the last whole write
+    bool damaged_here_ = false;  // since then, in the log that is read
+    bool in_record_ = false;     // all pieces of the record so far are whole
     uint64_t begins_ = 0, changes_ = 0;
 };
 

@@ -467,6 +467,21 @@ TEST(Database, TwoTornWritesInARowAreDroppedAlone) {
     }
 }
 
+/// What was written before lies in tables, so that no log says which write came before the torn one.
+TEST(Database, TheOldestLogMayHaveATornWriteAlone) {
+    const auto path = fresh_folder();
+    write_and_die(path);
+    open(path).reset();  // recovery turns the log into a table file
+    work_and_die(path, [](Database& db) { write_records(db, 20, 1, 100); });
+    const auto wal = wals_of(path).back();
+    fs::resize_file(wal, fs::file_size(wal) - 20);
+    work_and_die(path, [](Database& db) { write_records(db, 30, 5, 100); });
+    EXPECT_EQ(wals_of(path).size(), 2u);
+    const auto db = Database::open(path, {"first", "second"});
+    ASSERT_TRUE(db) << db.error().message;
+    EXPECT_EQ(content(**db).size(), 15u);
+}
+
 TEST(Database, DamageInATableFileIsDataLossWhenItIsRead) {
     const auto path = fresh_folder();
     open(path).reset();
