@@ -14,8 +14,8 @@ namespace rampart::storage {
 struct LogTail {
     uint64_t last = 0;  // the highest sequence number of any write that stands whole; 0: none does
     bool whole = true;  // false: something in them is damaged, or torn
-    /// The first number that is missing between two writes that stand whole, or before the first one
-    /// of a log that begins with damage; nullopt: none is, or none that damage has taken.
+    /// The first number that is missing between two writes that stand whole, or before the first
+    /// one of a log that begins with damage; nullopt: none is, or none that damage has taken.
     std::optional<uint64_t> lost;
 };
 

@@ -467,7 +467,8 @@ TEST(Database, TwoTornWritesInARowAreDroppedAlone) {
     }
 }
 
-/// What was written before lies in tables, so that no log says which write came before the torn one.
+/// What was written before lies in tables, so that no log says which write came before the torn
+/// one.
 TEST(Database, TheOldestLogMayHaveATornWriteAlone) {
     const auto path = fresh_folder();
     write_and_die(path);
