@@ -189,10 +189,10 @@ class CutAdvance : public KnownAt {
     static std::string put_state(const fs::path& at, const std::string& id,
                                  const std::string& bytes) {
         const storage::ColumnFamily joins{1};
-        const auto db = *storage::Database::open(
-            at / "0" / "joins",
-            {"meta", "joins", "by_time", "pending", "dangling", "overdue", "quarantine", "persons"},
-            {.schema = {3, {}}});
+        const auto db = *storage::Database::open(at / "0" / "joins",
+                                                 {"meta", "joins", "by_time", "pending", "dangling",
+                                                  "overdue", "quarantine", "persons", "reviews"},
+                                                 {.schema = {4, {}}});
         const auto before = db->get(joins, id).value().value();
         storage::WriteBatch batch;
         batch.put(joins, id, bytes);
