@@ -256,7 +256,7 @@ TEST_F(ApprovalsByTheWallClock, AScheduledSwitchComesByItself) {
     const auto digest = digest_of(1);
     const runtime::SystemClock clock;
     const auto at = base::TimePoint::from_micros(
-        (clock.now() + base::Duration::seconds(15)).micros() / 1'000'000 * 1'000'000);
+        (clock.now() + base::Duration::seconds(30)).micros() / 1'000'000 * 1'000'000);
     for (const char* who : {"anna", "bert"}) {
         const auto ran = approve(who, 1, digest, " --switch-at " + base::to_iso8601(at));
         ASSERT_EQ(ran.exit_code, 0) << ran.output;
