@@ -6,6 +6,7 @@
 #include "rampart/base/reasons.hpp"
 #include "rampart/protected_attributes/reasons.hpp"
 #include "rampart/wire/decision_json.hpp"
+#include "services/rampartd/time_cursor.hpp"
 
 namespace rampart::rampartd {
 
@@ -40,19 +41,6 @@ Result<size_t> limit_of(std::string_view text) {
                             kMostDecisions);
 }
 
-Result<DecisionPlace> place_of(std::string_view cursor) {
-    int64_t micros = 0;
-    const char* end = cursor.data() + cursor.size();
-    const auto [last, failure] = std::from_chars(cursor.data(), end, micros);
-    const auto time = TimePoint::from_micros(micros);
-    if (failure != std::errc() || last == end || *last != '.' || time < base::kFirstTime ||
-        time > base::kLastTime)
-        return base::make_error(base::Reason::kBadUsage, "is no cursor of an earlier page");
-    std::string id(last + 1, end);
-    RAMPART_RETURN_IF_ERROR(domain::check_id("cursor", id));
-    return DecisionPlace{time, std::move(id)};
-}
-
 /// Reads one parameter.
 Status read_parameter(const std::string& name, const std::string& text, DecisionSearch& search) {
     if (name == "person" || name == "application" || name == "policy" || name == "reason") {
@@ -72,7 +60,8 @@ Status read_parameter(const std::string& name, const std::string& text, Decision
     } else if (name == "limit") {
         RAMPART_TRY(search.limit, limit_of(text));
     } else if (name == "cursor") {
-        RAMPART_TRY(search.after, place_of(text));
+        RAMPART_TRY(auto place, read_time_cursor(text));
+        search.after = DecisionPlace{place.time, std::move(place.id)};
     } else {
         return base::make_error(protected_attributes::Reason::kUnknownField,
                                 "is not a known parameter of the query");
@@ -216,7 +205,7 @@ std::map<std::string, std::string> filters_of(const DecisionSearch& search) {
 }
 
 std::string cursor_of(const DecisionPlace& place) {
-    return fmt::format("{}.{}", place.event_time.micros(), place.id);
+    return time_cursor(place.event_time, place.id);
 }
 
 }  // namespace rampart::rampartd

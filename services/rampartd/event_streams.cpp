@@ -55,7 +55,7 @@ Result<std::shared_ptr<http::ResponseStream>> EventStreams::open(const EventKind
         RAMPART_TRY(const auto runs, deps_.runs());
         known_ = now_known(runs);
     }
-    const uint64_t head = deps_.registry.audit_head().count;
+    const uint64_t head = deps_.entries();
     const bool foreign = last && *last > head;
     const uint64_t from = last && !foreign ? *last : head;
     std::vector<std::string> failing;
@@ -104,7 +104,7 @@ Status EventStreams::turn() {
 /// Sends entries of the audit log to those who do not have them; followers who are as far share one
 /// reading, and kReadings are made in a turn. A stream whose entries cannot be read ends.
 Status EventStreams::send_entries() {
-    const uint64_t head = deps_.registry.audit_head().count;
+    const uint64_t head = deps_.entries();
     std::map<uint64_t, std::vector<registry::AuditEntry>> read;
     Status status;
     // who came too late in this turn comes first in the next one
@@ -114,7 +114,7 @@ Status EventStreams::send_entries() {
         auto found = read.find(stream.sent);
         if (found == read.end()) {
             if (read.size() >= kReadings) continue;
-            auto entries = deps_.registry.audit_entries(stream.sent, kEntriesAtOnce);
+            auto entries = deps_.entries_behind(stream.sent, kEntriesAtOnce);
             if (!entries) {
                 status = entries.error();
                 stream.out->send(event_text("end", Json::object({{"reason", "unreadable"}})));

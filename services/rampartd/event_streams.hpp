@@ -30,7 +30,10 @@ class EventStreams {
     using Counts = std::map<std::string, uint64_t>;  // decisions by action, since the start
     /// All has to outlive the streams.
     struct Deps {
-        const registry::ModelRegistry& registry;
+        std::function<uint64_t()> entries;  // how many the audit log has
+        /// Returns up to so many entries behind this one, in order.
+        std::function<base::Result<std::vector<registry::AuditEntry>>(uint64_t, size_t)>
+            entries_behind;
         const runtime::Health& health;
         std::function<Counts()> decisions;
         std::function<base::Result<Runs>()> runs;

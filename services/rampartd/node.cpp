@@ -248,7 +248,11 @@ void Node::open_events() {
         return EventStreams::Runs{progress.under_way, progress.finished};
     };
     events_ = std::make_unique<EventStreams>(
-        EventStreams::Deps{stores_->registry(), health_, counts, runs, wall_},
+        EventStreams::Deps{[this] { return stores_->registry().audit_head().count; },
+                           [this](uint64_t behind, size_t most) {
+                               return stores_->registry().audit_entries(behind, most);
+                           },
+                           health_, counts, runs, wall_},
         settings_.event_streams);
 }
 

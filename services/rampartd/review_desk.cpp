@@ -124,16 +124,19 @@ Result<Override> ReviewDesk::answer(const domain::DecisionId& id, Action action,
     return put(id, action, actor, reason);
 }
 
-/// Whether the desk may have given one of the revisions: people have opened a review, or answered a
-/// drawn referral.
-bool ReviewDesk::has_given(const domain::DecisionId& id, const joiner::JoinState& state) const {
+/// Returns whether the desk may have given one of the revisions: people have opened a review, or
+/// answered a drawn referral.
+Result<bool> ReviewDesk::has_given(const domain::DecisionId& id,
+                                   const joiner::JoinState& state) const {
     if (state.taken.empty()) return false;
     const auto& taken = state.taken;
     if (std::any_of(taken.begin(), taken.end(),
                     [](const auto& one) { return one.action == Action::kRefer; }))
         return true;
     const auto decision = deps_.decisions.find(id);
-    return decision && decision->action == Action::kRefer;
+    if (!decision && decision.error().is(serving::Reason::kUnknownDecision)) return false;
+    if (!decision) return decision.error();
+    return decision->action == Action::kRefer;
 }
 
 /// Fails where an override would lie in quarantine beside a review, or be none that counts.
@@ -147,7 +150,8 @@ Status ReviewDesk::check_places(std::span<const Override> overrides) const {
             it = states.emplace(taken.decision, std::move(state).value_or(joiner::JoinState()))
                      .first;
         }
-        if (!has_given(taken.decision, it->second)) continue;
+        RAMPART_TRY(const bool given, has_given(taken.decision, it->second));
+        if (!given) continue;
         if (const auto added = add_behind(it->second, taken); !added)
             return overrides.size() == 1
                        ? added

@@ -68,7 +68,8 @@ class ReviewDesk {
         std::optional<joiner::OpenReview> open;
     };
     base::Result<Standing> standing_of(const domain::DecisionId& id) const;
-    bool has_given(const domain::DecisionId& id, const joiner::JoinState& state) const;
+    base::Result<bool> has_given(const domain::DecisionId& id,
+                                 const joiner::JoinState& state) const;
     base::Status check_places(std::span<const domain::Override> overrides) const;
     base::Result<domain::Override> put(const domain::DecisionId& id, domain::Action action,
                                        const std::string& actor, const std::string& reason);

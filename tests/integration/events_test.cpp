@@ -137,10 +137,12 @@ class Events : public testing::Test {
                    .get("/v1/status")
                    ->body.find(fmt::format("\"event_streams\":{},", callers)) != std::string::npos;
     }
-    void press(const std::string& name) {
+    void press(
+        const std::string& name, const std::function<void()>& meanwhile = [] {}) {
         const auto pressed =
             client().post("/v1/stops/" + name, R"({"reason":"a-reason-of-people"})");
         ASSERT_EQ(pressed->status, 200) << pressed->body;
+        meanwhile();
         const auto ended = client().remove("/v1/stops/" + name + "?reason=a-reason-of-people");
         ASSERT_EQ(ended->status, 200) << ended->body;
     }
@@ -169,6 +171,8 @@ TEST_F(Events, ComeToThoseWhoMayHaveThemAndNameNoPerson) {
     ASSERT_TRUE(auditor.gets("event: audit\nid: "));
     ASSERT_TRUE(comes([&] { return count_of(auditor.text(), "\"release_stop\"") == 2; }));
     ASSERT_TRUE(reader.gets("event: decisions\n"));
+    press("refer-all", [&] { ASSERT_EQ(decide(asking, 2).status, 200); });
+    EXPECT_TRUE(reader.gets("\"refer\":1")) << "what people decide is counted, too";
     EXPECT_TRUE(auditor.has("\"action\":\"read_decisions\""));
     EXPECT_FALSE(reader.has("read_decisions")) << "that is for those who audit";
     EXPECT_FALSE(reader.has("event: audit"));

@@ -18,7 +18,7 @@ namespace {
 using dataset::Dataset;
 
 constexpr size_t kFewRows = 100;
-constexpr double kMostlyMissing = 0.5, kMissingApart = 0.1, kShift = 0.25, kTimesChance = 3;
+constexpr double kMostlyMissing = 0.5, kMissingApart = 0.1;
 
 double label_of(const Dataset& data, size_t row) {
     return data.numeric() ? data.target[row] : data.label[row];
@@ -320,7 +320,7 @@ std::vector<std::string> findings(const Profile& profile) {
         const auto at = one.most_shifted();
         if (!at) continue;
         const auto& there = one.periods[*at];
-        if (there.shift > kShift && there.shift > kTimesChance * there.by_chance)
+        if (there.changed())
             found.push_back(fmt::format(
                 "{}: other values than before in {} (PSI {:.2f}; chance gives {:.3f})", one.name,
                 profile.periods[*at].part.name, there.shift, there.by_chance));

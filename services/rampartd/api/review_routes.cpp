@@ -1,11 +1,10 @@
 #include "services/rampartd/api/review_routes.hpp"
 
-#include <charconv>
-
 #include "rampart/base/reasons.hpp"
 #include "rampart/protected_attributes/reasons.hpp"
 #include "rampart/wire/override_json.hpp"
 #include "services/rampartd/api/bodies.hpp"
+#include "services/rampartd/time_cursor.hpp"
 
 namespace rampart::rampartd {
 
@@ -33,23 +32,6 @@ Json to_json(const OpenReview& review, TimePoint now) {
                          {"reason", or_null(review.reason)}});
 }
 
-std::string cursor_of(const OpenReview& review) {
-    return fmt::format("{}.{}", review.since.micros(), review.decision);
-}
-
-Result<ReviewPlace> place_of(std::string_view cursor) {
-    int64_t micros = 0;
-    const char* end = cursor.data() + cursor.size();
-    const auto [last, failure] = std::from_chars(cursor.data(), end, micros);
-    const auto time = TimePoint::from_micros(micros);
-    if (failure != std::errc() || last == end || *last != '.' || time < base::kFirstTime ||
-        time > base::kLastTime)
-        return base::make_error(base::Reason::kBadUsage, "is no cursor of an earlier page");
-    std::string id(last + 1, end);
-    RAMPART_RETURN_IF_ERROR(domain::check_id("cursor", id));
-    return ReviewPlace{time, std::move(id)};
-}
-
 /// Which reviews are asked for.
 struct Page {
     size_t limit = kDefaultReviews;
@@ -61,7 +43,8 @@ base::Status read_parameter(const std::string& name, const std::string& text, Pa
         RAMPART_TRY(const auto limit, number_of(name, text, 1, kMostReviews));
         page.limit = static_cast<size_t>(limit);
     } else if (name == "cursor") {
-        RAMPART_TRY(page.after, place_of(text));
+        RAMPART_TRY(auto place, read_time_cursor(text));
+        page.after = ReviewPlace{place.time, std::move(place.id)};
     } else if (name != "state") {
         return base::make_error(protected_attributes::Reason::kUnknownField,
                                 "is not a known parameter of the query");
@@ -127,12 +110,14 @@ Result<http::Response> ReviewRoutes::handle_list(const http::Request& request) c
     std::vector<Json> listed;
     for (const auto& one : reviews) listed.push_back(to_json(one, now));
     const bool more = reviews.size() == page.limit;
-    return json_response(
-        Json::object({{"reviews", Json::array(listed)},
-                      {"open", queue.open},
-                      {"oldest_age_seconds",
-                       queue.oldest ? Json(seconds_between(*queue.oldest, now)) : Json(nullptr)},
-                      {"next_cursor", more ? Json(cursor_of(reviews.back())) : Json(nullptr)}}));
+    return json_response(Json::object(
+        {{"reviews", Json::array(listed)},
+         {"open", queue.open},
+         {"oldest_age_seconds",
+          queue.oldest ? Json(seconds_between(*queue.oldest, now)) : Json(nullptr)},
+         {"next_cursor",
+          more ? Json(time_cursor(reviews.back().since, reviews.back().decision.value()))
+               : Json(nullptr)}}));
 }
 
 void ReviewRoutes::add_to(http::Router& router) const {

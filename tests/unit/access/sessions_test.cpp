@@ -19,12 +19,14 @@ class Callers final : public Authenticator {
     base::Result<Principal> identify(const Caller& caller) const override {
         if (caller.address == "10.0.0.9")
             return base::make_error(Reason::kAddressNotAllowed, "not from there");
+        if (caller.token == bound && caller.certificate != "DNS:desk")
+            return base::make_error(Reason::kUnauthenticated, "without its certificate");
         if (caller.token.starts_with("t") && caller.token != revoked)
             return Principal{"p" + std::string(caller.token.substr(1)), scopes};
         if (caller.token.empty() && caller.certificate == "DNS:desk") return Principal{"desk", {}};
         return base::make_error(Reason::kUnauthenticated, "unknown");
     }
-    std::string revoked;
+    std::string revoked, bound = "none";
     Scopes scopes{Scope::kRead};
 };
 
@@ -116,6 +118,13 @@ TEST_F(SessionsTest, AnAddressThatIsNotAllowedEndsNoSession) {
 TEST_F(SessionsTest, OfACertificateNeedsTheCertificate) {
     const auto opened = sessions_.open({.certificate = "DNS:desk"}).value();
     EXPECT_EQ(sessions_.identify({.certificate = "DNS:desk", .session = opened.id})->name, "desk");
+    EXPECT_EQ(why(with(opened)), "session_ended");
+}
+
+TEST_F(SessionsTest, OfATokenThatIsBoundToACertificateNeedsItToo) {
+    callers_->bound = "t3";
+    const auto opened = sessions_.open({.token = "t3", .certificate = "DNS:desk"}).value();
+    EXPECT_EQ(sessions_.identify({.certificate = "DNS:desk", .session = opened.id})->name, "p3");
     EXPECT_EQ(why(with(opened)), "session_ended");
 }
 

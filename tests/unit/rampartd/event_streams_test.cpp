@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "rampart/registry/reasons.hpp"
 #include "services/rampartd/api/event_routes.hpp"
+#include "services/rampartd/reasons.hpp"
 #include "support/set_clock.hpp"
 #include "support/small_stores.hpp"
 
@@ -25,8 +27,20 @@ class EventStreamsTest : public testing::Test {
         health_.add(runtime::Probe::kDegraded, "loop", [this] { return loop_; });
     }
     EventStreams::Deps deps() {
-        return {*stores_.registry, health_, [this] { return decisions_; },
-                [this]() -> base::Result<EventStreams::Runs> { return runs_; }, clock_};
+        const auto entries = [this] { return stores_.registry->audit_head().count; };
+        const auto behind = [this](uint64_t from,
+                                   size_t most) -> base::Result<std::vector<registry::AuditEntry>> {
+            ++readings_;
+            if (from < unreadable_before_)
+                return base::make_error(registry::Reason::kAuditEdited, "damaged");
+            return stores_.registry->audit_entries(from, most);
+        };
+        return {entries,
+                behind,
+                health_,
+                [this] { return decisions_; },
+                [this]() -> base::Result<EventStreams::Runs> { return runs_; },
+                clock_};
     }
     /// Adds entries to the audit log.
     void record(size_t n = 1, const std::string& action = "accept_gap") {
@@ -57,6 +71,8 @@ class EventStreamsTest : public testing::Test {
     }
 
     support::SmallStores stores_;
+    size_t readings_ = 0;
+    uint64_t unreadable_before_ = 0;
     runtime::Health health_;
     base::Status loop_;
     EventStreams::Counts decisions_{{"approve", 10}, {"decline", 5}};
@@ -112,6 +128,45 @@ TEST_F(EventStreamsTest, SayWhereAnIdIsOfAnotherLog) {
     const auto text = stream->take().bytes;
     EXPECT_TRUE(text.starts_with("event: begin\nid: 3\n")) << text;
     EXPECT_NE(text.find("\"reason\":\"unknown_id\""), std::string::npos) << text;
+}
+
+TEST_F(EventStreamsTest, OneWhoseEntriesCannotBeReadEndsAloneAndSaysSo) {
+    record(5);
+    const auto behind = open(every(), 1), other = open(every());
+    behind->take();
+    other->take();
+    record();
+    unreadable_before_ = 5;
+    clock_.move(base::Duration::seconds(1));
+    loop_ = base::make_error(Reason::kStopping, "x");
+    EXPECT_FALSE(events_.turn()) << "the job says so";
+    const auto last = behind->take();
+    EXPECT_NE(last.bytes.find("event: end\ndata: {\"reason\":\"unreadable\"}"), std::string::npos);
+    EXPECT_TRUE(last.ended);
+    const auto text = other->take().bytes;
+    EXPECT_NE(text.find("\"number\":6"), std::string::npos) << text;
+    EXPECT_NE(text.find("event: health"), std::string::npos) << "the rest of the turn is done";
+    EXPECT_TRUE(events_.turn());
+}
+
+TEST_F(EventStreamsTest, OfManyWhoAreBehindSomeAreReadForInEachTurn) {
+    constexpr size_t kMany = 25;
+    record(kMany + 1);
+    EventStreams events(deps(), kMany);
+    std::vector<Stream> streams;
+    for (size_t i = 0; i < kMany; ++i) streams.push_back(events.open(every(), i).value());
+    std::vector<size_t> each;
+    for (bool all = false; !all;) {
+        readings_ = 0;
+        ASSERT_TRUE(events.turn());
+        EXPECT_LE(readings_, 10u);
+        each.push_back(readings_);
+        ASSERT_LE(each.size(), kMany) << "some are never read for";
+        all = readings_ == 0;
+    }
+    for (const auto& stream : streams)
+        EXPECT_NE(stream->take().bytes.find(fmt::format("\"number\":{}", kMany + 1)),
+                  std::string::npos);
 }
 
 TEST_F(EventStreamsTest, GiveAFollowerTheKindsThatItMayHaveAndNoOther) {

@@ -27,10 +27,6 @@ std::string percent(double share) {
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 
-bool changed(const data_profile::InPeriod& one) {
-    return one.shift > 0.25 && one.shift > 3 * one.by_chance;
-}
-
 std::string words_of(const ProfileWords& words, const Part& part) {
     return fmt::format("{}: {} rows, {} %; {} {}", part.name, part.rows, percent(part.share),
                        words.label, label_text(words, part.label));
@@ -146,7 +142,7 @@ void add_shifts(report::Html& page, const Profile& profile) {
         for (size_t p = profile.reference; p < profile.periods.size(); ++p) {
             const auto& one = feature.periods[p];
             row.emplace_back(std::isnan(one.shift) ? "-" : fmt::format("{:.2f}", one.shift),
-                             changed(one) ? "bad" : "");
+                             one.changed() ? "bad" : "");
         }
         rows.push_back(std::move(row));
     }

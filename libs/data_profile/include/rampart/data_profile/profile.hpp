@@ -29,7 +29,8 @@ struct Part {
 /// A protected group.
 struct Group {
     Part part;
-    /// Wilson's interval of part.label; nullopt: the labels are numbers.
+    /// Wilson's interval of part.label, as if each row had the same weight; nullopt: the labels are
+    /// numbers.
     std::optional<stats::Interval> interval;
 };
 
@@ -46,6 +47,8 @@ struct InPeriod {
     double shift = 0;
     double by_chance = 0;  // what the index would be on average without any change
     double beyond_chance() const { return shift - by_chance; }
+    /// Returns whether the shift is above 0.25 and more than three times what chance gives.
+    bool changed() const { return shift > 0.25 && shift > 3 * by_chance; }
 };
 
 struct Feature {

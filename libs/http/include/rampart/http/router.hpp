@@ -46,7 +46,8 @@ inline constexpr std::string_view kWriteKeyHeader = "X-Rampart-Write-Key";
 
 /// Returns who calls, as the head of a request says it: `Authorization: Bearer TOKEN`, or the
 /// certificate of the client, and the session of a browser. With Authorization, cookies do not
-/// count. The views are those of the head.
+/// count. Where a page of another site or port asks (Sec-Fetch-Site, Origin), neither certificate
+/// nor session do. The views are those of the head.
 access::Caller caller_of(const Request& head);
 
 /// Pool of threads that runs a handler. No lane can use the threads of another.

@@ -32,7 +32,7 @@ namespace rampart::runtime::metric {
     X(kOverloadRefusals, "counter", "rampart_overload_refusals_total", "",                     \
       "Requests for decisions refused, as too many were waiting.")                             \
     X(kOverrides, "counter", "rampart_overrides_total", "",                                    \
-      "Overrides by people taken in, repeats included.")                                       \
+      "Overrides by people taken in, reviews and repeats included.")                           \
     X(kPartitionsConfigured, "gauge", "rampart_partitions_configured", "",                     \
       "Partitions of the log, which the nodes that decide share.")                             \
     X(kPartitionsGivenUp, "counter", "rampart_partitions_given_up_total", "",                  \
