@@ -124,7 +124,9 @@ TEST_F(SessionsTest, OfACertificateNeedsTheCertificate) {
 TEST_F(SessionsTest, OfATokenThatIsBoundToACertificateNeedsItToo) {
     callers_->bound = "t3";
     const auto opened = sessions_.open({.token = "t3", .certificate = "DNS:desk"}).value();
-    EXPECT_EQ(sessions_.identify({.certificate = "DNS:desk", .session = opened.id})->name, "p3");
+    const auto known = sessions_.identify({.certificate = "DNS:desk", .session = opened.id});
+    ASSERT_TRUE(known) << known.error().message;
+    EXPECT_EQ(known->name, "p3");
     EXPECT_EQ(why(with(opened)), "session_ended");
 }
 
